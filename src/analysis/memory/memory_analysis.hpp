@@ -53,6 +53,7 @@ class MemoryAnalysis {
   MemoryTable finish();
 
  private:
+  std::vector<Route> routes_of_spans() const;
   void find_threads_of_units();
   void find_engines();
   void find_threads();
@@ -62,6 +63,7 @@ class MemoryAnalysis {
   void find_rates(bool base_counts_cycles);
   void make_roofs_of_profile();
   void sort_rows();
+  bool may_issue() const;
   void find_issues();
   std::vector<Cell> cells_of(std::size_t group);
   void measure_active(Cell& cell, std::span<Counted> spans) const;

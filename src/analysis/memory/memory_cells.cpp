@@ -6,9 +6,11 @@
 #include <limits>
 #include <utility>
 
+#include "analysis/order_statistics.hpp"
 #include "base/counting_sort.hpp"
 #include "npuscope/analysis/timeline.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
+#include "profile/sort_by_time.hpp"
 
 namespace npuscope::analysis {
 
@@ -20,15 +22,12 @@ std::int64_t rounded(double value) {
 double median_with(std::vector<double> values, std::size_t zeros) {
   const std::size_t count = values.size() + zeros;
   const std::size_t upper = count / 2;
-  const auto smallest = std::min_element(values.begin(), values.end());
-  const auto largest = std::max_element(values.begin(), values.end());
-  if (values.empty() || upper < zeros || *largest == 0) return 0;
-  if (zeros == 0 && *smallest == *largest) return *largest;
-  const auto middle = values.begin() + std::ptrdiff_t(upper - zeros);
-  std::nth_element(values.begin(), middle, values.end());
-  if (count % 2 == 1) return *middle;
-  const double before = middle == values.begin() ? 0 : *std::max_element(values.begin(), middle);
-  return (before + *middle) / 2;
+  if (values.empty() || upper < zeros) return 0;
+  const std::size_t middle = upper - zeros;
+  if (count % 2 == 1) return smallest_at(values, middle).at;
+  if (middle == 0) return smallest_at(values, 0).at / 2;  // after a zero
+  const auto [before, after] = smallest_at(values, middle - 1);
+  return (before + after) / 2;
 }
 
 namespace {
@@ -37,9 +36,13 @@ namespace {
 template <class Figure>
 double median_of(const std::vector<MemoryAnalysis::Cell>& cells, std::size_t inferences,
                  const Figure& figure) {
-  std::vector<double> values;
-  values.reserve(cells.size());
-  for (const MemoryAnalysis::Cell& cell : cells) values.push_back(double(figure(cell)));
+  std::vector<double> values(cells.size());
+  bool any = false;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    values[i] = double(figure(cells[i]));
+    any = any || values[i] != 0;
+  }
+  if (!any) return 0;  // as most figures of most rows are
   return median_with(std::move(values), inferences - std::min(inferences, cells.size()));
 }
 
@@ -54,9 +57,14 @@ void MemoryAnalysis::sort_rows() {
   sorted_.resize(by_group.size());
   by_group.place([&](std::size_t row, std::uint32_t place) {
     const auto [begin, end] = interval_of(spans, row);
-    sorted_[place] = {
-        begin,           end,           std::uint32_t(row), inference_of(row), spans.op[row],
-        spans.kind[row], engine_at(row)};
+    Counted& counted = sorted_[place];  // each member at once: a copy would wait for them
+    counted.begin = begin;
+    counted.end = end;
+    counted.row = std::uint32_t(row);
+    counted.inference = inference_of(row);
+    counted.op = spans.op[row];
+    counted.kind = spans.kind[row];
+    counted.engine = engine_at(row);
   });
 }
 
@@ -96,7 +104,8 @@ std::vector<MemoryAnalysis::Cell> MemoryAnalysis::cells_of(std::size_t group) {
   };
   if (!std::is_sorted(begin, end, of_earlier)) std::stable_sort(begin, end, of_earlier);
   for (auto first = begin; first != end;) {
-    const auto last = std::upper_bound(first, end, *first, of_earlier);
+    auto last = first + 1;
+    while (last != end && last->inference == first->inference) ++last;
     Cell& cell = cells.emplace_back(Cell{first->inference});
     // In the order of rows, in which what was moved lies.
     for (auto span = first; span != last; ++span) add_span(cell, *span);
@@ -110,9 +119,21 @@ std::vector<MemoryAnalysis::Cell> MemoryAnalysis::cells_of(std::size_t group) {
   return cells;
 }
 
+// Whether any span can be the issue of a transfer: a DMA op on a lane of another name, or an op on
+// a lane that issues.
+bool MemoryAnalysis::may_issue() const {
+  const auto is_dma = [](Engine engine) {
+    return engine == Engine::dma || engine == Engine::dma_issue;
+  };
+  const auto issues = [](const Unit& unit) { return unit.engine == Engine::dma_issue; };
+  return std::any_of(engine_of_op_.begin(), engine_of_op_.end(), is_dma) ||
+         std::any_of(profile_.units.begin(), profile_.units.end(), issues);
+}
+
 // An HTP draws the issue of a transfer, which goes on after it, so that its bytes are in no span.
 void MemoryAnalysis::find_issues() {
   const Spans& spans = profile_.spans;
+  if (!may_issue()) return;
   std::vector<bool> has_transfer(profile_.ops.size(), false);
   for (std::size_t row = 0; row < spans.size(); ++row) {
     const std::size_t op = index_of(spans.op[row]);
@@ -150,14 +171,28 @@ void MemoryAnalysis::measure_active(Cell& cell, std::span<Counted> spans) const 
   const auto before = [](const Counted& a, const Counted& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.row < b.row;
   };
-  if (!std::is_sorted(spans.begin(), spans.end(), before)) {
-    std::sort(spans.begin(), spans.end(), before);
+  const bool is_sorted = std::is_sorted(spans.begin(), spans.end(), before);
+  if (!is_sorted && issues_.empty()) {
+    std::vector<Interval> active;
+    active.reserve(spans.size());
+    for (const Counted& span : spans) {
+      const bool counts = role_of(span.kind) == Role::work || span.kind == SpanKind::dma_wait;
+      if (counts) active.push_back({span.begin, span.end});
+    }
+    cell.active = double(length_of(union_of(std::move(active))));
+    return;
+  }
+  thread_local std::vector<Counted> sorted;
+  if (!is_sorted) {
+    sorted.assign(spans.begin(), spans.end());  // by their rows
+    sort_by_time(sorted, [](const Counted& span) { return span.begin; });
+    spans = sorted;
   }
   std::vector<Interval> ahead;
   std::vector<std::uint8_t> is_ahead;
   constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
   std::int64_t computes = never;  // the next begin of that
-  for (std::size_t i = issues_.empty() ? 0 : spans.size(); i-- > 0;) {
+  for (std::size_t i = spans.size(); i-- > 0;) {
     const Counted& span = spans[i];
     if (span.kind == SpanKind::op && domain_of(span.engine) == Domain::compute) {
       computes = span.begin;

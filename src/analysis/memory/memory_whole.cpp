@@ -4,6 +4,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/extents_by_inference.hpp"
+#include "base/parallel.hpp"
 #include "npuscope/analysis/timeline.hpp"
 
 namespace npuscope::analysis {
@@ -18,6 +20,14 @@ Engine MemoryAnalysis::engine_at(std::size_t row) const {
   if (op < engine_of_op_.size() && engine_of_op_[op] != Engine::none) return engine_of_op_[op];
   const std::size_t unit = index_of(profile_.spans.unit[row]);
   return unit < profile_.units.size() ? profile_.units[unit].engine : Engine::none;
+}
+
+std::vector<Route> MemoryAnalysis::routes_of_spans() const {
+  std::vector<Route> routes;
+  for (std::size_t route = 0; route < route_count; ++route) {
+    if (traffic_.of_spans_known(Route(route))) routes.push_back(Route(route));
+  }
+  return routes;
 }
 
 // A track of several threads is one unit.
@@ -40,18 +50,45 @@ void MemoryAnalysis::find_engines() {
     if (is_new) place->second = precision_of(profile_.text(op.types));
     precision_of_op_.push_back(place->second);
   }
-  constexpr std::size_t engines = std::size_t(Engine::other) + 1;
-  std::vector<std::array<bool, engines>> used(profile_.units.size());
-  std::array<EngineTraffic, engines> of_engine{};
-  for (std::size_t row = 0; row < profile_.spans.size(); ++row) {
-    if (role_of(profile_.spans.kind[row]) != Role::work) continue;
-    const Engine engine = engine_of(profile_, row);
-    const std::size_t unit = index_of(profile_.spans.unit[row]);
-    if (unit < used.size()) used[unit][std::size_t(engine)] = true;
-    of_engine[std::size_t(engine)].spans += 1;
-    for (std::size_t route = 0; route < route_count; ++route) {
-      if (!traffic_.of_spans_known(Route(route))) continue;
-      add(of_engine[std::size_t(engine)].bytes[route], traffic_.of_span(Route(route), row));
+  struct Part {
+    std::vector<std::array<bool, engine_count>> used;  // by unit
+    std::array<std::uint64_t, engine_count> spans{};
+    std::array<std::array<std::int64_t, route_count>, engine_count> bytes{};
+  };
+  const std::vector<Route> routes = routes_of_spans();
+  const Spans& spans = profile_.spans;
+  const std::vector<RowRange> ranges =
+      ranges_of(spans.size(), std::max<std::size_t>(65'536, 8 * profile_.units.size()));
+  std::vector<Part> parts(ranges.size());
+  parallel_for(parts.size(), [&](std::size_t i) {
+    Part& part = parts[i];
+    part.used.resize(profile_.units.size());
+    for (std::size_t row = ranges[i].first; row < ranges[i].last; ++row) {
+      if (role_of(spans.kind[row]) != Role::work) continue;
+      const std::size_t unit = index_of(spans.unit[row]), op = index_of(spans.op[row]);
+      const Engine lane = unit < part.used.size() ? profile_.units[unit].engine : Engine::none;
+      const Engine engine = engine_of(op < engine_of_op_.size() ? engine_of_op_[op] : Engine::none,
+                                      lane, spans.kind[row]);
+      if (unit < part.used.size()) part.used[unit][std::size_t(engine)] = true;
+      part.spans[std::size_t(engine)] += 1;
+      for (const Route route : routes) {
+        std::int64_t& bytes = part.bytes[std::size_t(engine)][std::size_t(route)];
+        bytes = saturating_add(bytes, traffic_.of_span(route, row));
+      }
+    }
+  });
+  std::vector<std::array<bool, engine_count>> used(profile_.units.size());
+  std::array<EngineTraffic, engine_count> of_engine{};
+  for (const Part& part : parts) {
+    for (std::size_t engine = 0; engine < engine_count; ++engine) {
+      for (std::size_t unit = 0; unit < used.size(); ++unit) {
+        used[unit][engine] = used[unit][engine] || part.used[unit][engine];
+      }
+      of_engine[engine].spans += part.spans[engine];
+      if (part.spans[engine] == 0) continue;
+      for (const Route route : routes) {
+        add(of_engine[engine].bytes[std::size_t(route)], part.bytes[engine][std::size_t(route)]);
+      }
     }
   }
   for (std::size_t unit = 0; unit < used.size(); ++unit) {
@@ -83,26 +120,8 @@ void MemoryAnalysis::find_inferences() {
   const Spans& spans = profile_.spans;
   has_instances_ = spans.instance.size() == spans.size() && spans.size() > 0;
   table_.timeline = timeline_of(profile_);
-  std::unordered_map<std::uint32_t, std::size_t> place_of;
-  std::vector<std::pair<std::uint32_t, Interval>> extents;
-  std::uint32_t last = 0;
-  std::size_t at = 0;
-  for (std::size_t row = 0; has_instances_ && row < spans.size(); ++row) {
-    if (role_of(spans.kind[row]) == Role::overlay || spans.kind[row] == SpanKind::activation) {
-      continue;
-    }
-    const Interval interval = interval_of(spans, row);
-    if (extents.empty() || spans.instance[row] != last) {
-      last = spans.instance[row];
-      const auto [place, is_new] = place_of.try_emplace(last, extents.size());
-      at = place->second;
-      if (is_new) extents.push_back({last, interval});
-    }
-    extents[at].second.begin = std::min(extents[at].second.begin, interval.begin);
-    extents[at].second.end = std::max(extents[at].second.end, interval.end);
-  }
-  std::sort(extents.begin(), extents.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<InferenceExtent> extents = extents_by_inference(
+      spans, [&](std::size_t row) { return is_of_inference(spans.kind[row]); });
   if (extents.empty() && spans.size() > 0) extents.push_back({0, table_.timeline});
   std::vector<double> walls;
   for (const auto& [instance, extent] : extents) {
@@ -143,6 +162,7 @@ void MemoryAnalysis::sum_inferences() {
   for (std::size_t i = 0; i < table_.inferences.size(); ++i) {
     place_of[table_.inferences[i].instance] = i;
   }
+  const std::vector<Route> routes = routes_of_spans();
   std::size_t place = 0;
   for (std::size_t row = 0; row < spans.size(); ++row) {
     const std::uint32_t inference = inference_of(row);
@@ -152,9 +172,8 @@ void MemoryAnalysis::sum_inferences() {
       place = found->second;
     }
     RouteBytes& bytes = table_.inferences[place].bytes;
-    for (std::size_t route = 0; route < route_count; ++route) {
-      if (!traffic_.of_spans_known(Route(route))) continue;
-      add(bytes[route], traffic_.of_span(Route(route), row));
+    for (const Route route : routes) {
+      add(bytes[std::size_t(route)], traffic_.of_span(route, row));
     }
   }
 }
