@@ -69,7 +69,8 @@ const std::vector<std::int64_t>& Analysis::self_times() const {
 }
 
 const std::vector<UnitBusy>& Analysis::unit_busy() const {
-  return answers_->unit_busy.get([&] { return find_unit_busy(*this); });
+  return answers_->unit_busy.get(
+      [&] { return find_unit_busy(*this, answers_->spans_by_unit.is_known()); });
 }
 
 const BusyTogether& Analysis::busy_together() const {

@@ -13,7 +13,9 @@ Coarse find_coarse(const Analysis& analysis);
 OpTable find_op_table(const Analysis& analysis, const OpOptions& options);
 OpTimes find_op_times(const Analysis& analysis);
 std::vector<OneCoreOp> find_one_core_ops(const Analysis& analysis, double min_share);
-std::vector<UnitBusy> find_unit_busy(const Analysis& analysis);
+// `by_unit`: from the spans by unit, which are there already; else from the rows where that is less
+// work. Both give the same.
+std::vector<UnitBusy> find_unit_busy(const Analysis& analysis, bool by_unit);
 BusyTogether find_busy_together(const Analysis& analysis);
 UnitTable find_units(const Analysis& analysis);
 std::vector<UnitGroupRow> find_unit_groups(const Analysis& analysis, UnitGrouping grouping);

@@ -53,7 +53,8 @@ struct OfUnit {
 // The union of each inference's and class's spans on one unit, as they come by their starts.
 class UnitSweep {
  public:
-  UnitSweep(std::size_t keys, OfUnit& out) : open_(kept(keys)), out_(out) {}
+  UnitSweep(std::size_t keys, bool keeps_stretches, OfUnit& out)
+      : open_(kept(keys)), keeps_stretches_(keeps_stretches), out_(out) {}
 
   void add(std::uint32_t key, Interval interval) {
     if (interval.begin >= interval.end) return;
@@ -91,44 +92,57 @@ class UnitSweep {
   }
 
   void close(std::uint32_t key, Open& open) {
-    out_.stretches.push_back({key, open.interval});
+    if (keeps_stretches_) out_.stretches.push_back({key, open.interval});
     open.busy = saturating_add(open.busy, length_of(open.interval));
   }
 
   std::vector<Open>& open_;
+  bool keeps_stretches_;
   std::vector<std::uint32_t> touched_;
   OfUnit& out_;
 };
 
 class Sweep {
  public:
-  Sweep(const Profile& profile, const Inferences& inferences, const SpansByUnit& by_unit,
-        const std::vector<std::int64_t>& own)
-      : profile_(profile),
+  Sweep(const Analysis& analysis, const Inferences& inferences, bool only_busiest)
+      : analysis_(analysis),
+        profile_(analysis.profile()),
+        only_busiest_(only_busiest),
         inferences_(inferences),
-        by_unit_(by_unit),
-        own_(own),
+        by_unit_(analysis.spans_by_unit()),
         times_(inferences.count()),
-        units_(profile.units.size() + 1) {}
+        units_(profile_.units.size() + 1) {}
 
   std::vector<InferenceTimes> finish();
 
  private:
   void take_rows();
+  void take_extents();
   void sweep_unit(std::size_t unit);
   void find_busiest();
   std::vector<IntervalSet> unions_of_keys();
 
+  const Analysis& analysis_;
   const Profile& profile_;
+  bool only_busiest_;
   const Inferences& inferences_;
   const SpansByUnit& by_unit_;
-  const std::vector<std::int64_t>& own_;
   std::vector<InferenceTimes> times_;
   std::vector<OfUnit> units_;
 };
 
-// Extent and work of each inference.
+// Extent of each inference.
+void Sweep::take_extents() {
+  const auto& extents = analysis_.inference_extents();
+  for (std::size_t i = 0; i < times_.size(); ++i) {
+    const auto found = extents.find(inferences_.ids()[i]);
+    if (found != extents.end()) times_[i].extent = found->second;
+  }
+}
+
+// The same, and work.
 void Sweep::take_rows() {
+  const std::vector<std::int64_t>& own = analysis_.self_times();
   const Spans& spans = profile_.spans;
   std::vector<bool> has_extent(inferences_.count(), false);
   for (std::size_t row = 0; row < spans.size(); ++row) {
@@ -136,7 +150,7 @@ void Sweep::take_rows() {
     const Role role = role_of(spans.kind[row]);
     if (inference == Inferences::none) continue;
     InferenceTimes& times = times_[inference];
-    if (role == Role::work) times.work = saturating_add(times.work, own_[row]);
+    if (role == Role::work) times.work = saturating_add(times.work, own[row]);
     if (spans.kind[row] == SpanKind::activation || role == Role::overlay) continue;
     const Interval interval = interval_of(spans, row);
     if (!has_extent[inference]) times.extent = interval;
@@ -147,11 +161,11 @@ void Sweep::take_rows() {
 }
 
 void Sweep::sweep_unit(std::size_t unit) {
-  UnitSweep sweep(inferences_.count() * classes, units_[unit]);
+  UnitSweep sweep(inferences_.count() * classes, !only_busiest_, units_[unit]);
   const auto id = UnitId(std::uint32_t(unit));
   for (const SpanOfUnit& span : by_unit_.spans_of(id)) {
     const Role role = role_of(span.kind);
-    if (role != Role::work && role != Role::wait) continue;
+    if (role != Role::work && (role != Role::wait || only_busiest_)) continue;
     const std::uint32_t inference = inferences_.of(span);
     if (inference == Inferences::none) continue;
     const std::size_t of = role == Role::wait ? waits : std::size_t(engine_of(profile_, id, span));
@@ -190,14 +204,15 @@ std::vector<IntervalSet> Sweep::unions_of_keys() {
 std::vector<InferenceTimes> Sweep::finish() {
   parallel_for(units_.size() + 1, [&](std::size_t i) {
     if (i == 0) {
-      take_rows();
+      only_busiest_ ? take_extents() : take_rows();
     } else {
       sweep_unit(i - 1);
     }
   });
   find_busiest();
+  if (inferences_.count() == 1) times_[0].extent = analysis_.timeline_extent();
+  if (only_busiest_) return std::move(times_);
   std::vector<IntervalSet> sets = unions_of_keys();
-  if (inferences_.count() == 1) times_[0].extent = timeline_of(profile_);
   parallel_for(times_.size(), [&](std::size_t inference) {
     InferenceTimes& times = times_[inference];
     const IntervalSet* of = sets.data() + inference * classes;
@@ -217,8 +232,12 @@ std::vector<InferenceTimes> Sweep::finish() {
 
 std::vector<InferenceTimes> inference_times(const Analysis& analysis,
                                             const Inferences& inferences) {
-  return Sweep(analysis.profile(), inferences, analysis.spans_by_unit(), analysis.self_times())
-      .finish();
+  return Sweep(analysis, inferences, false).finish();
+}
+
+std::vector<InferenceTimes> busiest_of_inferences(const Analysis& analysis,
+                                                  const Inferences& inferences) {
+  return Sweep(analysis, inferences, true).finish();
 }
 
 }  // namespace npuscope::analysis

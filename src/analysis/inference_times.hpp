@@ -52,5 +52,8 @@ struct InferenceTimes {
 
 // In the order of the inferences.
 std::vector<InferenceTimes> inference_times(const Analysis& analysis, const Inferences& inferences);
+// The same, but of each only its extent and the busiest unit of each engine.
+std::vector<InferenceTimes> busiest_of_inferences(const Analysis& analysis,
+                                                  const Inferences& inferences);
 
 }  // namespace npuscope::analysis

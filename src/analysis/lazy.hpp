@@ -12,6 +12,8 @@ namespace npuscope::analysis {
 template <class T>
 class Lazy {
  public:
+  bool is_known() const { return known_.load(std::memory_order_acquire) != nullptr; }
+
   template <class Make>
   const T& get(const Make& make) {
     if (const T* known = known_.load(std::memory_order_acquire)) return *known;

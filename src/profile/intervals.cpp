@@ -78,10 +78,18 @@ IntervalSet union_of(std::vector<Interval> intervals) {
 IntervalSet union_of(const IntervalSet& a, const IntervalSet& b) {
   IntervalSet sum;
   sum.reserve(a.size() + b.size());
-  for (std::size_t i = 0, j = 0; i < a.size() || j < b.size();) {
-    const bool from_a = j == b.size() || (i < a.size() && a[i].begin <= b[j].begin);
-    append(sum, from_a ? a[i++] : b[j++]);
+  const Interval *i = a.data(), *const end_i = i + a.size();
+  const Interval *j = b.data(), *const end_j = j + b.size();
+  while (i != end_i && j != end_j) {
+    // Which comes next is as random as can be: a processor must not have to guess it.
+    const bool from_a = i->begin <= j->begin;
+    const Interval* const next = from_a ? i : j;
+    i += from_a;
+    j += !from_a;
+    append(sum, *next);
   }
+  for (; i != end_i; ++i) append(sum, *i);
+  for (; j != end_j; ++j) append(sum, *j);
   return sum;
 }
 

@@ -30,7 +30,13 @@ void SpansByUnit::gather(const Profile& profile, std::size_t count, const RowAt&
     const std::size_t row = row_at(at);
     const auto [begin, end] = interval_of(spans, row);
     const std::uint32_t instance = tells_instances ? spans.instance[row] : every_instance;
-    spans_[place] = {begin, end, std::uint32_t(row), spans.op[row], instance, spans.kind[row]};
+    SpanOfUnit& span = spans_[place];  // each member at once: a copy would wait for them
+    span.begin = begin;
+    span.end = end;
+    span.row = std::uint32_t(row);
+    span.op = spans.op[row];
+    span.instance = instance;
+    span.kind = spans.kind[row];
   });
 }
 

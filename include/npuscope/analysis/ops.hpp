@@ -58,7 +58,7 @@ struct OpOptions {
   // Ops of the HMX that the files give to a reshape ("X_post_reshape") stay there, instead of
   // counting for the operator before it.
   bool owners_as_written = false;
-  bool details = false;        // fill OpRow::details
+  bool details = false;        // fill OpRow::details and OpRow::spreads
   bool count_runs = true;      // fill OpRow::runs, which takes as long as much of the rest
   bool per_inference = false;  // of several inferences medians of all but the first, not sums
   std::string sort = {};       // a column's or detail's name; empty: what decides most
@@ -138,7 +138,7 @@ struct OpRow {
   std::vector<Engine> engines;                // that it used, the one with most work first
   double engine_share = 0;                    // of its work, on the first of them
   std::vector<std::optional<double>> values;  // by column
-  std::vector<OverInferences> spreads;        // by column; empty unless per_inference
+  std::vector<OverInferences> spreads;        // by column; empty unless per_inference and details
   OpDetails details;
 };
 

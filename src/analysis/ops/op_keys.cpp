@@ -227,11 +227,10 @@ CoreNumbers::CoreNumbers(const Profile& profile) : profile_(profile) {
   }
   of_unit_.push_back(std::uint32_t(first_unit_.size()));
   first_unit_.push_back(UnitId::none);
-}
-
-bool CoreNumbers::is_of_npu(std::uint32_t core) const {
-  const std::size_t unit = index_of(first_unit_[core]);
-  return unit < profile_.units.size() && is_of_core(profile_.units[unit].engine);
+  for (const UnitId first : first_unit_) {
+    const std::size_t unit = index_of(first);
+    is_of_npu_.push_back(unit < profile.units.size() && is_of_core(profile.units[unit].engine));
+  }
 }
 
 std::string CoreNumbers::name(std::uint32_t core) const {

@@ -76,7 +76,7 @@ class CoreNumbers {
   }
   std::size_t count() const { return first_unit_.size(); }
   UnitId first_unit(std::uint32_t core) const { return first_unit_[core]; }
-  bool is_of_npu(std::uint32_t core) const;
+  bool is_of_npu(std::uint32_t core) const { return is_of_npu_[core] != 0; }
   // "core 3", "device 1 > core 3" where there are several devices; of another processor its path.
   std::string name(std::uint32_t core) const;
 
@@ -85,6 +85,7 @@ class CoreNumbers {
   bool one_device_ = true;
   std::vector<std::uint32_t> of_unit_;  // one more for spans without a unit
   std::vector<UnitId> first_unit_;
+  std::vector<std::uint8_t> is_of_npu_;  // by core
 };
 
 }  // namespace npuscope::analysis

@@ -1,6 +1,7 @@
 #include "analysis/ops/op_sums.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "analysis/order_statistics.hpp"
 #include "base/counting_sort.hpp"
@@ -35,32 +36,22 @@ OpSums::OpSums(const Profile& profile, const std::vector<std::int64_t>& own,
                const IssuesBeside& issues, const OpKeys& keys, const Inferences& inferences,
                bool per_inference)
     : profile_(profile),
+      own_(own),
       issues_(issues),
       keys_(keys),
       inferences_(inferences),
       per_inference_(per_inference && inferences.count() > 1) {
-  sort_spans(own);
+  sort_spans();
   find_columns();
 }
 
-void OpSums::sort_spans(const std::vector<std::int64_t>& own) {
+void OpSums::sort_spans() {
   static_assert(OpKeys::none == counting_sort_leaves_out);
-  const Spans& spans = profile_.spans;
-  CountingSort by_group(spans.size(), keys_.count(),
+  CountingSort by_group(profile_.spans.size(), keys_.count(),
                         [&](std::size_t row) { return keys_.of(row); });
   first_ = by_group.first();
   sorted_.resize(by_group.size());
-  by_group.place([&](std::size_t row, std::uint32_t place) {
-    const auto [begin, end] = interval_of(spans, row);
-    sorted_[place] = {begin,
-                      end,
-                      own[row],
-                      std::uint32_t(row),
-                      spans.op[row],
-                      spans.unit[row],
-                      inferences_.of(row),
-                      spans.kind[row]};
-  });
+  by_group.place([&](std::size_t row, std::uint32_t place) { keep(row, sorted_[place]); });
 }
 
 void OpSums::add(OpColumn column, Source source) {
@@ -101,13 +92,6 @@ void OpSums::find_columns() {
   add_time(any_work, "span", MeasureKind::span, What::span);
 }
 
-std::optional<std::size_t> OpSums::place_of(What what) const {
-  for (std::size_t i = 0; i < sources_.size(); ++i) {
-    if (sources_[i].what == what) return i;
-  }
-  return std::nullopt;
-}
-
 namespace {
 
 // Of a set's union; sorts the intervals where they are in disorder.
@@ -134,45 +118,67 @@ std::int64_t covered_by(std::span<Interval> intervals) {
 // One row of the table while it is summed. A slot is an inference in which the row ran.
 class OpSums::Adding {
  public:
-  Adding(const OpSums& sums, RowSums& result)
+  Adding(const OpSums& sums, std::uint32_t group, RowSums& result)
       : sums_(sums), result_(result), width_(sums.columns_.size()), kept_(kept(sums)) {
     result_.known.assign(width_, false);
+    const std::size_t slots = std::min(sums.spans(group).size(), sums.inferences_.count() + 1);
+    result_.inferences.reserve(slots);
+    result_.sums.reserve(slots * width_);
+    for (std::size_t column = 0; column < width_; ++column) {
+      const Source& source = sums.sources_[column];
+      if (source.what == What::measure) {
+        measures_.push_back({column, source.measure->values.data()});
+      } else {
+        place_[std::size_t(source.what)] = column;
+      }
+    }
   }
 
   void add(OpSpans spans) {
-    find_slots(spans);
-    for (std::size_t column = 0; column < width_; ++column) add_column(column, spans);
-    if (!sums_.place_of(What::active)) return;
-    for (std::size_t i = 0; i < spans.size(); ++i) {
-      if (role_of(spans[i].kind) != Role::work) continue;
-      kept_.runs.push_back({kept_.slots[i], spans[i].interval()});
+    for (const OpSpan& span : spans) {
+      const std::uint32_t slot = slot_of(span);
+      const std::size_t first = slot * width_;
+      for (const auto& [column, values] : measures_) {
+        const std::int64_t value = values[span.row];
+        if (value != MeasureColumn::missing) put(first, column, value);
+      }
+      const std::int64_t issue = sums_.issues_.of(span.row);
+      const Role role = role_of(span.kind);
+      if (issue > 0) put(first, What::issue, issue);
+      if (role == Role::wait) put(first, What::waiting, span.own);
+      if (span.kind == SpanKind::async) put(first, What::async, span.own);
+      if (role != Role::work) continue;
+      put(first, What::work, span.own - issue);
+      if (place_[std::size_t(What::active)] != nowhere) add_run(slot, span.interval());
     }
   }
 
   void finish() {
     if (!kept_.runs.empty()) {
       sort_runs();
-      add_active(*sums_.place_of(What::active));
-      if (const auto span = sums_.place_of(What::span)) add_extents(*span);
+      add_active();
+      add_extents();
     }
     kept_.runs.clear();
+    kept_.slots_of_runs.clear();
     for (const std::uint32_t inference : result_.inferences) kept_.slot_of[inference] = no_slot;
   }
 
  private:
   static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
+  static constexpr std::size_t nowhere = ~std::size_t{0};
 
-  struct Run {
-    std::uint32_t slot;
-    Interval interval;
+  struct MeasureOfRow {
+    std::size_t column;
+    const std::int64_t* values;
   };
   // Of a thread, whose next row needs as much memory again.
   struct Kept {
-    std::vector<std::uint32_t> slot_of;  // by inference; no_slot between two rows
-    std::vector<std::uint32_t> slots;    // by span of a block
-    std::vector<Run> runs;               // empty between two rows
-    std::vector<std::size_t> first;      // run of each slot, one more
-    std::vector<Interval> intervals;     // of the runs, by slot
+    std::vector<std::uint32_t> slot_of;        // by inference; no_slot between two rows
+    std::vector<std::uint32_t> slots_of_runs;  // these two are empty between two rows
+    std::vector<Interval> runs;
+    std::vector<std::size_t> first;  // run of each slot, one more
+    std::vector<Interval> other;
   };
   static Kept& kept(const OpSums& sums) {
     thread_local Kept kept;
@@ -181,89 +187,58 @@ class OpSums::Adding {
     return kept;
   }
 
-  void find_slots(OpSpans spans) {
-    const auto last = std::uint32_t(sums_.inferences_.count());
-    kept_.slots.clear();
-    for (const OpSpan& span : spans) {
-      const std::uint32_t inference = std::min(span.inference, last);
-      std::uint32_t& slot = kept_.slot_of[inference];
-      if (slot == no_slot) {
-        slot = std::uint32_t(result_.inferences.size());
-        result_.inferences.push_back(inference);
-        result_.sums.resize(result_.sums.size() + width_, 0.0);
-      }
-      kept_.slots.push_back(slot);
+  std::uint32_t slot_of(const OpSpan& span) {
+    const std::uint32_t inference =
+        std::min(span.inference, std::uint32_t(sums_.inferences_.count()));
+    std::uint32_t& slot = kept_.slot_of[inference];
+    if (slot == no_slot) {
+      slot = std::uint32_t(result_.inferences.size());
+      result_.inferences.push_back(inference);
+      result_.sums.resize(result_.sums.size() + width_, 0.0);
     }
+    return slot;
   }
 
-  double& at(std::uint32_t slot, std::size_t column) {
-    return result_.sums[slot * width_ + column];
+  void put(std::size_t first, std::size_t column, std::int64_t value) {
+    result_.sums[first + column] += double(value);
+    result_.known[column] = true;
+  }
+  void put(std::size_t first, What what, std::int64_t value) {
+    const std::size_t column = place_[std::size_t(what)];
+    if (column != nowhere) put(first, column, value);
   }
 
-  template <class Does, class ValueOf>
-  void add_to(std::size_t column, OpSpans spans, const Does& does, const ValueOf& value_of) {
-    bool known = false;
-    for (std::size_t i = 0; i < spans.size(); ++i) {
-      if (!does(spans[i])) continue;
-      at(kept_.slots[i], column) += double(value_of(spans[i]));
-      known = true;
-    }
-    if (known) result_.known[column] = true;
-  }
-
-  void add_column(std::size_t column, OpSpans spans) {
-    const Source& source = sums_.sources_[column];
-    const auto own = [](const OpSpan& span) { return span.own; };
-    switch (source.what) {
-      case What::measure: {
-        const auto value = [&](const OpSpan& span) { return source.measure->values[span.row]; };
-        const auto is_there = [&](const OpSpan& span) {
-          return value(span) != MeasureColumn::missing;
-        };
-        return add_to(column, spans, is_there, value);
-      }
-      case What::work: {
-        const auto works = [](const OpSpan& span) { return role_of(span.kind) == Role::work; };
-        return add_to(column, spans, works,
-                      [&](const OpSpan& span) { return sums_.work_of(span); });
-      }
-      case What::issue: {
-        const auto issue = [&](const OpSpan& span) { return sums_.issues_.of(span.row); };
-        const auto issues = [&](const OpSpan& span) { return issue(span) > 0; };
-        return add_to(column, spans, issues, issue);
-      }
-      case What::waiting: {
-        const auto waits = [](const OpSpan& span) { return role_of(span.kind) == Role::wait; };
-        return add_to(column, spans, waits, own);
-      }
-      case What::async: {
-        const auto is_async = [](const OpSpan& span) { return span.kind == SpanKind::async; };
-        return add_to(column, spans, is_async, own);
-      }
-      case What::active:
-      case What::span: break;
-    }
+  void add_run(std::uint32_t slot, Interval interval) {
+    in_order_ = in_order_ && (kept_.runs.empty() || kept_.slots_of_runs.back() <= slot);
+    kept_.runs.push_back(interval);
+    kept_.slots_of_runs.push_back(slot);
   }
 
   // By slot; those of a slot stay in their order.
   void sort_runs() {
     auto& first = kept_.first;
     first.assign(result_.inferences.size() + 1, 0);
-    for (const Run& run : kept_.runs) first[run.slot + 1] += 1;
+    for (const std::uint32_t slot : kept_.slots_of_runs) first[slot + 1] += 1;
     for (std::size_t slot = 1; slot < first.size(); ++slot) first[slot] += first[slot - 1];
-    kept_.intervals.resize(kept_.runs.size());
-    for (const Run& run : kept_.runs) kept_.intervals[first[run.slot]++] = run.interval;
+    if (in_order_) return;
+    kept_.other.resize(kept_.runs.size());
+    for (std::size_t i = 0; i < kept_.runs.size(); ++i) {
+      kept_.other[first[kept_.slots_of_runs[i]]++] = kept_.runs[i];
+    }
+    kept_.other.swap(kept_.runs);
     first.insert(first.begin(), 0);  // each has moved to where the next begins
     first.pop_back();
   }
 
   std::span<Interval> runs_of(std::uint32_t slot) {
-    return std::span(kept_.intervals)
+    return std::span(kept_.runs)
         .subspan(kept_.first[slot], kept_.first[slot + 1] - kept_.first[slot]);
   }
 
   // From the first start to the last end in each inference.
-  void add_extents(std::size_t column) {
+  void add_extents() {
+    const std::size_t column = place_[std::size_t(What::span)];
+    if (column == nowhere) return;
     for (std::uint32_t slot = 0; slot < result_.inferences.size(); ++slot) {
       const auto runs = runs_of(slot);
       if (runs.empty()) continue;
@@ -271,21 +246,22 @@ class OpSums::Adding {
       for (const Interval& run : runs) {
         extent = {std::min(extent.begin, run.begin), std::max(extent.end, run.end)};
       }
-      at(slot, column) = double(length_of(extent));
+      result_.sums[slot * width_ + column] = double(length_of(extent));
     }
     result_.known[column] = true;
   }
 
   // Time in which any of it ran, of each inference or of all together.
-  void add_active(std::size_t column) {
+  void add_active() {
+    const std::size_t column = place_[std::size_t(What::active)];
     result_.known[column] = true;
     if (!sums_.per_inference_) {
-      result_.sums[column] = double(covered_by(kept_.intervals));
+      result_.sums[column] = double(covered_by(kept_.runs));
       return;
     }
     for (std::uint32_t slot = 0; slot < result_.inferences.size(); ++slot) {
       if (const auto runs = runs_of(slot); !runs.empty()) {
-        at(slot, column) = double(covered_by(runs));
+        result_.sums[slot * width_ + column] = double(covered_by(runs));
       }
     }
   }
@@ -294,20 +270,44 @@ class OpSums::Adding {
   RowSums& result_;
   std::size_t width_;
   Kept& kept_;
+  std::vector<MeasureOfRow> measures_;
+  std::array<std::size_t, what_count> place_ = nowhere_at_all();
+  bool in_order_ = true;
+
+  static std::array<std::size_t, what_count> nowhere_at_all() {
+    std::array<std::size_t, what_count> places;
+    places.fill(nowhere);
+    return places;
+  }
 };
 
 RowSums OpSums::of(std::uint32_t group, const std::function<void(OpSpans)>& also) const {
   constexpr std::size_t at_once = 256;  // fits next to what is asked of them into the first caches
+  std::array<OpSpan, at_once> block;
   RowSums result;
-  Adding adding(*this, result);
-  for (OpSpans left = spans(group); !left.empty();) {
-    const OpSpans some = left.first(std::min(left.size(), at_once));
+  Adding adding(*this, group, result);
+  for (auto left = spans(group); !left.empty();) {
+    const auto some = left.first(std::min(left.size(), at_once));
     left = left.subspan(some.size());
-    adding.add(some);
-    if (also) also(some);
+    for (std::size_t i = 0; i < some.size(); ++i) unpack(some[i], block[i]);
+    const OpSpans these = OpSpans(block).first(some.size());
+    adding.add(these);
+    if (also) also(these);
   }
   adding.finish();
   return result;
+}
+
+std::size_t OpSums::like_earlier(const RowSums& row, std::size_t column) const {
+  const std::size_t width = columns_.size();
+  for (std::size_t earlier = 0; earlier < column; ++earlier) {
+    bool same = true;
+    for (std::size_t slot = 0; same && slot < row.inferences.size(); ++slot) {
+      same = row.sums[slot * width + earlier] == row.sums[slot * width + column];
+    }
+    if (same) return earlier;
+  }
+  return column;
 }
 
 double OpSums::value(const RowSums& row, std::size_t column) const {

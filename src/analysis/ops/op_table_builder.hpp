@@ -39,6 +39,7 @@ class OpTableBuilder {
   class Runs;
 
   bool is_steady() const { return options_.per_inference && inferences_.count() > 1; }
+  bool wants_spreads() const { return options_.details && is_steady(); }
   // Of several inferences the first stands apart.
   bool counts(const OpSpan& span) const { return !is_steady() || is_after_first(span.inference); }
   bool is_after_first(std::uint32_t inference) const {

@@ -191,16 +191,18 @@ class OpTableBuilder::Runs {
   // Of an op that runs on several units, each row of units has its part of the run.
   void count(std::uint32_t group, OpRow& row) {
     lengths_.clear();
-    const OpSpans spans = table_.sums_.spans(group);
+    const auto spans = table_.sums_.spans(group);
     const std::vector<std::uint32_t>& order = by_op(spans);
-    const auto at = [&](std::size_t i) -> const OpSpan& {
+    const auto at = [&](std::size_t i) -> const KeptOpSpan& {
       return spans[order.empty() ? i : order[i]];
     };
     for (std::size_t i = 0; i < spans.size();) {
       const OpId op = at(i).op;
       runs_.begin(op);
       for (; i < spans.size() && at(i).op == op; ++i) {
-        if (table_.counts(at(i))) add(at(i));
+        OpSpan span;
+        table_.sums_.unpack(at(i), span);
+        if (table_.counts(span)) add(span);
       }
       note(op, runs_.finish(lengths_), row);
     }
@@ -230,9 +232,9 @@ class OpTableBuilder::Runs {
   }
 
   // The places of the spans by their op, in their order; none where they are in that order.
-  const std::vector<std::uint32_t>& by_op(OpSpans spans) {
+  const std::vector<std::uint32_t>& by_op(std::span<const KeptOpSpan> spans) {
     order_.clear();
-    const auto earlier = [](const OpSpan& a, const OpSpan& b) {
+    const auto earlier = [](const KeptOpSpan& a, const KeptOpSpan& b) {
       return index_of(a.op) < index_of(b.op);
     };
     if (std::is_sorted(spans.begin(), spans.end(), earlier)) return order_;
@@ -266,9 +268,9 @@ class OpTableBuilder::Instances {
       : table_(table),
         kinds_(table.profile_.spans, table.keys_.rows()[group].kinds > 1),
         is_used_(kept(table.profile_)) {
-    const OpSpans spans = table.sums_.spans(group);
+    const auto spans = table.sums_.spans(group);
     compiled_ = std::any_of(spans.begin(), spans.end(),
-                            [](const OpSpan& span) { return is_compiled(span.kind); });
+                            [](const KeptOpSpan& span) { return is_compiled(span.kind()); });
     std::fill(std::begin(work_), std::end(work_), -1);
   }
 
@@ -360,12 +362,16 @@ void OpTableBuilder::add_starts() {
 void OpTableBuilder::count_cores() {
   const Spans& spans = profile_.spans;
   std::vector<std::uint8_t> ran(cores_.count(), false);
-  for (std::size_t row = 0; row < spans.size(); ++row) {
+  std::size_t unseen = 0;
+  for (std::uint32_t core = 0; core < ran.size(); ++core) unseen += cores_.is_of_npu(core);
+  for (std::size_t row = 0; row < spans.size() && unseen > 0; ++row) {
     const SpanKind kind = spans.kind[row];
-    if (role_of(kind) == Role::work || kind == SpanKind::async) ran[cores_.of(spans.unit[row])] = 1;
-  }
-  for (std::uint32_t core = 0; core < ran.size(); ++core) {
-    table_.cores += ran[core] != 0 && cores_.is_of_npu(core);
+    if (role_of(kind) != Role::work && kind != SpanKind::async) continue;
+    const std::uint32_t core = cores_.of(spans.unit[row]);
+    if (ran[core] != 0 || !cores_.is_of_npu(core)) continue;
+    ran[core] = true;
+    table_.cores += 1;
+    unseen -= 1;
   }
 }
 

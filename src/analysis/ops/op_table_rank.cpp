@@ -142,7 +142,7 @@ void OpTableBuilder::rank() {
     }
     table_.rows.push_back(std::move(row));
   }
-  if (!is_steady()) return;
+  if (!wants_spreads()) return;
   parallel_for(kept, [&](std::size_t i) {
     auto& spreads = table_.rows[i].spreads;
     if (spreads.empty()) spreads = spreads_of(sums_.of(order[i].second));

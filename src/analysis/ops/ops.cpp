@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "analysis/answers.hpp"
-#include "analysis/extents_by_inference.hpp"
 #include "analysis/ops/op_table_builder.hpp"
 #include "base/parallel.hpp"
 #include "npuscope/analysis/coarse.hpp"
@@ -58,10 +57,11 @@ void OpTableBuilder::add_span_columns() {
   parallel_for(keys_.count(), [&](std::size_t group) {
     const RowSums row = sum_row(std::uint32_t(group));
     for (std::size_t column = 0; column < sums_.columns().size(); ++column) {
-      values_[column][group] = sums_.value(row, column);
+      const std::size_t like = sums_.like_earlier(row, column);
+      values_[column][group] = like < column ? values_[like][group] : sums_.value(row, column);
       known_[column][group] = row.known[column];
     }
-    if (all_kept && is_steady()) keys_.rows()[group].spreads = spreads_of(row);
+    if (all_kept && wants_spreads()) keys_.rows()[group].spreads = spreads_of(row);
   });
 }
 
@@ -146,13 +146,10 @@ std::optional<double> OpTableBuilder::core_cycles_of(
 
 // That of the inferences after the first, where values are medians of them.
 double OpTableBuilder::wall() const {
-  if (table_.inferences < 2) return double(length_of(timeline_of(profile_)));
-  const Spans& spans = profile_.spans;
+  if (table_.inferences < 2) return double(length_of(analysis_.timeline_extent()));
   std::vector<double> walls;
-  for (const auto& [inference, extent] : extents_by_inference(
-           spans, [&](std::size_t row) { return is_of_inference(spans.kind[row]); })) {
-    const bool is_first = inference == inferences_.ids().front();
-    if (!is_first && inference != every_instance) walls.push_back(double(length_of(extent)));
+  for (const auto& [inference, extent] : analysis_.inference_extents()) {
+    if (inference != inferences_.ids().front()) walls.push_back(double(length_of(extent)));
   }
   return median_of(std::move(walls));
 }

@@ -41,7 +41,11 @@ class SpanGroups {
     if (by_ == RowsBy::unit) {
       return std::uint32_t(std::min<std::size_t>(index_of(unit), count_ - 1));
     }
-    if (by_ == RowsBy::engine) return std::uint32_t(engine_of(profile_, op, unit, kind));
+    if (by_ == RowsBy::engine) {
+      const Engine lane = engines_of_units_[std::min<std::size_t>(index_of(unit), units_)];
+      const Engine of_op = engines_of_ops_[std::min<std::size_t>(index_of(op), ops_)];
+      return std::uint32_t(engine_of(of_op, lane, kind));
+    }
     return of_op_[std::min<std::size_t>(index_of(op), of_op_.size() - 1)];
   }
   void group_ops();
@@ -51,6 +55,9 @@ class SpanGroups {
   std::size_t count_ = 0;
   std::vector<std::uint32_t> of_op_;  // one more for spans without
   std::vector<std::string_view> texts_;
+  // Of rows by engine, close together; one more for spans without.
+  std::vector<Engine> engines_of_ops_, engines_of_units_;
+  std::size_t ops_ = 0, units_ = 0;
 };
 
 }  // namespace npuscope::analysis

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "analysis/answers.hpp"
+#include "analysis/self_times.hpp"
 #include "base/parallel.hpp"
 #include "profile/append_interval.hpp"
 
@@ -63,19 +64,19 @@ namespace {
 class Nesting {
  public:
   // In the order of SpansByUnit.
-  void add(std::uint32_t row, Interval interval, std::vector<std::int64_t>& own) {
+  void add(std::uint32_t place, Interval interval, std::vector<std::int64_t>& own) {
     while (!open_.empty() && open_.back().end < interval.end) open_.pop_back();
     if (!open_.empty()) {
       Open& outer = open_.back();
-      own[outer.row] -= length_of({std::max(outer.covered, interval.begin), interval.end});
+      own[outer.place] -= length_of({std::max(outer.covered, interval.begin), interval.end});
       outer.covered = std::max(outer.covered, interval.end);
     }
-    open_.push_back({row, interval.end, interval.begin});
+    open_.push_back({place, interval.end, interval.begin});
   }
 
  private:
   struct Open {
-    std::uint32_t row;
+    std::uint32_t place;
     std::int64_t end;
     std::int64_t covered;  // by what is inside, up to here
   };
@@ -161,6 +162,18 @@ void take_whole_times(const Spans& spans, std::vector<std::int64_t>& own) {
 
 }  // namespace
 
+void find_self_times(std::span<const SpanOfUnit> spans, std::vector<std::int64_t>& own) {
+  Nesting work, waits;
+  own.resize(spans.size());
+  for (std::uint32_t place = 0; place < spans.size(); ++place) {
+    const SpanOfUnit& span = spans[place];
+    own[place] = whole_time(span.kind, span.interval());
+    const NestedIn nesting = nested_in(span.kind);
+    if (nesting == NestedIn::neither || span.end <= span.begin) continue;
+    (nesting == NestedIn::work ? work : waits).add(place, span.interval(), own);
+  }
+}
+
 std::vector<std::int64_t> find_self_times(const Analysis& analysis) {
   const Profile& profile = analysis.profile();
   std::vector<std::int64_t> own(profile.spans.size(), 0);
@@ -169,20 +182,16 @@ std::vector<std::int64_t> find_self_times(const Analysis& analysis) {
     return own;
   }
   const SpansByUnit& by_unit = analysis.spans_by_unit();
-  const auto of_unit = [&](std::size_t unit) {
-    Nesting work, waits;
-    const auto spans = by_unit.spans_of(UnitId(std::uint32_t(unit)));
+  parallel_for(by_unit.groups(), [&](std::size_t group) {
+    const auto spans = by_unit.all().subspan(by_unit.place_of(group),
+                                             by_unit.place_of(group + 1) - by_unit.place_of(group));
+    thread_local std::vector<std::int64_t> of_unit;
+    find_self_times(spans, of_unit);
     for (std::size_t place = 0; place < spans.size(); ++place) {
-      const SpanOfUnit& span = spans[place];
       ask_ahead(own, spans, place);
-      own[span.row] = whole_time(span.kind, span.interval());
-      const NestedIn nesting = nested_in(span.kind);
-      if (nesting == NestedIn::neither || span.end <= span.begin) continue;
-      (nesting == NestedIn::work ? work : waits).add(span.row, span.interval(), own);
+      own[spans[place].row] = of_unit[place];
     }
-  };
-  parallel_for(profile.units.size(), of_unit);
-  of_unit(index_of(UnitId::none));
+  });
   return own;
 }
 

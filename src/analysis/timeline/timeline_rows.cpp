@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 
 #include "analysis/answers.hpp"
@@ -208,19 +209,28 @@ void RowsBuilder::find_sets_of_units() {
 
 // When waits of ops kept each class of hardware.
 std::array<IntervalSet, engine_count> RowsBuilder::waits_of_engines() const {
-  const SpansByUnit& by_unit = analysis_.spans_by_unit();
-  std::vector<std::array<IntervalSet, engine_count>> of_units(by_unit.groups());
-  parallel_for(of_units.size(), [&](std::size_t i) {
-    const UnitId unit = i < profile_.units.size() ? UnitId(std::uint32_t(i)) : UnitId::none;
-    for (const SpanOfUnit& span : by_unit.spans_of(unit)) {
+  const std::vector<UnitBusy>& units = analysis_.unit_busy();
+  const auto waits_for_one = [](const UnitBusy& unit) {
+    return std::has_single_bit(unit.wait_engines);
+  };
+  std::vector<std::array<IntervalSet, engine_count>> of_several(units.size());
+  parallel_for(units.size(), [&](std::size_t i) {
+    if (units[i].wait_engines == 0 || waits_for_one(units[i])) return;
+    for (const SpanOfUnit& span : analysis_.spans_by_unit().spans_of(units[i].unit)) {
       if (role_of(span.kind) != Role::wait) continue;
-      append(of_units[i][std::size_t(engine_of(profile_, unit, span))], span.interval());
+      append(of_several[i][std::size_t(engine_of(profile_, units[i].unit, span))], span.interval());
     }
   });
   std::array<IntervalSet, engine_count> waits;
   parallel_for(engine_count, [&](std::size_t engine) {
     std::vector<const IntervalSet*> sets;
-    for (const auto& of_unit : of_units) sets.push_back(&of_unit[engine]);
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      sets.push_back(&of_several[i][engine]);
+      if (!waits_for_one(units[i]) || (units[i].wait_engines >> engine & 1) == 0) continue;
+      for (const auto* set : {&units[i].syncs, &units[i].barriers, &units[i].dma_waits}) {
+        sets.push_back(set);
+      }
+    }
     waits[engine] = union_of_many(std::move(sets));
   });
   return waits;

@@ -9,6 +9,7 @@
 #include "analysis/measuring.hpp"
 #include "analysis/ops/op_keys.hpp"
 #include "analysis/ops/op_runs.hpp"
+#include "analysis/self_times.hpp"
 #include "base/counting_sort.hpp"
 #include "base/parallel.hpp"
 #include "npuscope/analysis/traffic.hpp"
@@ -49,14 +50,15 @@ std::string kind_of_unit(std::string_view name) {
 
 class Loads {
  public:
-  Loads(const Profile& profile, const SpansByUnit& by_unit, const std::vector<std::int64_t>& own)
-      : profile_(profile),
-        cores_(profile),
-        measuring_(measuring_ops(profile)),
-        traffic_(profile),
-        units_(profile.units.size()) {
+  explicit Loads(const Analysis& analysis)
+      : profile_(analysis.profile()),
+        cores_(profile_),
+        measuring_(measuring_ops(profile_)),
+        traffic_(analysis.traffic()),
+        units_(profile_.units.size()) {
+    const SpansByUnit& by_unit = analysis.spans_by_unit();
     parallel_for(units_.size(), [&](std::size_t unit) {
-      find_load(units_[unit], by_unit.spans_of(UnitId(std::uint32_t(unit))), own);
+      find_load(units_[unit], by_unit.spans_of(UnitId(std::uint32_t(unit))));
     });
     if (!take_counters()) add_ddr_of_spans();
     count_static();
@@ -71,8 +73,7 @@ class Loads {
     std::vector<std::uint32_t> ops;  // that it worked on, each once
   };
 
-  void find_load(OfUnit& unit, std::span<const SpanOfUnit> spans,
-                 const std::vector<std::int64_t>& own) const;
+  void find_load(OfUnit& unit, std::span<const SpanOfUnit> spans) const;
   bool take_counters();
   void add_ddr_of_spans();
   void count_static();
@@ -82,7 +83,7 @@ class Loads {
   const Profile& profile_;
   CoreNumbers cores_;
   std::vector<bool> measuring_;
-  OpTraffic traffic_;
+  const OpTraffic& traffic_;
   std::map<std::uint32_t, std::int64_t> of_cores_;  // DDR bytes that cores count
   std::vector<OfUnit> units_;
   std::map<std::uint32_t, Load> static_of_core_;
@@ -94,13 +95,13 @@ void sort_and_unite(std::vector<std::uint32_t>& ops) {
   ops.erase(std::unique(ops.begin(), ops.end()), ops.end());
 }
 
-void Loads::find_load(OfUnit& unit, std::span<const SpanOfUnit> spans,
-                      const std::vector<std::int64_t>& own) const {
+void Loads::find_load(OfUnit& unit, std::span<const SpanOfUnit> spans) const {
+  thread_local std::vector<std::int64_t> own;
+  find_self_times(spans, own);
   // Where a unit has few of very many ops, to note all of them would cost more than to sort.
   std::vector<bool> seen(spans.size() > measuring_.size() / 64 ? measuring_.size() : 0, false);
   for (std::size_t place = 0; place < spans.size(); ++place) {
     const SpanOfUnit& span = spans[place];
-    ask_ahead(own, spans, place);
     const Role role = role_of(span.kind);
     if (role != Role::work && role != Role::wait) continue;
     unit.has_spans = true;
@@ -108,7 +109,7 @@ void Loads::find_load(OfUnit& unit, std::span<const SpanOfUnit> spans,
     const bool is_op = op < measuring_.size();
     if (is_op && measuring_[op]) continue;
     std::int64_t& sum = role == Role::work ? unit.load.work : unit.load.waiting;
-    sum = saturating_add(sum, own[span.row]);
+    sum = saturating_add(sum, own[place]);
     if (role != Role::work || !is_op || (!seen.empty() && seen[op])) continue;
     if (!seen.empty()) seen[op] = true;
     unit.ops.push_back(std::uint32_t(op));
@@ -136,13 +137,25 @@ bool Loads::take_counters() {
 
 void Loads::add_ddr_of_spans() {
   const Spans& spans = profile_.spans;
+  const std::vector<RowRange> parts =
+      ranges_of(spans.size(), std::max<std::size_t>(65'536, 8 * units_.size()));
   for (const Route route : {Route::ddr_read, Route::ddr_write}) {
     if (!traffic_.of_spans_known(route)) continue;
-    for (std::size_t row = 0; row < spans.size(); ++row) {
-      const std::size_t unit = index_of(spans.unit[row]), op = index_of(spans.op[row]);
-      if (unit >= units_.size() || (op < measuring_.size() && measuring_[op])) continue;
-      std::int64_t& bytes = units_[unit].load.ddr_bytes;
-      bytes = saturating_add(bytes, traffic_.of_span(route, row));
+    std::vector<std::vector<std::int64_t>> of_parts(parts.size());
+    parallel_for(parts.size(), [&](std::size_t part) {
+      std::vector<std::int64_t>& bytes = of_parts[part];
+      bytes.assign(units_.size(), 0);
+      for (std::size_t row = parts[part].first; row < parts[part].last; ++row) {
+        const std::size_t unit = index_of(spans.unit[row]), op = index_of(spans.op[row]);
+        if (unit >= units_.size() || (op < measuring_.size() && measuring_[op])) continue;
+        bytes[unit] = saturating_add(bytes[unit], traffic_.of_span(route, row));
+      }
+    });
+    for (const auto& bytes : of_parts) {
+      for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+        std::int64_t& sum = units_[unit].load.ddr_bytes;
+        sum = saturating_add(sum, bytes[unit]);
+      }
     }
   }
 }
@@ -237,7 +250,7 @@ std::vector<ImbalanceRow> Loads::rows() {
 }  // namespace
 
 std::vector<ImbalanceRow> find_imbalance(const Analysis& analysis) {
-  return Loads(analysis.profile(), analysis.spans_by_unit(), analysis.self_times()).rows();
+  return Loads(analysis).rows();
 }
 
 namespace {
@@ -296,6 +309,10 @@ class OneCoreWork {
   static constexpr std::uint32_t none = ~std::uint32_t{0}, several = none - 1;
 
   void find_cores();
+  // Noting all groups is little beside looking at a part's spans.
+  std::vector<RowRange> parts_of(const Spans& spans) const {
+    return ranges_of(spans.size(), std::max<std::size_t>(65'536, 8 * keys_.count()));
+  }
 
   const Profile& profile_;
   OpKeys keys_;
@@ -307,15 +324,34 @@ class OneCoreWork {
 // Of work on NPUs. A group that only other processors work on has none.
 void OneCoreWork::find_cores() {
   const Spans& spans = profile_.spans;
-  std::vector<std::uint8_t> ran(cores_.count(), false);
-  for (std::size_t row = 0; row < spans.size(); ++row) {
-    const bool is_work = role_of(spans.kind[row]) == Role::work;
-    if (!is_work && spans.kind[row] != SpanKind::async) continue;
-    const std::uint32_t core = cores_.of(spans.unit[row]);
-    ran[core] = true;
-    if (!is_work || !cores_.is_of_npu(core)) continue;
-    std::uint32_t& of_group = core_of_[keys_.of(row)];
+  struct Part {
+    std::vector<std::uint8_t> ran;
+    std::vector<std::uint32_t> core_of;
+  };
+  const std::vector<RowRange> ranges = parts_of(spans);
+  std::vector<Part> parts(ranges.size());
+  const auto note = [](std::uint32_t& of_group, std::uint32_t core) {
+    if (core == none) return;
     of_group = of_group == none || of_group == core ? core : several;
+  };
+  parallel_for(parts.size(), [&](std::size_t i) {
+    Part& part = parts[i];
+    part.ran.assign(cores_.count(), false);
+    part.core_of.assign(keys_.count(), none);
+    for (std::size_t row = ranges[i].first; row < ranges[i].last; ++row) {
+      const bool is_work = role_of(spans.kind[row]) == Role::work;
+      if (!is_work && spans.kind[row] != SpanKind::async) continue;
+      const std::uint32_t core = cores_.of(spans.unit[row]);
+      part.ran[core] = true;
+      if (is_work && cores_.is_of_npu(core)) note(part.core_of[keys_.of(row)], core);
+    }
+  });
+  std::vector<std::uint8_t> ran(cores_.count(), false);
+  for (const Part& part : parts) {
+    for (std::size_t core = 0; core < ran.size(); ++core) ran[core] |= part.ran[core];
+    for (std::size_t group = 0; group < core_of_.size(); ++group) {
+      note(core_of_[group], part.core_of[group]);
+    }
   }
   for (std::uint32_t core = 0; core < ran.size(); ++core) {
     core_count_ += ran[core] != 0 && cores_.is_of_npu(core);
@@ -328,12 +364,28 @@ OneCoreWork::Times OneCoreWork::times(const std::vector<std::int64_t>& own,
   const Spans& spans = profile_.spans;
   Times times{std::vector<double>(keys_.count(), 0), std::vector<double>(keys_.count(), 0)};
   const IssuesBeside issues(profile_, own);
+  struct Sums {
+    double work = 0;
+    std::int64_t length = 0;
+  };
+  const std::vector<RowRange> ranges = parts_of(spans);
+  std::vector<std::vector<Sums>> parts(ranges.size());
+  parallel_for(parts.size(), [&](std::size_t part) {
+    parts[part].resize(keys_.count());
+    for (std::size_t row = ranges[part].first; row < ranges[part].last; ++row) {
+      const std::uint32_t group = keys_.of(row);
+      if (role_of(spans.kind[row]) != Role::work || !is_of_one(group)) continue;
+      Sums& sums = parts[part][group];
+      sums.work += double(own[row] - issues.of(row));
+      sums.length = saturating_add(sums.length, length_of(interval_of(spans, row)));
+    }
+  });
   std::vector<std::int64_t> lengths(keys_.count(), 0);
-  for (std::size_t row = 0; row < spans.size(); ++row) {
-    const std::uint32_t group = keys_.of(row);
-    if (role_of(spans.kind[row]) != Role::work || !is_of_one(group)) continue;
-    times.work[group] += double(own[row] - issues.of(row));
-    lengths[group] = saturating_add(lengths[group], length_of(interval_of(spans, row)));
+  for (const std::vector<Sums>& part : parts) {
+    for (std::size_t group = 0; group < lengths.size(); ++group) {
+      times.work[group] += part[group].work;
+      lengths[group] = saturating_add(lengths[group], part[group].length);
+    }
   }
   std::vector<std::uint8_t> asked(keys_.count());
   for (std::uint32_t group = 0; group < asked.size(); ++group) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "analysis/answers.hpp"
+#include "analysis/units/busy_together.hpp"
 #include "analysis/units/unit_busy.hpp"
 #include "base/parallel.hpp"
 #include "profile/sort_by_time.hpp"
@@ -12,19 +13,15 @@
 namespace npuscope::analysis {
 namespace {
 
-constexpr std::uint8_t no_class = 0xff;
-
-// A set of intervals that counts as a class at work, a unit at work, or both.
+// A set of intervals in which a class is at work.
 struct Stream {
   const IntervalSet* set = nullptr;
-  std::uint8_t of = no_class;
-  bool is_unit = false;
+  std::uint8_t of = 0;
 };
 
 struct Event {
   std::int64_t time = 0;
-  std::uint8_t of = no_class;
-  bool is_unit = false;
+  std::uint8_t of = 0;
   bool begins = false;
 };
 
@@ -32,63 +29,86 @@ struct Event {
 struct Counted {
   std::array<std::int64_t, std::size_t{1} << Overlap::classes> with{};
   std::vector<std::int64_t> units;
-
-  void add(std::size_t mask, std::size_t count, std::int64_t time) {
-    if (units.size() <= count) units.resize(count + 1, 0);
-    with[mask] = saturating_add(with[mask], time);
-    units[count] = saturating_add(units[count], time);
-  }
 };
 
-std::vector<Stream> streams_of(const std::vector<UnitBusy>& units) {
-  std::vector<Stream> streams;
-  for (const UnitBusy& unit : units) {
-    const bool one = unit.engines.size() == 1;
-    for (const UnitBusy::OfEngine& of : unit.engines) {
-      streams.push_back({&unit.busy_of(of), std::uint8_t(of.engine), one});
-    }
-    if (!one && !unit.busy.empty()) streams.push_back({&unit.busy, no_class, true});
+// Hands over what of a set lies within the window, cut at its ends.
+template <class Take>
+void take_within(const IntervalSet& set, Interval window, const Take& take) {
+  auto at = std::upper_bound(set.begin(), set.end(), window.begin,
+                             [](std::int64_t t, const Interval& each) { return t < each.end; });
+  for (; at != set.end() && at->begin < window.end; ++at) {
+    take(std::max(at->begin, window.begin), std::min(at->end, window.end));
   }
-  return streams;
 }
 
-// All that begins or ends within the window, in the order of time; what reaches beyond is cut.
+// All that begins or ends within the window, in the order of time.
 std::vector<Event> events_in(const std::vector<Stream>& streams, Interval window) {
   std::vector<Event> events;
   for (const Stream& stream : streams) {
-    auto at = std::upper_bound(stream.set->begin(), stream.set->end(), window.begin,
-                               [](std::int64_t t, const Interval& each) { return t < each.end; });
-    for (; at != stream.set->end() && at->begin < window.end; ++at) {
-      events.push_back({std::max(at->begin, window.begin), stream.of, stream.is_unit, true});
-      events.push_back({std::min(at->end, window.end), stream.of, stream.is_unit, false});
-    }
+    take_within(*stream.set, window, [&](std::int64_t begin, std::int64_t end) {
+      events.push_back({begin, stream.of, true});
+      events.push_back({end, stream.of, false});
+    });
   }
   sort_by_time(events, [](const Event& event) { return event.time; });
   return events;
 }
 
-void sweep(const std::vector<Stream>& streams, Interval window, Counted& counted) {
-  std::int64_t running[Overlap::classes] = {};
+void sweep_classes(const std::vector<Stream>& streams, Interval window, Counted& counted) {
   std::size_t mask = 0;
-  std::int64_t units = 0;
   std::int64_t now = window.begin;
   const auto pass_until = [&](std::int64_t time) {
-    // At one moment ends and begins come in any order: counts are right once it has passed.
+    // At one moment ends and begins come in any order: the mask is right once it has passed.
     if (time > now) {
-      counted.add(mask, std::size_t(units), saturating_subtract(time, now));
+      std::int64_t& with = counted.with[mask];
+      with = saturating_add(with, saturating_subtract(time, now));
       now = time;
     }
   };
   for (const Event& event : events_in(streams, window)) {
     pass_until(event.time);
-    const std::int64_t change = event.begins ? 1 : -1;
-    if (event.is_unit) units += change;
-    if (event.of == no_class) continue;
-    std::int64_t& count = running[event.of];
-    count += change;
-    mask = count > 0 ? mask | std::size_t{1} << event.of : mask & ~(std::size_t{1} << event.of);
+    const std::size_t bit = std::size_t{1} << event.of;
+    mask = event.begins ? mask | bit : mask & ~bit;
   }
   pass_until(window.end);
+}
+
+// Begins and ends are sorted apart, as offsets in the window, and then told one after the other.
+// Which comes next is as random as can be: a processor must not have to guess it.
+void sweep_units(const std::vector<UnitBusy>& units, Interval window, Counted& counted) {
+  thread_local std::vector<std::uint64_t> begins, ends;
+  begins.clear();
+  ends.clear();
+  const auto offset = [&](std::int64_t time) {
+    return std::uint64_t(time) - std::uint64_t(window.begin);
+  };
+  for (const UnitBusy& unit : units) {
+    take_within(unit.busy, window, [&](std::int64_t begin, std::int64_t end) {
+      begins.push_back(offset(begin));
+      ends.push_back(offset(end));
+    });
+  }
+  const auto order = [](std::uint64_t time) {
+    return std::int64_t(time ^ std::uint64_t{1} << 63);  // as unsigned
+  };
+  sort_by_time(begins, order);
+  sort_by_time(ends, order);
+  begins.push_back(std::numeric_limits<std::uint64_t>::max());
+  std::vector<std::uint64_t> time_at(units.size() + 1, 0);
+  std::uint64_t now = 0;
+  for (std::size_t begun = 0, ended = 0; ended < ends.size();) {
+    const bool ends_next = ends[ended] <= begins[begun];
+    const std::uint64_t next = ends_next ? ends[ended] : begins[begun];
+    time_at[begun - ended] += next - now;
+    now = next;
+    ended += ends_next;
+    begun += !ends_next;
+  }
+  time_at[0] += offset(window.end) - now;
+  constexpr auto max = std::uint64_t(std::numeric_limits<std::int64_t>::max());
+  for (const std::uint64_t time : time_at) {
+    counted.units.push_back(std::int64_t(std::min(time, max)));
+  }
 }
 
 // Windows of one length that tile the extent.
@@ -110,23 +130,31 @@ std::vector<Interval> windows_of(Interval extent, std::size_t count) {
 
 Overlap find_overlap(const Analysis& analysis) {
   const std::vector<UnitBusy>& units = analysis.unit_busy();
-  const std::vector<Stream> streams = streams_of(units);
+  const BusyTogether& together = analysis.busy_together();
+  std::vector<Stream> streams;
+  for (std::size_t engine = 0; engine < engine_count; ++engine) {
+    if (together.engines[engine].empty()) continue;
+    streams.push_back({&together.engines[engine], std::uint8_t(engine)});
+  }
   Overlap overlap;
   Interval extent{std::numeric_limits<std::int64_t>::max(),
                   std::numeric_limits<std::int64_t>::min()};
   std::size_t intervals = 0;
-  for (const Stream& stream : streams) {
-    if (stream.set->empty()) continue;
-    extent.begin = std::min(extent.begin, stream.set->front().begin);
-    extent.end = std::max(extent.end, stream.set->back().end);
-    intervals += stream.set->size();
+  for (const UnitBusy& unit : units) {
+    if (unit.busy.empty()) continue;
+    extent.begin = std::min(extent.begin, unit.busy.front().begin);
+    extent.end = std::max(extent.end, unit.busy.back().end);
+    intervals += unit.busy.size();
   }
   if (intervals == 0) return overlap;
   constexpr std::size_t intervals_a_window = 20'000, max_windows = 1'000;
   const auto windows =
       windows_of(extent, std::clamp<std::size_t>(intervals / intervals_a_window, 1, max_windows));
   std::vector<Counted> counted(windows.size());
-  parallel_for(windows.size(), [&](std::size_t i) { sweep(streams, windows[i], counted[i]); });
+  parallel_for(windows.size(), [&](std::size_t i) {
+    sweep_units(units, windows[i], counted[i]);
+    sweep_classes(streams, windows[i], counted[i]);
+  });
 
   Counted all;
   for (const Counted& part : counted) {
@@ -134,7 +162,9 @@ Overlap find_overlap(const Analysis& analysis) {
       all.with[mask] = saturating_add(all.with[mask], part.with[mask]);
     }
     for (std::size_t k = 0; k < part.units.size(); ++k) {
-      if (part.units[k] > 0) all.add(0, k, part.units[k]);
+      if (part.units[k] <= 0) continue;
+      if (all.units.size() <= k) all.units.resize(k + 1, 0);
+      all.units[k] = saturating_add(all.units[k], part.units[k]);
     }
   }
   all.with[0] = 0;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 #include "analysis/answers.hpp"
+#include "analysis/self_times.hpp"
 #include "base/parallel.hpp"
 #include "profile/append_interval.hpp"
 #include "profile/union_of_many.hpp"
@@ -73,62 +75,209 @@ void divide(WorkOfClasses& classes, UnitBusy& of) {
   }
 }
 
-UnitBusy busy_of(const Profile& profile, UnitId unit, std::span<const SpanOfUnit> spans,
-                 const std::vector<Engine>& engine_of_op, const std::vector<std::int64_t>& own) {
-  UnitBusy of;
-  of.unit = unit;
-  WorkOfClasses classes;
-  const bool is_unit = index_of(unit) < profile.units.size();
-  const Engine lane = is_unit ? profile.units[index_of(unit)].engine : Engine::none;
-  for (std::size_t place = 0; place < spans.size(); ++place) {
-    const SpanOfUnit& span = spans[place];
-    ask_ahead(own, spans, place);
-    switch (role_of(span.kind)) {
-      case Role::work: {
-        const std::size_t op = std::min<std::size_t>(index_of(span.op), engine_of_op.size() - 1);
-        const Engine engine = engine_of(engine_of_op[op], lane, span.kind);
-        WorkOfClass& its = classes[std::size_t(engine)][std::size_t(domain_of(engine, span.kind))];
-        if (!its.any) its.busy.reserve(of.spans == 0 ? spans.size() : 0);
-        its.any = true;
-        append(its.busy, span.interval());
-        its.work = saturating_add(its.work, own[span.row]);
-        of.spans += 1;
-        break;
+// What a span is to its unit, as one number: its role, the engine and the domain. Of each lane,
+// what ops use, and kind; looked up, because a processor cannot foresee so many branches.
+class ClassesOfSpans {
+ public:
+  static constexpr std::uint8_t nothing = 0xff, waits = 0x80;
+
+  ClassesOfSpans() {
+    for (std::size_t lane = 0; lane < engine_count; ++lane) {
+      for (std::size_t op = 0; op < engine_count; ++op) {
+        for (std::size_t kind = 0; kind < span_kind_count; ++kind) {
+          of_[lane][op][kind] = find(Engine(lane), Engine(op), SpanKind(kind));
+        }
       }
-      case Role::wait: {
-        const bool is_sync = span.kind == SpanKind::sync || span.kind == SpanKind::wait;
-        append(span.kind == SpanKind::dma_wait ? of.dma_waits
-               : is_sync                       ? of.syncs
-                                               : of.barriers,
-               span.interval());
-        break;
-      }
-      case Role::frame:
-      case Role::overlay: break;
     }
   }
-  if (const IntervalSet held = held_within_work(spans); !held.empty()) {
-    for (auto& of_engine : classes) {
+
+  std::uint8_t of(Engine lane, Engine of_op, SpanKind kind) const {
+    return of_[std::size_t(lane)][std::size_t(of_op)][std::size_t(kind)];
+  }
+
+ private:
+  static_assert(engine_count * domain_count < waits);
+  static std::uint8_t find(Engine lane, Engine of_op, SpanKind kind) {
+    const Role role = role_of(kind);
+    if (role != Role::work && role != Role::wait) return nothing;
+    const Engine engine = engine_of(of_op, lane, kind);
+    const std::size_t place =
+        std::size_t(engine) * domain_count + std::size_t(domain_of(engine, kind));
+    return std::uint8_t(place | (role == Role::wait ? waits : 0));
+  }
+
+  std::array<std::array<std::array<std::uint8_t, span_kind_count>, engine_count>, engine_count> of_;
+};
+
+// What is known of one unit while its spans come one after another.
+class BusyCollector {
+ public:
+  // Of a span, its number among ClassesOfSpans. False: it begins before an earlier one of its sort.
+  bool add(std::uint8_t its_class, SpanKind kind, Interval interval, std::int64_t own) {
+    if (its_class == ClassesOfSpans::nothing) return true;
+    const std::size_t engine = its_class % ClassesOfSpans::waits / domain_count;
+    if (its_class < ClassesOfSpans::waits) {
+      WorkOfClass& its = classes_[engine][its_class % domain_count];
+      if (!its.any) its.busy.reserve(of_.spans == 0 ? expected_ : 0);
+      its.any = true;
+      its.work = saturating_add(its.work, own);
+      of_.spans += 1;
+      return append_in_order(its.busy, interval);
+    }
+    of_.wait_engines |= std::uint16_t(1u << engine);
+    return append_in_order(waits_of(kind), interval);
+  }
+
+  // Those of later spans. False: they do not come after these.
+  bool add(const BusyCollector& later) {
+    bool in_order = true;
+    for (std::size_t engine = 0; engine < engine_count; ++engine) {
+      for (std::size_t domain = 0; domain < domain_count; ++domain) {
+        const WorkOfClass& from = later.classes_[engine][domain];
+        WorkOfClass& to = classes_[engine][domain];
+        if (!from.any) continue;
+        to.any = true;
+        to.work = saturating_add(to.work, from.work);
+        in_order = append_all(to.busy, from.busy) && in_order;
+      }
+    }
+    of_.spans += later.of_.spans;
+    of_.wait_engines |= later.of_.wait_engines;
+    in_order = append_all(of_.syncs, later.of_.syncs) && in_order;
+    in_order = append_all(of_.barriers, later.of_.barriers) && in_order;
+    return append_all(of_.dma_waits, later.of_.dma_waits) && in_order;
+  }
+
+  void expect(std::size_t spans) { expected_ = spans; }
+
+  UnitBusy finish(UnitId unit, const IntervalSet& held) {
+    of_.unit = unit;
+    for (auto& of_engine : classes_) {
+      if (held.empty()) break;
       for (WorkOfClass& each : of_engine) each.busy = difference_of(each.busy, held);
     }
+    divide(classes_, of_);
+    return std::move(of_);
   }
-  divide(classes, of);
-  return of;
+
+ private:
+  IntervalSet& waits_of(SpanKind kind) {
+    if (kind == SpanKind::dma_wait) return of_.dma_waits;
+    return kind == SpanKind::sync || kind == SpanKind::wait ? of_.syncs : of_.barriers;
+  }
+
+  static bool append_in_order(IntervalSet& set, Interval interval) {
+    const bool in_order = set.empty() || interval.begin >= set.back().begin;
+    append(set, interval);
+    return in_order;
+  }
+
+  static bool append_all(IntervalSet& set, const IntervalSet& later) {
+    auto next = later.begin();
+    for (; next != later.end(); ++next) {
+      if (set.empty() || next->begin > set.back().end) break;
+      if (next->begin < set.back().begin) return false;
+      append(set, *next);
+    }
+    set.insert(set.end(), next, later.end());
+    return true;
+  }
+
+  WorkOfClasses classes_;
+  UnitBusy of_;
+  std::size_t expected_ = 0;
+};
+
+Engine lane_of(const Profile& profile, std::size_t unit) {
+  return unit < profile.units.size() ? profile.units[unit].engine : Engine::none;
+}
+
+UnitBusy busy_of(const Profile& profile, UnitId unit, std::span<const SpanOfUnit> spans,
+                 const std::vector<Engine>& engine_of_op, const ClassesOfSpans& classes) {
+  thread_local std::vector<std::int64_t> own;
+  find_self_times(spans, own);
+  BusyCollector collector;
+  collector.expect(spans.size());
+  const Engine lane = lane_of(profile, index_of(unit));
+  for (std::size_t place = 0; place < spans.size(); ++place) {
+    const SpanOfUnit& span = spans[place];
+    const std::size_t op = std::min<std::size_t>(index_of(span.op), engine_of_op.size() - 1);
+    collector.add(classes.of(lane, engine_of_op[op], span.kind), span.kind, span.interval(),
+                  own[place]);
+  }
+  return collector.finish(unit, held_within_work(spans));
+}
+
+// From the rows as they come, where those of each unit come in the order of time: nothing has to be
+// sorted then. Nothing where they do not, or a unit may be held up within work.
+std::vector<UnitBusy> busy_by_rows(const Analysis& analysis,
+                                   const std::vector<Engine>& engine_of_op,
+                                   const ClassesOfSpans& classes) {
+  constexpr std::size_t min_rows = 65'536, rows_a_unit = 1'024;  // for less it is not worth it
+  const Profile& profile = analysis.profile();
+  const Spans& spans = profile.spans;
+  const std::size_t units = profile.units.size();
+  if (spans.size() < std::max(min_rows, rows_a_unit * (units + 1))) return {};
+  if (std::find(spans.kind.begin(), spans.kind.end(), SpanKind::wait) != spans.kind.end()) {
+    return {};
+  }
+  const std::vector<std::int64_t>& own = analysis.self_times();
+  std::vector<Engine> lanes;
+  for (std::size_t unit = 0; unit <= units; ++unit) lanes.push_back(lane_of(profile, unit));
+  const std::vector<RowRange> ranges = ranges_of(spans.size(), spans.size() / 4);
+  std::vector<std::vector<BusyCollector>> parts(ranges.size());
+  std::atomic<bool> in_order = true;
+  parallel_for(parts.size(), [&](std::size_t part) {
+    parts[part].resize(units + 1);
+    // Room that nobody writes to costs nothing; the first part takes up the others.
+    const std::size_t rows = ranges[part].last - ranges[part].first;
+    const std::size_t room = (part == 0 ? spans.size() : rows) / (units + 1) * 5 / 4;
+    for (BusyCollector& collector : parts[part]) collector.expect(room);
+    for (std::size_t row = ranges[part].first; in_order && row < ranges[part].last; ++row) {
+      const std::size_t unit = std::min<std::size_t>(index_of(spans.unit[row]), units);
+      const std::size_t op =
+          std::min<std::size_t>(index_of(spans.op[row]), engine_of_op.size() - 1);
+      const SpanKind kind = spans.kind[row];
+      if (!parts[part][unit].add(classes.of(lanes[unit], engine_of_op[op], kind), kind,
+                                 interval_of(spans, row), own[row])) {
+        in_order = false;
+      }
+    }
+  });
+  std::vector<UnitBusy> all(units + 1);
+  parallel_for(all.size(), [&](std::size_t unit) {
+    BusyCollector& collector = parts[0][unit];
+    for (std::size_t part = 1; in_order && part < parts.size(); ++part) {
+      if (!collector.add(parts[part][unit])) in_order = false;
+      parts[part][unit] = {};
+    }
+    all[unit] = collector.finish(unit < units ? UnitId(std::uint32_t(unit)) : UnitId::none, {});
+  });
+  if (!in_order) return {};
+  return all;
+}
+
+std::vector<UnitBusy> busy_by_unit(const Analysis& analysis,
+                                   const std::vector<Engine>& engine_of_op,
+                                   const ClassesOfSpans& classes) {
+  const Profile& profile = analysis.profile();
+  const SpansByUnit& by_unit = analysis.spans_by_unit();
+  std::vector<UnitBusy> all(profile.units.size() + 1);
+  parallel_for(all.size(), [&](std::size_t i) {
+    const UnitId unit = i < profile.units.size() ? UnitId(std::uint32_t(i)) : UnitId::none;
+    all[i] = busy_of(profile, unit, by_unit.spans_of(unit), engine_of_op, classes);
+  });
+  return all;
 }
 
 }  // namespace
 
-std::vector<UnitBusy> find_unit_busy(const Analysis& analysis) {
-  const Profile& profile = analysis.profile();
-  const SpansByUnit& by_unit = analysis.spans_by_unit();
-  const std::vector<std::int64_t>& own = analysis.self_times();
-  const std::vector<Engine> engine_of_op = engines_of_ops(profile);
-  std::vector<UnitBusy> all(profile.units.size() + 1);
-  const auto find = [&](std::size_t i) {
-    const UnitId unit = i < profile.units.size() ? UnitId(std::uint32_t(i)) : UnitId::none;
-    all[i] = busy_of(profile, unit, by_unit.spans_of(unit), engine_of_op, own);
-  };
-  parallel_for(all.size(), find);
+std::vector<UnitBusy> find_unit_busy(const Analysis& analysis, bool by_unit) {
+  const std::vector<Engine> engine_of_op = engines_of_ops(analysis.profile());
+  const ClassesOfSpans classes;
+  std::vector<UnitBusy> all;
+  if (!by_unit) all = busy_by_rows(analysis, engine_of_op, classes);
+  if (all.empty()) all = busy_by_unit(analysis, engine_of_op, classes);
   std::erase_if(all, [](const UnitBusy& each) {
     return each.spans == 0 && each.syncs.empty() && each.barriers.empty() && each.dma_waits.empty();
   });

@@ -35,6 +35,7 @@ struct UnitBusy {
   };
   std::vector<OfDomain> domains;
   IntervalSet syncs, barriers, dma_waits;
+  std::uint16_t wait_engines = 0;  // a bit for each class whose ops wait here
 
   const IntervalSet& busy_of(const OfEngine& of) const {
     return engines.size() == 1 ? busy : of.busy;

@@ -189,7 +189,7 @@ std::vector<SteadyUse> find_steady_use(const Analysis& analysis) {
   const Inferences inferences(analysis.profile(), every_instance, max_inferences);
   std::vector<SteadyUse> all;
   if (inferences.count() < 2) return all;
-  const auto times = inference_times(analysis, inferences);
+  const auto times = busiest_of_inferences(analysis, inferences);
   for (std::size_t engine = 0; engine < engine_count; ++engine) {
     std::vector<double> shares;
     bool any = false;

@@ -127,9 +127,8 @@ std::vector<OpBound> bounds_of(const Analysis& analysis, const OpTable& ops, con
   return op_bounds(analysis, ops, Grouping::op, memory);
 }
 
-Section ops_section(const Analysis& analysis, const FirstPageRequest& request) {
+Section ops_section(const Analysis& analysis, OpTable ops, const FirstPageRequest& request) {
   const Profile& profile = analysis.profile();
-  OpTable ops = analysis.ops(options_of_parts());
   if (ops.rows.empty() || ops.columns.empty()) return {};
   const OpColumn& column = ops.columns[ops.ranked_by];
   const double whole = column.whole.value_or(column.total);
@@ -223,6 +222,8 @@ void fit(Document& document, std::size_t width) {
 
 Document first_page(const Analysis& analysis, const FirstPageRequest& request) {
   const Profile& profile = analysis.profile();
+  // First of all: it takes most memory, which the others can have afterwards.
+  OpTable ops = analysis.ops(options_of_parts());
   Document document{.profile = &profile};
   document.about = what_was_profiled(profile);
   document.scope = scope_of_all(profile);
@@ -235,7 +236,7 @@ Document first_page(const Analysis& analysis, const FirstPageRequest& request) {
   if (!request.is_part) add(throughput_section(profile));
   add(where_section(analysis, request));
   add(first_findings_section(analysis, request.leaves_out_rows, request.peaks));
-  add(ops_section(analysis, request));
+  add(ops_section(analysis, std::move(ops), request));
   if (profile.ops.empty()) add(first_unit_numbers(analysis));
   if (profile.ops.empty()) add(counters_section(profile, max_ops));
   add(next_section(analysis, request));

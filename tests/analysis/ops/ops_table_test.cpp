@@ -241,7 +241,7 @@ TEST(OpTable, OfSeveralInferencesHoldsMediansOfAllButTheFirst) {
   }
   made.span(unit, "once", 500, 600);
   made.profile.spans.instance.push_back(0);
-  const OpTable table = table_of(made.profile, {.per_inference = true});
+  const OpTable table = table_of(made.profile, {.details = true, .per_inference = true});
   EXPECT_EQ(table.inferences, 4u);
   EXPECT_EQ(table.wall, 20);
   const std::size_t work = *table.place_of("work");
@@ -323,7 +323,7 @@ TEST(OpTable, IsThatOfTheObviousWay) {
     }
     const Spans& spans = made.profile.spans;
     const auto own = Analysis(made.profile).self_times();
-    const OpTable table = table_of(made.profile, {.per_inference = true});
+    const OpTable table = table_of(made.profile, {.details = true, .per_inference = true});
     const std::set<std::uint32_t> all(spans.instance.begin(), spans.instance.end());
     for (const OpRow& row : table.rows) {
       std::map<std::uint32_t, double> work, active;
