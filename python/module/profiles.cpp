@@ -240,7 +240,7 @@ PagePointer diagnose(const ProfileHandle& handle, const std::string& rule, bool 
     }
     const analysis::RunSet set = set_of(*recording.samples);
     const auto run = std::make_shared<const analysis::Analysis>(median_run(recording, set));
-    if (!recording.is_part()) request.samples = &set;  // walls are of whole runs
+    request.samples = &set;
     auto page = page_of("npuscope diagnose", handle, report::make_findings_document(*run, request));
     page->owner = run;
     return page;

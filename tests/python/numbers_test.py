@@ -29,13 +29,6 @@ def rows_and_facts(part):
 class Numbers(unittest.TestCase):
     maxDiff = 2000
 
-    def page_of(self, program, page):
-        """With a selection, the program diagnoses each of several samples: the one meant."""
-        pages = program.json["profiles"]
-        if len(pages) == 1:
-            return pages[0]
-        return next(each for each in pages if each["files"] == page.to_dict()["files"])
-
     def expect_same(self, name, command, answer, *flags):
         """`answer` of the profile against the command's --json, or both refuse with one sentence."""
         with self.subTest(recording=name, command=command, flags=flags):
@@ -49,7 +42,7 @@ class Numbers(unittest.TestCase):
                 self.assertIn(program.status, (2, 3))
                 return
             self.assertEqual(program.status, 0, program.error)
-            said = self.page_of(program, page)
+            (said,) = program.json["profiles"]
             if isinstance(page, npuscope.Table):
                 page = {page.name: page}
             else:
