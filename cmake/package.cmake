@@ -35,6 +35,9 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME npuscope)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
+# Opened by name, and only for fleets on ClickHouse. The archive takes the one of the machine: who brings a library of
+# TLS has to keep it mended.
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS libcurl4)
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libnpuscope-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DOC_PACKAGE_NAME npuscope-doc)
