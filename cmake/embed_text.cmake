@@ -13,6 +13,9 @@ file(WRITE ${OUTPUT}.new "// Made by cmake/embed_text.cmake.
 #pragma once
 #include <string_view>
 #include <utility>
+#ifdef __clang__
+#pragma clang diagnostic ignored \"-Woverlength-strings\"
+#endif
 namespace ${NAMESPACE} {
 inline constexpr std::pair<std::string_view, std::string_view> ${NAME}[] = {
 ${entries}};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "fleet/questions/changes.hpp"
 #include "fleet/questions/findings.hpp"
 #include "fleet/questions/latency.hpp"
 #include "fleet/questions/listing.hpp"
@@ -206,6 +207,47 @@ TEST(FleetFindings, AreSharesOfTheRunsThatCouldBeJudged) {
   EXPECT_EQ(text(by_build->rows[0].by[0]), "0");
   EXPECT_DOUBLE_EQ(by_build->rows[0].share(), 1);
   EXPECT_DOUBLE_EQ(by_build->rows[1].share(), 0.5);
+}
+
+// A node whose kernel changed was an op that went and one that came: nothing had become slower.
+TEST(FleetChanges, CompareANodeThatHasAnotherKernel) {
+  TemporaryStore made;
+  std::vector<SmallRun> runs;
+  for (std::uint64_t number = 1; number <= 12; ++number) {
+    const bool is_new = number > 6;
+    const auto noise = std::int64_t(number);
+    runs.push_back({.number = number,
+                    .labels = {is_new ? "build=2" : "build=1"},
+                    .work = {50, (is_new ? 240 : 120) + noise, (is_new ? 240 : 120) + noise},
+                    .kernel = is_new ? "conv_slow" : "conv_fast"});
+  }
+  made.add(runs);
+  const auto changes = compare_ops(*made, {}, "build = 1", "build = 2", {});
+  ASSERT_TRUE(changes) << changes.error().message;
+  EXPECT_EQ(changes->only_a + changes->only_b, 0u);
+  EXPECT_EQ(changes->slower, 1u);
+  const auto row = std::find_if(changes->rows.begin(), changes->rows.end(),
+                                [](const ComparedOp& op) { return op.name == "a"; });
+  ASSERT_NE(row, changes->rows.end());
+  EXPECT_EQ(row->kind, "conv_slow");
+  EXPECT_EQ(row->former_kind, "conv_fast");
+  EXPECT_NE(row->former_op, row->op);
+  EXPECT_TRUE(row->is_change);
+  EXPECT_EQ(row->runs_a, 6u);
+  EXPECT_EQ(row->runs_b, 6u);
+  EXPECT_NEAR(row->relative(), 126.0 / 123.5, 0.05);
+}
+
+// Which of two kernels became which of two others is not known.
+TEST(FleetChanges, LeaveANodeOfSeveralKernelsApart) {
+  TemporaryStore made;
+  made.add({{.number = 1, .labels = {"build=1"}, .kernel = "one"},
+            {.number = 2, .labels = {"build=1"}, .kernel = "two"},
+            {.number = 3, .labels = {"build=2"}, .kernel = "three"}});
+  const auto changes = compare_ops(*made, {}, "build = 1", "build = 2", {});
+  ASSERT_TRUE(changes) << changes.error().message;
+  EXPECT_EQ(changes->only_a, 2u);
+  EXPECT_EQ(changes->only_b, 1u);
 }
 
 TEST(FleetListing, CountsRunsAndGroups) {

@@ -30,6 +30,7 @@ struct SmallRun {
   std::vector<std::int64_t> work = {10, 20, 30};  // of the op "a", by inference
   double hertz = 1e6;
   bool damaged = false;
+  std::string kernel = "conv";  // of "a"
 };
 
 inline Profile profile_of(const SmallRun& run) {
@@ -37,9 +38,9 @@ inline Profile profile_of(const SmallRun& run) {
   const UnitId hmx = made.unit("HMX", Engine::hmx), dma = made.unit("DMA", Engine::dma);
   for (std::size_t i = 0; i < run.work.size(); ++i) {
     const auto begin = std::int64_t(1'000 * i);
-    made.span(hmx, "a", begin, begin + run.work[i], SpanKind::op, "conv");
+    made.span(hmx, "a", begin, begin + run.work[i], SpanKind::op, run.kernel);
     made.span(dma, "b", begin + 5, begin + 9, SpanKind::transfer, "copy");
-    made.span(hmx, "a", begin + run.work[i], begin + run.work[i] + 3, SpanKind::sync, "conv");
+    made.span(hmx, "a", begin + run.work[i], begin + run.work[i] + 3, SpanKind::sync, run.kernel);
     for (int span = 0; span < 3; ++span) made.profile.spans.instance.push_back(std::uint32_t(i));
   }
   made.profile.provenance.files = {fmt::format("run{}.json", run.number)};

@@ -114,5 +114,37 @@ TEST(FleetStatistics, RobustDistancesAreThoseOfNormalDeviations) {
   EXPECT_DOUBLE_EQ(mostly_equal->back(), 10 / (1.2533 * 2));
 }
 
+TEST(FleetStatistics, TheShareThatGroupsExplainIsThatOfTheTextbooksH) {
+  EXPECT_NEAR(explained_share({1, 2, 8, 9}, {0, 0, 1, 1}), 0.7, 1e-12);  // H = 2.4
+  std::mt19937_64 random(11);
+  for (int round = 0; round < 50; ++round) {
+    const std::size_t n = 6 + random() % 30, k = 2 + random() % 3;
+    std::vector<double> ranks(n);
+    for (std::size_t i = 0; i < n; ++i) ranks[i] = double(i + 1);
+    std::shuffle(ranks.begin(), ranks.end(), random);
+    std::vector<double> sums(k), counts(k), samples;
+    std::vector<std::size_t> groups;
+    for (std::size_t i = 0; i < n; ++i) {
+      groups.push_back(i < k ? i : random() % k);
+      samples.push_back(std::exp(ranks[i]));
+      sums[groups[i]] += ranks[i];
+      counts[groups[i]] += 1;
+    }
+    double h = -3 * double(n + 1);
+    for (std::size_t g = 0; g < k; ++g) {
+      h += 12.0 / double(n * (n + 1)) * sums[g] * sums[g] / counts[g];
+    }
+    EXPECT_NEAR(explained_share(samples, groups), (h - double(k) + 1) / double(n - k), 1e-9);
+  }
+}
+
+TEST(FleetStatistics, GroupsThatCannotExplainAnythingDoNot) {
+  EXPECT_EQ(explained_share({}, {}), 0);
+  EXPECT_EQ(explained_share({1, 2, 3}, {0, 0, 0}), 0);
+  EXPECT_EQ(explained_share({1, 2, 3}, {0, 1, 2}), 0);
+  EXPECT_EQ(explained_share({5, 5, 5, 5}, {0, 0, 1, 1}), 0);
+  EXPECT_EQ(explained_share({1, 1, 2, 2, 2}, {0, 0, 4, 4, 4}), 1);
+}
+
 }  // namespace
 }  // namespace npuscope::fleet::fleet_statistics_test

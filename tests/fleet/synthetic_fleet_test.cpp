@@ -9,7 +9,10 @@
 namespace npuscope::fleet::synthetic_fleet_test {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
 
 constexpr std::size_t run_count = 2'000;
 
@@ -47,6 +50,20 @@ TEST(SyntheticFleet, ItsThrottledDevicesAreTheSlowOnesAndTheClockIsWhy) {
     EXPECT_NEAR(group.clock.value_or(0), 1.05 / 1.45, 0.01);
   }
   EXPECT_EQ(slow, truth.throttled);
+}
+
+TEST(SyntheticFleet, ThatItsBuildsDifferIsSaidUnlessRunsAreComparedWithinThem) {
+  const auto mixed = outliers_of(whole_fleet(), {}, {});
+  ASSERT_TRUE(mixed) << mixed.error().message;
+  EXPECT_THAT(mixed->remarks, Contains(testing::ContainsRegex(
+                                  "^build explains [5-9][0-9] % of how runs of one device differ "
+                                  ".*compare within it: --within build$")));
+  const auto within = outliers_of(whole_fleet(), {}, within_builds());
+  ASSERT_TRUE(within) << within.error().message;
+  EXPECT_THAT(within->remarks, Not(Contains(HasSubstr("explains"))));
+  const auto before = outliers_of(whole_fleet(), {.where = "build < 17"}, {});
+  ASSERT_TRUE(before) << before.error().message;
+  EXPECT_THAT(before->remarks, Not(Contains(HasSubstr("explains"))));
 }
 
 TEST(SyntheticFleet, ItsRegressedOpIsTheOneThatChangedAtItsBuild) {

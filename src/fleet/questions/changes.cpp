@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <tuple>
 
 #include "fleet/questions/run_medians.hpp"
@@ -39,22 +40,65 @@ Result<ChosenRuns> side_of(Store& store, const Choice& choice, const std::string
   return runs;
 }
 
-ComparedOp compared(Id op, const Sides& sides) {
+OpName op_name_of(Id op, const RunMedians& side) {
+  const auto name = side.names.find(op);
+  return name != side.names.end() ? name->second : OpName{};
+}
+
+std::vector<double> values_of(Id op, const RunMedians& side) {
+  const auto found = side.ops.find(op);
+  return found != side.ops.end() ? values_of(found->second) : std::vector<double>{};
+}
+
+// What is `op_a` in the runs of A and `op_b` in those of B; one of them may be in none.
+ComparedOp compared(Id op_a, Id op_b, const Sides& sides) {
+  const std::vector<double> a = values_of(op_a, sides.a), b = values_of(op_b, sides.b);
+  const auto [name, kind] = b.empty() ? op_name_of(op_a, sides.a) : op_name_of(op_b, sides.b);
   ComparedOp row;
-  row.op = op;
-  for (const RunMedians* side : {&sides.a, &sides.b}) {
-    const auto name = side->names.find(op);
-    if (name != side->names.end()) row.name = name->second.name, row.kind = name->second.kind;
-    const auto found = side->ops.find(op);
-    if (found == side->ops.end()) continue;
-    const std::vector<double> values = values_of(found->second);
-    (side == &sides.a ? row.runs_a : row.runs_b) = values.size();
-    (side == &sides.a ? row.a : row.b) = analysis::median_of(values);
-  }
-  if (row.a && row.b) {
-    row.p = analysis::rank_test(values_of(sides.a.ops.at(op)), values_of(sides.b.ops.at(op)));
+  row.op = b.empty() ? op_a : op_b;
+  row.name = name, row.kind = kind;
+  row.runs_a = a.size(), row.runs_b = b.size();
+  if (!a.empty()) row.a = analysis::median_of(a);
+  if (!b.empty()) row.b = analysis::median_of(b);
+  if (!a.empty() && !b.empty()) {
+    row.p = analysis::rank_test(a, b);
+    if (op_a != op_b) row.former_op = op_a, row.former_kind = op_name_of(op_a, sides.a).kind;
   }
   return row;
+}
+
+// Ops of one side alone by the names of their nodes; 0 where a node has several.
+std::map<std::string, Id> only_in(const RunMedians& side, const RunMedians& other) {
+  std::map<std::string, Id> ops;
+  for (const auto& [op, unused] : side.ops) {
+    const std::string name = op_name_of(op, side).name;
+    if (name.empty() || other.ops.contains(op)) continue;
+    const auto [found, is_new] = ops.try_emplace(name, op);
+    if (!is_new) found->second = 0;
+  }
+  return ops;
+}
+
+std::vector<ComparedOp> compared_ops(const Sides& sides) {
+  const auto only_a = only_in(sides.a, sides.b), only_b = only_in(sides.b, sides.a);
+  // The same node's op on the other side, else `op`.
+  const auto partner = [](Id op, const RunMedians& side, const std::map<std::string, Id>& own,
+                          const std::map<std::string, Id>& others) {
+    const std::string name = op_name_of(op, side).name;
+    const auto mine = own.find(name), theirs = others.find(name);
+    const bool is_pair =
+        mine != own.end() && mine->second == op && theirs != others.end() && theirs->second != 0;
+    return is_pair ? theirs->second : op;
+  };
+  std::vector<ComparedOp> rows;
+  for (const auto& [op, unused] : sides.a.ops) {
+    rows.push_back(compared(op, partner(op, sides.a, only_a, only_b), sides));
+  }
+  for (const auto& [op, unused] : sides.b.ops) {
+    const bool is_compared = sides.a.ops.contains(op) || partner(op, sides.b, only_b, only_a) != op;
+    if (!is_compared) rows.push_back(compared(op, op, sides));
+  }
+  return rows;
 }
 
 // Over all ops that both sides have; the whole inference is no op.
@@ -124,10 +168,7 @@ Result<OpChanges> compare_ops(Store& store, const Choice& choice, const std::str
   auto of_b = run_medians(store, *b, *clock, request.measure, cold);
   if (!of_a || !of_b) return tl::unexpected(of_a ? of_b.error() : of_a.error());
   const Sides sides{std::move(*of_a), std::move(*of_b), *clock};
-  for (const auto& [op, unused] : sides.a.ops) answer.rows.push_back(compared(op, sides));
-  for (const auto& [op, unused] : sides.b.ops) {
-    if (!sides.a.ops.contains(op)) answer.rows.push_back(compared(op, sides));
-  }
+  answer.rows = compared_ops(sides);
   judge(answer.rows, request);
   count(answer);
   const auto place = [](const ComparedOp& row) {

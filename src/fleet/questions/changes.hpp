@@ -24,6 +24,9 @@ struct ChangeRequest {
 struct ComparedOp {
   Id op = 0;  // 0: the whole inference, its wall
   std::string name, kind;
+  // Where side A has the same node with another kernel: what it is there.
+  Id former_op = 0;
+  std::string former_kind;
   std::uint64_t runs_a = 0, runs_b = 0;
   std::optional<double> a, b;  // medians over runs, of each run's warm median
   std::optional<double> p, q;
@@ -41,7 +44,8 @@ struct OpChanges {
   std::vector<std::string> remarks;
 };
 
-// A sample is a run. The rank test of diff, then q values over all ops of both sides.
+// A node that has one kernel on each side, and not the same, is one row. A sample is a run. The
+// rank test of diff, then q values over all ops of both sides.
 Result<OpChanges> compare_ops(Store& store, const Choice& choice, const std::string& where_a,
                               const std::string& where_b, const ChangeRequest& request);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "fleet/questions/influence.hpp"
 #include "fleet/questions/statistics.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
@@ -64,7 +65,8 @@ class Comparing {
   Comparing(std::vector<OneRun> runs, FleetOutliers& answer)
       : runs_(std::move(runs)), answer_(answer) {}
 
-  void run() {
+  // What each run's latency is to the median of its group.
+  std::unordered_map<Id, double> run() {
     for (OneRun& run : runs_) models_[run.model].runs.push_back(&run);
     for (auto& [name, model] : models_) describe(model);
     for (OneRun& run : runs_) {
@@ -75,7 +77,7 @@ class Comparing {
     for (const OneRun& run : runs_) groups[run.by].push_back(&run);
     for (const auto& [by, of] : groups) answer_.groups.push_back(group_of(by, of));
     judge_groups();
-    judge_runs(groups);
+    return judge_runs(groups);
   }
 
  private:
@@ -143,7 +145,8 @@ class Comparing {
     return SlowReason::unknown;
   }
 
-  void judge_runs(const std::map<std::vector<Value>, std::vector<const OneRun*>>& groups) {
+  std::unordered_map<Id, double> judge_runs(
+      const std::map<std::vector<Value>, std::vector<const OneRun*>>& groups) {
     for (const auto& [by, of] : groups) {
       const double usual = median_by(of, [](const OneRun& run) { return run.relative; });
       for (const OneRun* run : of) {
@@ -152,7 +155,11 @@ class Comparing {
       }
     }
     std::vector<double> values;
-    for (const OutlierRun& run : answer_.rows) values.push_back(run.relative);
+    std::unordered_map<Id, double> relative;
+    for (const OutlierRun& run : answer_.rows) {
+      values.push_back(run.relative);
+      relative.emplace(run.run, run.relative);
+    }
     const auto distances = robust_distances(values);
     for (std::size_t i = 0; i < answer_.rows.size(); ++i) {
       answer_.rows[i].distance = distances ? (*distances)[i] : 0;
@@ -164,6 +171,7 @@ class Comparing {
                      [](const OutlierRun& a, const OutlierRun& b) {
                        return std::abs(a.distance) > std::abs(b.distance);
                      });
+    return relative;
   }
 
   std::vector<OneRun> runs_;
@@ -283,7 +291,15 @@ Result<FleetOutliers> outliers_of(Store& store, Choice choice, const OutlierRequ
   if (const Status added = add_work(store, *runs, latency->cold_only, *each); !added) {
     return tl::unexpected(added.error());
   }
-  Comparing(std::move(*each), answer).run();
+  const auto relative = Comparing(std::move(*each), answer).run();
+  const auto influential = influential_tags(store, relative, choice.by);
+  if (!influential) return tl::unexpected(influential.error());
+  for (const InfluentialTag& tag : *influential) {
+    answer.remarks.push_back(fmt::format(
+        "{0} explains {1:.0f} % of how runs of one {2} differ (the slowest {0} takes {3:.1f} % "
+        "longer than the fastest); compare within it: --within {0}",
+        tag.key, 100 * tag.share, fmt::join(answer.by, " and "), 100 * (tag.slowest - 1)));
+  }
   std::vector<Id> ids;
   for (const OutlierRun& run : answer.rows) ids.push_back(run.run);
   const auto files = files_of(store, ids);

@@ -79,4 +79,30 @@ std::optional<std::vector<double>> robust_distances(const std::vector<double>& s
   return distances;
 }
 
+double explained_share(const std::vector<double>& samples, const std::vector<std::size_t>& groups) {
+  const std::vector<double> ranks = ranks_of(samples);
+  const auto n = double(samples.size());
+  const double mean = (n + 1) / 2;
+  std::vector<double> sums, counts;
+  double all = 0;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (groups[i] >= sums.size()) {
+      sums.resize(groups[i] + 1);
+      counts.resize(groups[i] + 1);
+    }
+    sums[groups[i]] += ranks[i] - mean;
+    counts[groups[i]] += 1;
+    all += (ranks[i] - mean) * (ranks[i] - mean);
+  }
+  double between = 0, k = 0;
+  for (std::size_t group = 0; group < sums.size(); ++group) {
+    if (counts[group] == 0) continue;
+    between += sums[group] * sums[group] / counts[group];
+    k += 1;
+  }
+  if (!(all > 0) || k < 2 || k >= n) return 0;
+  const double h = (n - 1) * between / all;  // with ties as Kruskal and Wallis correct for them
+  return (h - k + 1) / (n - k);
+}
+
 }  // namespace npuscope::fleet

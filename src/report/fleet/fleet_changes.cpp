@@ -26,7 +26,9 @@ Document fleet_changes_document(const FleetHead& head, const fleet::OpChanges& c
   section.table.names = 0;
   section.table.fields = {{"name", "op"},
                           {"kind", "kind", Format::name, true, true},
+                          {"former_kind", "kind in A", Format::name, true, true},
                           {"op", "", Format::name},
+                          {"former_op", "", Format::name},
                           {"change", "", Format::name},
                           {"a", "A", time},
                           {"b", "B", time},
@@ -39,7 +41,9 @@ Document fleet_changes_document(const FleetHead& head, const fleet::OpChanges& c
   for (const fleet::ComparedOp& op : changes.rows) {
     const bool is_both = op.a && op.b;
     section.table.rows.push_back(
-        {op_name(op.op, op.name), kind_value(op.kind), fmt::format("{}", op.op),
+        {op_name(op.op, op.name), kind_value(op.kind), kind_value(op.former_kind),
+         fmt::format("{}", op.op),
+         op.former_op != 0 ? Value(fmt::format("{}", op.former_op)) : Value(),
          !op.a            ? "added"
          : !op.b          ? "removed"
          : !op.is_change  ? "same"
