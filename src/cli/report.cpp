@@ -159,7 +159,7 @@ void add_report_command(CLI::App& program, ExitStatus& status) {
                     "print as JSON what the page shows, and write nothing");
   for (const char* flag : {"--graph", "--github"}) matters_with(flag, {"--a"}, *command);
   idle_beside("--output", {"--json"}, *command);
-  command->callback([options, command, &status] {
+  command->callback([options, &status] {
     options->request.arguments = {"npuscope", "report"};
     for (const auto& [flag, files] :
          {std::pair{"", &options->files}, std::pair{"--a", &options->sides.a},
