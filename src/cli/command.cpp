@@ -364,8 +364,7 @@ void handle_signals() {
 
 }  // namespace
 
-int run_program(const ProgramText& text, void (*add)(CLI::App& program, ExitStatus& status),
-                int argc, char** argv) {
+int run_program(const ProgramText& text, AddCommands add, int argc, char** argv) {
   occupy_closed_streams();
   program_name = text.name;
   handle_signals();
@@ -380,7 +379,7 @@ int run_program(const ProgramText& text, void (*add)(CLI::App& program, ExitStat
         "version, commit and what it was built with");
     running_program = &program;
     ExitStatus status = ExitStatus::done;
-    add(program, status);
+    add(program, status, argc > 1 ? argv[1] : "");
     name_values(program);
     return parse(program, argc, argv, status);
   });

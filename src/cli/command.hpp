@@ -90,9 +90,12 @@ struct ProgramText {
   const char* about;
 };
 
+// Adds what the command line may hold. `first_word` is its first argument: where that names a
+// command, the others' flags are not needed.
+using AddCommands = void (*)(CLI::App& program, ExitStatus& status, std::string_view first_word);
+
 // Sets up the command line by `add`, parses and runs; used by every program's main. Wherever in
 // that memory is lacking, one sentence says so.
-int run_program(const ProgramText& text, void (*add)(CLI::App& program, ExitStatus& status),
-                int argc, char** argv);
+int run_program(const ProgramText& text, AddCommands add, int argc, char** argv);
 
 }  // namespace npuscope::cli

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "base/freed_memory.hpp"
@@ -6,28 +8,63 @@
 namespace npuscope::cli {
 namespace {
 
-struct CommandGroup {
-  const char* title;  // in the help
-  std::vector<void (*)(CLI::App& program, ExitStatus& status)> add;
+struct Command {
+  std::string_view name;
+  void (*add)(CLI::App& program, ExitStatus& status);
 };
 
-void add_commands(CLI::App& program, ExitStatus& status) {
+struct CommandGroup {
+  const char* title;  // in the help
+  std::vector<Command> commands;
+};
+
+std::vector<CommandGroup> command_groups() {
+  return {{"Look",
+           {{"show", add_show_command},
+            {"diagnose", add_diagnose_command},
+            {"timeline", add_timeline_command},
+            {"report", add_report_command}}},
+          {"Dig",
+           {{"ops", add_ops_command},
+            {"units", add_units_command},
+            {"memory", add_memory_command},
+            {"path", add_path_command},
+            {"graph", add_graph_command},
+            {"latency", add_latency_command},
+            {"query", add_query_command}}},
+          {"Compare",
+           {{"diff", add_diff_command},
+            {"check", add_check_command},
+            {"snapshot", add_snapshot_command}}},
+          {"Many runs", {{"fleet", add_fleet_command}}},
+          {"Convert", {{"convert", add_convert_command}}},
+          {"Without hardware",
+           {{"compile", add_compile_command},
+            {"run", add_run_command},
+            {"opstats", add_opstats_command}}},
+          {"Vendors' files",
+           {{"qpc", add_qpc_command}, {"torq", add_torq_command}, {"ipu", add_ipu_command}}},
+          {"Learn", {{"explain", add_explain_command}, {"record-help", add_record_help_command}}},
+          {"Set up", {{"completion", add_completion_command}}}};
+}
+
+// The flags of all commands take as long to set up as a small profile to open.
+bool needs_one_alone(const std::vector<CommandGroup>& groups, std::string_view first_word) {
+  if (first_word == "completion") return false;  // which completes the others
+  return std::any_of(groups.begin(), groups.end(), [&](const CommandGroup& group) {
+    return std::any_of(group.commands.begin(), group.commands.end(),
+                       [&](const Command& command) { return command.name == first_word; });
+  });
+}
+
+void add_commands(CLI::App& program, ExitStatus& status, std::string_view first_word) {
   program.require_subcommand(1);
-  const CommandGroup groups[] = {
-      {"Look", {add_show_command, add_diagnose_command, add_timeline_command, add_report_command}},
-      {"Dig",
-       {add_ops_command, add_units_command, add_memory_command, add_path_command, add_graph_command,
-        add_latency_command, add_query_command}},
-      {"Compare", {add_diff_command, add_check_command, add_snapshot_command}},
-      {"Many runs", {add_fleet_command}},
-      {"Convert", {add_convert_command}},
-      {"Without hardware", {add_compile_command, add_run_command, add_opstats_command}},
-      {"Vendors' files", {add_qpc_command, add_torq_command, add_ipu_command}},
-      {"Learn", {add_explain_command, add_record_help_command}},
-      {"Set up", {add_completion_command}}};
+  const std::vector<CommandGroup> groups = command_groups();
+  const bool is_one = needs_one_alone(groups, first_word);
   for (const CommandGroup& group : groups) {
-    for (const auto& add : group.add) {
-      add(program, status);
+    for (const Command& command : group.commands) {
+      if (is_one && command.name != first_word) continue;
+      command.add(program, status);
       program.get_subcommands([](const CLI::App*) { return true; }).back()->group(group.title);
     }
   }

@@ -7,7 +7,7 @@
 namespace npuscope::cli {
 namespace {
 
-void add_model_command(CLI::App& program, ExitStatus& status) {
+void add_model_command(CLI::App& program, ExitStatus& status, std::string_view) {
   const auto request = std::make_shared<ModelRequest>();
   add_model_flags(program, *request);
   const auto man = std::make_shared<bool>(false);
