@@ -10,6 +10,9 @@ namespace npuscope::test_support {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool sanitized = true;
+#elif defined(__has_feature)  // clang's word for it
+inline constexpr bool sanitized =
+    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
 #else
 inline constexpr bool sanitized = false;
 #endif

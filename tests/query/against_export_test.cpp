@@ -80,8 +80,7 @@ constexpr const char* ordered[] = {
     "SELECT id FROM spans WHERE unit = 2 AND start > 100 ORDER BY op DESC, id",
     "SELECT id FROM spans WHERE unit = 2 AND kind IN ('op', 'slice') ORDER BY op, id",
     "SELECT name, id FROM ops ORDER BY name, kind, id",
-    "SELECT ops.name, spans.id FROM ops JOIN spans ON spans.op = ops.id ORDER BY ops.name, "
-    "spans.id",
+    "SELECT o.name, s.id FROM ops o JOIN spans s ON s.op = o.id ORDER BY o.name, s.id",
     "SELECT id FROM spans ORDER BY kind COLLATE NOCASE, id",
     "SELECT id, row_number() OVER (PARTITION BY unit ORDER BY start, id) FROM spans ORDER BY id",
 };
