@@ -268,8 +268,8 @@ void BlockPacker::plan_packed(std::size_t form) {
 }
 
 void BlockPacker::plan_plain(std::size_t form) {
-  if (is_packed(form)) return;
   Form& of = block_.forms_[form];
+  if (is_packed(form) || of.values == 0) return;
   of.begin = bytes_;
   bytes_ += rows_of(form).size() * of.values * sizeof(std::uint64_t);
 }
