@@ -114,4 +114,15 @@ void append_json_escaped(std::string& out, std::string_view text) {
   flush();
 }
 
+std::string shell_word(std::string_view word) {
+  constexpr std::string_view plain = "_-./:@%+=,";
+  const bool is_plain = !word.empty() && std::all_of(word.begin(), word.end(), [&](char c) {
+    return is_letter(c) || is_digit(c) || plain.find(c) != plain.npos;
+  });
+  if (is_plain) return std::string(word);
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 }  // namespace npuscope

@@ -32,6 +32,9 @@ std::string valid_utf8(std::string_view text);
 // escaped, bytes that are not UTF-8 become U+FFFD.
 void append_json_escaped(std::string& out, std::string_view text);
 
+// A word of a command line as a shell reads it: in quotes where it needs them.
+std::string shell_word(std::string_view word);
+
 // A message about a file without the file's name before it, for a place that names the file.
 inline std::string_view without_file(std::string_view message, std::string_view file) {
   const bool names_it =

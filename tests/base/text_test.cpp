@@ -120,5 +120,12 @@ TEST(ValidUtf8, PutsTheReplacementCharacterForEachByteThatIsNone) {
   EXPECT_EQ(valid_utf8(""), "");
 }
 
+TEST(Text, WordsOfACommandLineAreQuotedWhereAShellNeedsIt) {
+  EXPECT_EQ(shell_word("runs/a-1.bin"), "runs/a-1.bin");
+  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("my run"), "'my run'");
+  EXPECT_EQ(shell_word("it's $HOME"), "'it'\\''s $HOME'");
+}
+
 }  // namespace
 }  // namespace npuscope::text_test

@@ -114,6 +114,10 @@ class Comparing {
     group.bytes = relative_of(of, &OneRun::bytes, &Model::bytes);
     for (const OneRun* run : of) group.other_graph += run->graph != models_[run->model].graph;
     group.other_graph /= double(of.size());
+    const OneRun* const median = *std::min_element(of.begin(), of.end(), [&](auto* a, auto* b) {
+      return std::abs(a->relative - group.relative) < std::abs(b->relative - group.relative);
+    });
+    group.median_run.run = median->run;
     return group;
   }
 
@@ -302,11 +306,15 @@ Result<FleetOutliers> outliers_of(Store& store, Choice choice, const OutlierRequ
   }
   std::vector<Id> ids;
   for (const OutlierRun& run : answer.rows) ids.push_back(run.run);
+  for (const SlowGroup& group : answer.groups) ids.push_back(group.median_run.run);
   const auto files = files_of(store, ids);
   if (!files) return tl::unexpected(files.error());
   for (const MedianRun& of : *files) {
     for (OutlierRun& run : answer.rows) {
       if (run.run == of.run) run.files = of.files;
+    }
+    for (SlowGroup& group : answer.groups) {
+      if (group.median_run.run == of.run) group.median_run = of;
     }
   }
   return answer;

@@ -38,6 +38,7 @@ struct SlowGroup {
   // Relative to the median group; none where not known.
   std::optional<double> clock, work, movement, idle, bytes;
   double other_graph = 0;  // share of its runs of another graph than most runs of their model
+  MedianRun median_run;    // the one nearest `relative`
 };
 
 struct OutlierRun {

@@ -114,15 +114,22 @@ Document fleet_outliers_document(const FleetHead& head, const fleet::FleetOutlie
                         {"movement_share", "transfers", Format::share, true, true},
                         {"idle_share", "waiting and idle", Format::share, false, true},
                         {"bytes_share", "DDR bytes", Format::share, false, true},
-                        {"other_graph_share", "other graph", Format::share, false}};
+                        {"other_graph_share", "other graph", Format::share, false},
+                        {"median_run", "", Format::name},
+                        {"median_file", "file of the median run", Format::name, false, true}};
   groups.table.fields.insert(groups.table.fields.end(), std::begin(more), std::end(more));
   for (const fleet::SlowGroup& group : outliers.groups) {
     std::vector<Value> row = group_cells(group.by);
     append<Value>(
         row, {group.runs, group.relative, group.distance, group.is_outlier,
               group.reason == fleet::SlowReason::none ? Value() : Value(name_of(group.reason)),
-              group.clock, group.work, group.movement, group.idle, group.bytes, group.other_graph});
+              group.clock, group.work, group.movement, group.idle, group.bytes, group.other_graph,
+              fmt::format("{}", group.median_run.run), first_file(group.median_run)});
     groups.table.rows.push_back(std::move(row));
+  }
+  if (!outliers.groups.empty() && outliers.groups.front().is_outlier) {
+    const fleet::SlowGroup& slowest = outliers.groups.front();
+    groups.remarks.push_back(how_to_open(slowest.median_run, slowest.by));
   }
   Section runs{.key = "outlying_runs", .title = "RUNS unlike the others of their group"};
   runs.table.fields = {{"run", "run"}};

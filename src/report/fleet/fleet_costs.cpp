@@ -6,10 +6,6 @@
 namespace npuscope::report {
 namespace {
 
-std::string first_file(const std::optional<fleet::MedianRun>& run) {
-  return run ? run->files.substr(0, run->files.find('\n')) : "";
-}
-
 const char* warmth_text(bool cold_only) {
   return cold_only ? "cold inferences" : "warm inferences";
 }
@@ -39,13 +35,17 @@ Document fleet_latency_document(const FleetHead& head, const fleet::FleetLatency
   table.fields.insert(table.fields.end(), std::begin(more), std::end(more));
   for (const fleet::LatencyGroup& group : latency.groups) {
     std::vector<Value> row = group_cells(group.by);
-    const std::string file = first_file(group.median_run);
+    const std::string file = group.median_run ? first_file(*group.median_run) : "";
     append<Value>(
         row, {group.runs, group.inferences, group.p50, group.p90, group.p99, group.min, group.max,
               group.cold_inferences, group.cold_p50, group.cold_p90, group.clock_hertz,
               group.median_run ? Value(fmt::format("{}", group.median_run->run)) : Value(),
               file.empty() ? Value() : Value(file)});
     table.rows.push_back(std::move(row));
+  }
+  if (!latency.groups.empty() && latency.groups.front().median_run) {
+    const fleet::LatencyGroup& slowest = latency.groups.front();
+    section.remarks.push_back(how_to_open(*slowest.median_run, slowest.by));
   }
   Section fleet = fleet_head(head, latency.runs, latency.remarks);
   fleet.facts.push_back({{"measure"}, latency.measure});

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/text.hpp"
 #include "fleet/tags.hpp"
 
 namespace npuscope::report {
@@ -56,6 +57,23 @@ std::vector<Value> group_cells(const std::vector<fleet::Value>& by) {
 
 std::string by_text(const std::vector<std::string>& by) {
   return by.empty() ? "" : fmt::format(" by {}", fmt::join(by, ", "));
+}
+
+std::string how_to_open(const fleet::MedianRun& run, const std::vector<fleet::Value>& by) {
+  std::string files, of;
+  for (std::string_view rest = run.files; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    files += " " + shell_word(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  for (const Value& cell : group_cells(by)) {
+    of += (of.empty() ? "" : ", ") + std::get<std::string>(cell.held());
+  }
+  return fmt::format("the median run{}: npuscope show{}", of.empty() ? "" : " of " + of, files);
+}
+
+std::string first_file(const fleet::MedianRun& run) {
+  return run.files.substr(0, run.files.find('\n'));
 }
 
 Format format_of(fleet::CommonClock::Unit unit) {

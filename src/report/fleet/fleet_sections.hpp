@@ -21,6 +21,10 @@ void append(std::vector<Value>& row, std::initializer_list<T> cells) {
 // " by device, build", or nothing.
 std::string by_text(const std::vector<std::string>& by);
 
+// "the median run of pixel-17: npuscope show a.bin program.bin"
+std::string how_to_open(const fleet::MedianRun& run, const std::vector<fleet::Value>& by);
+std::string first_file(const fleet::MedianRun& run);
+
 // The format of a time in the unit that runs have in common.
 Format format_of(fleet::CommonClock::Unit unit);
 
