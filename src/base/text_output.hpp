@@ -44,9 +44,9 @@ class TextOutput {
   }
   template <class... Args>
   void print(fmt::format_string<Args...> text, Args&&... args) {
-    fmt::memory_buffer piece;
-    fmt::format_to(std::back_inserter(piece), text, std::forward<Args>(args)...);
-    add({piece.data(), piece.size()});
+    fmt::memory_buffer printed;
+    fmt::format_to(std::back_inserter(printed), text, std::forward<Args>(args)...);
+    add({printed.data(), printed.size()});
   }
 
   void flush() {

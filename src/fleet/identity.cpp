@@ -1,6 +1,7 @@
 #include "fleet/identity.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <xxhash.h>
 
 #include <algorithm>

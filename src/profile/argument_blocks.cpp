@@ -103,7 +103,7 @@ void write_values(const PackedValues& packed, std::size_t rows, const ValueOf& v
 }
 
 // The integer whose division by 10^decimals is this double, bit by bit; false where none is.
-bool scale(std::uint64_t bits, std::uint8_t decimals, std::uint64_t& scaled) {
+bool scale(std::uint64_t bits, std::size_t decimals, std::uint64_t& scaled) {
   constexpr double max_exact = 9007199254740992;  // 2^53
   const double power = PackedValues::powers_of_ten[decimals];
   const double product = std::bit_cast<double>(bits) * power;
@@ -117,10 +117,10 @@ bool scale(std::uint64_t bits, std::uint8_t decimals, std::uint64_t& scaled) {
 template <class ValueOf>
 std::optional<std::uint8_t> scale_all(std::size_t rows, const ValueOf& value_of,
                                       std::uint64_t* scaled) {
-  for (std::uint8_t decimals = 0; decimals < PackedValues::powers_of_ten.size(); ++decimals) {
+  for (std::size_t decimals = 0; decimals < PackedValues::powers_of_ten.size(); ++decimals) {
     std::size_t row = 0;
     while (row < rows && scale(value_of(row), decimals, scaled[row])) ++row;
-    if (row == rows) return decimals;
+    if (row == rows) return std::uint8_t(decimals);
   }
   return std::nullopt;
 }

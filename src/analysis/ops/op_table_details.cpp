@@ -28,7 +28,7 @@ class Packets {
     if (packets_ == nullptr || role_of(span.kind) != Role::work) return;
     if (domain_of(profile_, span.row) == Domain::movement) return;
     const std::int64_t count = packets_->values[span.row];
-    if (count == MeasureColumn::missing || count <= 0) return;
+    if (count <= 0) return;  // or missing
     packet_count_ += double(count);
     cycles_ += double(std::max<std::int64_t>(0, profile_.spans.duration[span.row]));
   }
@@ -86,6 +86,7 @@ class LayersOfRow {
   std::optional<LayerSpread> spread(std::size_t inferences) const {
     if (work_.size() < 2) return std::nullopt;
     std::vector<double> work;
+    work.reserve(work_.size());
     for (const auto& [layer, sum] : work_) work.push_back(sum / double(inferences));
     std::sort(work.begin(), work.end());
     return LayerSpread{work.front(), median_of(work), work.back()};

@@ -76,6 +76,7 @@ std::vector<Inference> inferences_of(const Spans& spans) {
 // Fills in how long the steady ones are, and gives the place of the one nearest their median.
 std::size_t steady_of(const std::vector<Inference>& inferences, PathBasis& basis) {
   std::vector<std::int64_t> lengths;
+  lengths.reserve(inferences.size());
   for (const Inference& each : inferences) lengths.push_back(length_of(each.extent.interval));
   const std::vector<double> walls(lengths.begin(), lengths.end());
   basis.instances = std::uint32_t(inferences.size());

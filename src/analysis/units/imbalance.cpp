@@ -260,6 +260,7 @@ std::vector<bool> kinds_on_all(const Profile& profile, const CoreNumbers& cores,
                                std::uint32_t core_count) {
   std::vector<bool> on_all(profile.strings.size(), false);
   std::vector<std::uint32_t> kinds;  // by op, the place of its kind
+  kinds.reserve(profile.ops.size());
   std::map<StringId, std::uint32_t> place_of;
   for (const Op& op : profile.ops) {
     kinds.push_back(place_of.try_emplace(op.kind, std::uint32_t(place_of.size())).first->second);

@@ -1,5 +1,7 @@
 #include "fleet/clickhouse/clickhouse_store.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 #include <set>

@@ -23,6 +23,7 @@ std::string either(const std::string& a, const std::string& b) {
 
 std::vector<double> values_of(const std::vector<RunMedian>& medians) {
   std::vector<double> values;
+  values.reserve(medians.size());
   for (const RunMedian& each : medians) values.push_back(each.value);
   return values;
 }
@@ -91,6 +92,7 @@ std::vector<ComparedOp> compared_ops(const Sides& sides) {
     return is_pair ? theirs->second : op;
   };
   std::vector<ComparedOp> rows;
+  rows.reserve(sides.a.ops.size());
   for (const auto& [op, unused] : sides.a.ops) {
     rows.push_back(compared(op, partner(op, sides.a, only_a, only_b), sides));
   }

@@ -1,6 +1,7 @@
 #include "fleet/questions/choice.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>

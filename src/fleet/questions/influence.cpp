@@ -21,6 +21,7 @@ double slowest_of(const std::vector<double>& relative, const std::vector<std::si
   std::vector<std::vector<double>> of_group(group_count);
   for (std::size_t i = 0; i < relative.size(); ++i) of_group[groups[i]].push_back(relative[i]);
   std::vector<double> medians;
+  medians.reserve(group_count);
   for (std::vector<double>& group : of_group) {
     medians.push_back(analysis::median_of(std::move(group)));
   }

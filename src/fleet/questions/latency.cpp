@@ -1,6 +1,7 @@
 #include "fleet/questions/latency.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,7 @@
 #include "fleet/questions/ops.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 #include <set>

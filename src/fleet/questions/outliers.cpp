@@ -1,5 +1,7 @@
 #include "fleet/questions/outliers.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>

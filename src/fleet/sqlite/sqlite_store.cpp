@@ -1,5 +1,7 @@
 #include "fleet/sqlite/sqlite_store.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <fstream>

@@ -12,6 +12,7 @@ parquet::Type type_of(const fleet::ColumnText& column) {
 
 std::vector<parquet::Column> columns_of(const fleet::TableText& table) {
   std::vector<parquet::Column> columns;
+  columns.reserve(table.columns.size());
   for (const fleet::ColumnText& column : table.columns) {
     columns.push_back({column.name, type_of(column), column.is_nullable});
   }

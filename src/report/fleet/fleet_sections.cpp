@@ -1,6 +1,7 @@
 #include "report/fleet/fleet_sections.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 

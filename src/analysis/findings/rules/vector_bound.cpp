@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/stated_use.hpp"
 
 namespace npuscope::analysis {

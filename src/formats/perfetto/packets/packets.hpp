@@ -49,8 +49,8 @@ class PacketCutter {
   bool next(RawPacket& packet) {
     // Most packets are short and lie whole in the buffer.
     if (end_ - begin_ >= 2 && buffer_[begin_] == packet_tag && buffer_[begin_ + 1] > 0 &&
-        std::size_t(buffer_[begin_ + 1]) <= end_ - begin_ - 2) {
-      const auto length = std::size_t(buffer_[begin_ + 1]);
+        std::size_t(static_cast<unsigned char>(buffer_[begin_ + 1])) <= end_ - begin_ - 2) {
+      const std::size_t length = static_cast<unsigned char>(buffer_[begin_ + 1]);
       packet = {std::string_view(buffer_.data() + begin_ + 2, length), base_ + begin_};
       last_ = packet.offset;
       begin_ += 2 + length;
