@@ -110,8 +110,8 @@ bool AnnotationDecoder::decode_by_form(const std::vector<std::string_view>& anno
     value = varint_of(word);
     if (form.keys[i].type == ArgumentType::boolean) value = value != 0;
     if (form.keys[i].type != ArgumentType::text) continue;
-    const auto text = interned.annotation_strings.find(value);
-    if (!text) return false;
+    const StringId* const text = interned.annotation_strings.find(value);
+    if (text == nullptr) return false;
     value = std::uint32_t(*text);
   }
   into.keys.assign(form.keys.begin(), form.keys.end());
@@ -129,7 +129,8 @@ std::optional<AnnotationDecoder::Begin> AnnotationDecoder::begin_of(std::string_
   if ((bytes & 0xFF) != varint_field(annotation_field::name_iid) || name >= 0x80) {
     return std::nullopt;
   }
-  if (interned.annotation_names.find(name) != key.name) return std::nullopt;
+  const StringId* const known = interned.annotation_names.find(name);
+  if (known == nullptr || *known != key.name) return std::nullopt;
   constexpr std::uint32_t text_iid = varint_field(annotation_field::text_iid);
   constexpr std::uint32_t text_tag = (text_iid & 0x7F) | 0x80 | text_iid >> 7 << 8;
   if (bytes >> 16 == text_tag && key.type == ArgumentType::text) return Begin{bytes, ~0u, 4};
@@ -161,8 +162,8 @@ void AnnotationDecoder::decode(std::string_view annotation, const InternedState*
     switch (reader.tag_and_type()) {
       case varint_field(annotation_field::name_iid): {
         const std::uint64_t iid = reader.get_uint64();
-        const auto known =
-            interned == nullptr ? std::nullopt : interned->annotation_names.find(iid);
+        const StringId* const known =
+            interned == nullptr ? nullptr : interned->annotation_names.find(iid);
         if (!known) defects_->add(Defect::missing_interned_value, offset);
         if (!known) return;
         name = *known;
@@ -193,8 +194,8 @@ void AnnotationDecoder::decode_value(std::string_view annotation, Scope scope, S
         return into.add_text(name, strings_->intern(bytes_of(reader)));
       case varint_field(annotation_field::text_iid): {
         const std::uint64_t iid = reader.get_uint64();
-        const auto text =
-            scope.interned ? scope.interned->annotation_strings.find(iid) : std::nullopt;
+        const StringId* const text =
+            scope.interned ? scope.interned->annotation_strings.find(iid) : nullptr;
         if (!text) return defects_->add(Defect::missing_interned_value, scope.offset);
         return into.add_text(name, *text);
       }
@@ -248,8 +249,8 @@ std::string_view AnnotationDecoder::key_of(std::string_view annotation, Scope sc
     switch (reader.tag_and_type()) {
       case varint_field(annotation_field::name_iid): {
         const std::uint64_t iid = reader.get_uint64();
-        const auto name =
-            scope.interned ? scope.interned->annotation_names.find(iid) : std::nullopt;
+        const StringId* const name =
+            scope.interned ? scope.interned->annotation_names.find(iid) : nullptr;
         if (!name) defects_->add(Defect::missing_interned_value, scope.offset);
         return name ? (*strings_)[*name] : std::string_view();
       }
@@ -304,8 +305,8 @@ void AnnotationDecoder::write_json(Json& json, std::string_view annotation, Scop
       case bytes_field(annotation_field::text): json.value(bytes_of(reader)); break;
       case varint_field(annotation_field::text_iid): {
         const std::uint64_t iid = reader.get_uint64();
-        const auto text =
-            scope.interned ? scope.interned->annotation_strings.find(iid) : std::nullopt;
+        const StringId* const text =
+            scope.interned ? scope.interned->annotation_strings.find(iid) : nullptr;
         if (!text) defects_->add(Defect::missing_interned_value, scope.offset);
         json.value(text ? (*strings_)[*text] : std::string_view());
         break;

@@ -32,16 +32,30 @@ class Clocks {
   // is the trace's own.
   std::optional<std::int64_t> to_trace_time(std::uint32_t clock, std::uint32_t sequence,
                                             std::uint64_t timestamp) {
-    if (clock == 0 && units_ns_.empty() && timestamp >> 63 == 0) return std::int64_t(timestamp);
-    // The usual clock of a sequence: differences, since a snapshot that has the trace's clock.
+    std::int64_t time = 0;
+    if (usual_to_trace_time(clock, sequence, timestamp, time)) return time;
+    return any_to_trace_time(clock, sequence, timestamp);
+  }
+
+  // The same of the trace's own clock and the usual one of a sequence; false, and nothing has
+  // happened, where it is another. No optional: processors wait long for one that is written in two
+  // steps and read in one.
+  bool usual_to_trace_time(std::uint32_t clock, std::uint32_t sequence, std::uint64_t timestamp,
+                           std::int64_t& time) {
+    if (clock == 0 && units_ns_.empty() && timestamp >> 63 == 0) {
+      time = std::int64_t(timestamp);
+      return true;
+    }
+    // Differences, since a snapshot that has the trace's clock.
     constexpr std::uint64_t largest_step = std::uint64_t{1} << 40;  // 18 minutes
     constexpr std::int64_t farthest = std::int64_t{1} << 62;        // no sum overflows below
     if (last_steps_ && last_key_ == (std::uint64_t(sequence) << 32 | clock) &&
         timestamp < largest_step && last_clock_->last < farthest) {
       last_clock_->last += std::int64_t(timestamp);
-      return last_clock_->last + last_offset_;
+      time = last_clock_->last + last_offset_;
+      return true;
     }
-    return any_to_trace_time(clock, sequence, timestamp);
+    return false;
   }
 
   // A trace without snapshots whose first event names a clock: that is the trace's.

@@ -26,6 +26,7 @@ void TraceReader::decode_packet(std::string_view bytes, Packet& packet) {
   const auto rare = [&]() -> RareParts& {
     if (packet.rare == nullptr) rare_ = {};
     packet.rare = &rare_;
+    packet.may_change_state = true;
     return rare_;
   };
   FieldReader reader(bytes);
@@ -41,12 +42,16 @@ void TraceReader::decode_packet(std::string_view bytes, Packet& packet) {
       case varint_field(packet_field::timestamp_clock_id):
         packet.clock = reader.get_uint32();
         break;
-      case bytes_field(packet_field::interned_data): packet.interned = bytes_of(reader); break;
+      case bytes_field(packet_field::interned_data):
+        packet.interned = bytes_of(reader);
+        packet.may_change_state = true;
+        break;
       case varint_field(packet_field::incremental_state_cleared):
         if (reader.get_uint64() != 0) packet.flags |= sequence_flag::cleared;
         break;
       case varint_field(packet_field::previous_packet_dropped):
         packet.dropped = reader.get_uint32();
+        packet.may_change_state = true;
         break;
       case varint_field(packet_field::first_packet_on_sequence):
         packet.first_on_sequence = reader.get_uint64() != 0;
@@ -92,13 +97,19 @@ bool TraceReader::take_packet(const RawPacket& raw, Level level) {
     }
     Sequence* sequence = sequence_of(packet);
     if (sequence == nullptr) return true;
-    take_sequence_state(packet, *sequence);
+    const bool may_change_state =
+        packet.may_change_state || (packet.flags & sequence_flag::cleared) != 0;
+    if (may_change_state) take_sequence_state(packet, *sequence);
     const bool needs_state = (packet.flags & sequence_flag::needs_state) != 0;
     if (needs_state && !sequence->state_valid) {
       defects_.add(Defect::needs_lost_state, packet.offset);
       return true;
     }
-    take_contents(packet, *sequence);
+    if (packet.track_event.data() != nullptr) {
+      take_track_event(packet, *sequence);
+    } else {
+      take_contents(packet, *sequence);
+    }
   } catch (const protozero::exception&) {
     defects_.add(
         packet.track_event.data() != nullptr ? Defect::broken_track_event : Defect::broken_packet,
@@ -107,8 +118,7 @@ bool TraceReader::take_packet(const RawPacket& raw, Level level) {
   return true;
 }
 
-Sequence* TraceReader::sequence_of(const Packet& packet) {
-  if (last_sequence_ != nullptr && packet.sequence == last_sequence_id_) return last_sequence_;
+Sequence* TraceReader::find_sequence(const Packet& packet) {
   auto found = sequences_.find(packet.sequence);
   if (found == sequences_.end()) {
     if (sequences_.size() == max_sequences) {
@@ -139,8 +149,8 @@ void TraceReader::take_sequence_state(const Packet& packet, Sequence& sequence) 
   }
 }
 
+// Of a packet that is no track event.
 void TraceReader::take_contents(const Packet& packet, Sequence& sequence) {
-  if (packet.track_event.data() != nullptr) return take_track_event(packet, sequence);
   const bool is_snapshot = packet.rare != nullptr && packet.rare->snapshot.data() != nullptr;
   if (packet.has_timestamp && !is_snapshot) {
     // An incremental clock counts on with every timestamp.

@@ -14,9 +14,21 @@ bool is_in_range(std::int64_t time) { return time >= -farthest_time && time <= f
 
 }  // namespace
 
-std::optional<std::int64_t> TraceReader::time_of(const Packet& packet, Sequence& sequence) {
+bool TraceReader::time_of(const Packet& packet, Sequence& sequence, std::int64_t& time) {
   const std::uint32_t clock = packet.clock != 0 ? packet.clock : sequence.defaults.clock;
   if (clock == 0) clocks_.use_base();
+  if (!clocks_.usual_to_trace_time(clock, packet.sequence, packet.timestamp, time)) {
+    const std::optional<std::int64_t> any = time_by_any_clock(packet, clock);
+    time = any.value_or(0);
+    return any.has_value();
+  }
+  if (is_in_range(time)) return true;
+  defects_.add(Defect::time_out_of_range, packet.offset);
+  return false;
+}
+
+std::optional<std::int64_t> TraceReader::time_by_any_clock(const Packet& packet,
+                                                           std::uint32_t clock) {
   auto time = clocks_.to_trace_time(clock, packet.sequence, packet.timestamp);
   if (!time && clock != 0 && !is_sequence_clock(clock) && clocks_.may_assume_base()) {
     clocks_.assume_base(clock);
@@ -104,17 +116,17 @@ StringId TraceReader::name_of(const Packet& packet, const InternedState* interne
     if (!legacy.name_iid) return {};
     iid = *legacy.name_iid;
   }
-  const auto name = interned == nullptr ? std::nullopt : interned->names.find(iid);
+  const StringId* const name = interned == nullptr ? nullptr : interned->names.find(iid);
   if (!name && iid != 0) defects_.add(Defect::missing_interned_name, packet.offset);
-  return name.value_or(StringId{});
+  return name ? *name : StringId{};
 }
 
 // Several categories are joined by commas, as in the JSON format.
 StringId TraceReader::category_of(const Packet& packet, const InternedState* interned) {
   const auto interned_category = [&](std::uint64_t iid) {
-    const auto category = interned == nullptr ? std::nullopt : interned->categories.find(iid);
+    const StringId* const category = interned == nullptr ? nullptr : interned->categories.find(iid);
     if (!category) defects_.add(Defect::missing_interned_name, packet.offset);
-    return category.value_or(StringId{});
+    return category ? *category : StringId{};
   };
   const std::size_t count = event_.category_iids.size() + event_.categories.size();
   if (count == 0) return {};
@@ -165,7 +177,8 @@ void TraceReader::add_location(const EventContext& context) {
     std::uint64_t iid = 0;
     location = decode_location(event_.location, profile_.strings, iid);
   } else if (context.interned != nullptr) {
-    location = context.interned->locations.find(event_.location_iid);
+    const SourceLocation* const known = context.interned->locations.find(event_.location_iid);
+    if (known != nullptr) location = *known;
   }
   if (!location) return defects_.add(Defect::missing_interned_value, context.offset);
   StringPool& strings = profile_.strings;
@@ -182,11 +195,11 @@ void TraceReader::add_location(const EventContext& context) {
 
 // Half of all events say no more than that a slice ends.
 void TraceReader::take_plain_end(const Packet& packet, Sequence& sequence) {
-  const std::optional<std::int64_t> time = time_of(packet, sequence);
-  if (!time) return;
-  last_time_ = std::max(last_time_, *time);
+  std::int64_t time = 0;
+  if (!time_of(packet, sequence, time)) return;
+  last_time_ = std::max(last_time_, time);
   arguments_.clear();
-  slices_.end(track_of(sequence), *time, {}, arguments_, packet.offset);
+  slices_.end(track_of(sequence), time, {}, arguments_, packet.offset);
 }
 
 void TraceReader::take_track_event(const Packet& packet, Sequence& sequence) {
@@ -194,20 +207,28 @@ void TraceReader::take_track_event(const Packet& packet, Sequence& sequence) {
   if (packet.has_timestamp && packet.track_event == std::string_view(plain_end, 2)) {
     return take_plain_end(packet, sequence);
   }
-  std::optional<std::int64_t> time;
-  if (packet.has_timestamp) time = time_of(packet, sequence);
+  if (!packet.has_timestamp) {
+    event_.decode(packet.track_event);
+    const std::optional<std::int64_t> time = time_of_old(packet, sequence);
+    if (time) take_decoded_event(packet, sequence, *time);
+    return;
+  }
+  std::int64_t time = 0;
+  const bool has_time = time_of(packet, sequence, time);
   event_.decode(packet.track_event);
-  if (!packet.has_timestamp) time = time_of_old(packet, sequence);
-  if (!time) return;
+  if (has_time) take_decoded_event(packet, sequence, time);
+}
+
+void TraceReader::take_decoded_event(const Packet& packet, Sequence& sequence, std::int64_t time) {
   if (event_.unknown_field != 0) defects_.add_event_field(event_.unknown_field, packet.offset);
   static constexpr LegacyEvent no_legacy;
   if (event_.has_legacy) legacy_ = LegacyEvent::decode(event_.legacy);
   const LegacyEvent& legacy = event_.has_legacy ? legacy_ : no_legacy;
-  last_time_ = std::max(last_time_, *time);
+  last_time_ = std::max(last_time_, time);
   const InternedState* interned = sequence.interned.get();
   EventContext context;
   context.track = track_of(sequence, legacy);
-  context.time = *time;
+  context.time = time;
   context.offset = packet.offset;
   context.name = name_of(packet, interned, legacy);
   context.category = category_of(packet, interned);

@@ -28,11 +28,12 @@ class InternTable {
       sparse_[iid] = value;
     }
   }
-  std::optional<Value> find(std::uint64_t iid) const {
-    if (iid < dense_.size() && dense_[std::size_t(iid)]) return dense_[std::size_t(iid)];
-    if (sparse_.empty()) return std::nullopt;
+  // Null where there is none; valid until the next is set.
+  const Value* find(std::uint64_t iid) const {
+    if (iid < dense_.size() && dense_[std::size_t(iid)]) return &*dense_[std::size_t(iid)];
+    if (sparse_.empty()) return nullptr;
     const auto found = sparse_.find(iid);
-    return found == sparse_.end() ? std::nullopt : std::optional<Value>(found->second);
+    return found == sparse_.end() ? nullptr : &found->second;
   }
 
  private:

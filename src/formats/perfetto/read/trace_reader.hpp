@@ -51,6 +51,7 @@ class TraceReader {
     std::uint32_t dropped = 0;
     bool has_timestamp = false;
     bool first_on_sequence = false;
+    bool may_change_state = false;  // of its sequence
     std::string_view track_event;
     std::string_view interned;
     const RareParts* rare = nullptr;  // rare_, where there are any
@@ -73,14 +74,21 @@ class TraceReader {
   void take_contents(const Packet& packet, Sequence& sequence);
   void take_compressed(const Packet& packet, Level level);
   bool take_about(std::string_view facts);
-  Sequence* sequence_of(const Packet& packet);
+  Sequence* sequence_of(const Packet& packet) {
+    const bool is_last = last_sequence_ != nullptr && packet.sequence == last_sequence_id_;
+    return is_last ? last_sequence_ : find_sequence(packet);
+  }
+  Sequence* find_sequence(const Packet& packet);
   void note_gaps(const PacketCutter& cutter);
   void make_room(const ByteSource& source);
 
   // Track events (read_events.cpp)
   void take_track_event(const Packet& packet, Sequence& sequence);
+  void take_decoded_event(const Packet& packet, Sequence& sequence, std::int64_t time);
   void take_plain_end(const Packet& packet, Sequence& sequence);
-  std::optional<std::int64_t> time_of(const Packet& packet, Sequence& sequence);
+  // False where there is none; no optional, as in Clocks::usual_to_trace_time().
+  bool time_of(const Packet& packet, Sequence& sequence, std::int64_t& time);
+  std::optional<std::int64_t> time_by_any_clock(const Packet& packet, std::uint32_t clock);
   std::optional<std::int64_t> time_of_old(const Packet& packet, Sequence& sequence);
   std::uint32_t track_of(const Sequence& sequence, const LegacyEvent& legacy);
   std::uint32_t track_of(const Sequence& sequence);

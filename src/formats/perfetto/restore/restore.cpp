@@ -1,6 +1,7 @@
 #include "formats/perfetto/restore/restore.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <utility>
@@ -38,13 +39,17 @@ class Restorer {
     for (const NumberMeaning& number : numbers) {
       numbers_.try_emplace({number.name, number.is_column}, &number);
     }
+    for (std::size_t kind = 0; kind < span_kind_count; ++kind) {
+      kind_texts_[kind] = profile.strings.find(text_of(word_of(SpanKind(kind))));
+    }
   }
   Restorer(const Restorer&) = delete;
   Restorer& operator=(const Restorer&) = delete;
 
   void run() {
-    if (!find_words()) return;
+    if (!plan_shapes()) return;
     const std::size_t rows = profile_.spans.size();
+    recent_ops_.resize(profile_.ops.size());
     for (std::size_t row = 0; row < rows; ++row) restore_row(row);
     profile_.ops = std::move(ops_);
     read_op_texts(profile_);
@@ -55,40 +60,65 @@ class Restorer {
  private:
   using OpKey = std::vector<std::uint64_t>;  // kind, name, then words and their values
 
-  // What becomes of an argument: a word, a number, or itself.
-  struct WordOrNumber {
-    std::optional<Word> word;
-    const NumberMeaning* number = nullptr;
+  // What becomes of the arguments of rows with the same keys, by their places in the row: words,
+  // numbers, and those that stay.
+  struct Plan {
+    std::vector<std::pair<std::size_t, Word>> words;
+    std::vector<std::pair<std::size_t, const NumberMeaning*>> numbers;
+    std::vector<std::size_t> staying;
+    ArgumentList list;        // of those that stay; its keys are there
+    std::uint32_t shape = 0;  // ArgumentList::shape
+  };
+  // What the last row of an op became.
+  struct RecentOp {
+    bool known = false;
+    StringId name{};
+    std::vector<std::uint64_t> words;
+    OpId op{};
   };
 
-  bool find_words();
+  bool plan_shapes();
   const NumberMeaning* number_in(const ArgumentKey& key) const;
   void take_number(const NumberMeaning& number, const Argument& argument, std::size_t row);
   void restore_row(std::size_t row);
-  void take(Word word, const Argument& argument, std::size_t row, OpKey& key);
-  OpId op_of(const OpKey& key, StringId name);
+  void take(Word word, const Argument& argument, std::size_t row);
+  OpId op_of(StringId kind, StringId name);
   StringId name_without_kind(StringId name, SpanKind kind);
 
   Profile& profile_;
   std::map<std::pair<StringId, bool>, const NumberMeaning*> numbers_;  // by name, is_column
-  std::vector<std::vector<WordOrNumber>> meanings_of_shape_;
+  std::vector<Plan> plan_of_shape_;
   std::map<StringId, std::size_t> column_of_name_;
-  ArgumentList list_;
   Arguments given_;
   ArgumentTable table_{given_};
   std::vector<Op> ops_;
+  std::array<std::optional<StringId>, span_kind_count> kind_texts_;  // none: not in the trace
   std::map<OpKey, OpId> op_of_key_;
+  std::vector<std::uint64_t> words_;  // of the row at hand that say something of its op, and values
+  std::vector<RecentOp> recent_ops_;  // by the op that the row had
 };
 
-bool Restorer::find_words() {
+// Whether there is anything to restore.
+bool Restorer::plan_shapes() {
   bool any = false;
+  plan_of_shape_.reserve(profile_.spans.arguments.shapes.size());
   for (const ArgumentShape& shape : profile_.spans.arguments.shapes) {
-    std::vector<WordOrNumber> found;
-    for (const ArgumentKey& key : shape) {
-      found.push_back({word_in(profile_, key), number_in(key)});
-      any |= found.back().word.has_value() || found.back().number != nullptr;
+    Plan& plan = plan_of_shape_.emplace_back();
+    for (std::size_t place = 0; place < shape.size(); ++place) {
+      const ArgumentKey& key = shape[place];
+      const std::optional<Word> word = word_in(profile_, key);
+      const NumberMeaning* const number = word ? nullptr : number_in(key);
+      if (word) {
+        plan.words.push_back({place, *word});
+      } else if (number != nullptr) {
+        plan.numbers.push_back({place, number});
+      } else {
+        plan.staying.push_back(place);
+        plan.list.add(key.name, key.type, 0);
+      }
     }
-    meanings_of_shape_.push_back(std::move(found));
+    plan.list.shape = &plan.shape;
+    any |= !plan.words.empty() || !plan.numbers.empty();
   }
   return any && !profile_.spans.arguments.empty();
 }
@@ -119,38 +149,37 @@ void Restorer::restore_row(std::size_t row) {
   const ArgumentRow arguments = profile_.spans.arguments.row(row);
   const std::uint32_t shape = arguments.shape();
   const ArgumentKey* const keys = profile_.spans.arguments.shapes[shape].data();
-  OpKey key = {0, 0};
-  list_.clear();
+  Plan& plan = plan_of_shape_[shape];
+  words_.clear();
   const SpanKind before = profile_.spans.kind[row];
-  for (std::size_t i = 0; i < meanings_of_shape_[shape].size(); ++i) {
-    const Argument argument{keys[i], arguments.bits(i)};
-    const WordOrNumber& meaning = meanings_of_shape_[shape][i];
-    if (meaning.word) {
-      take(*meaning.word, argument, row, key);
-    } else if (meaning.number != nullptr) {
-      take_number(*meaning.number, argument, row);
-    } else {
-      list_.add(argument.key.name, argument.key.type, argument.bits);
-    }
+  for (const auto& [place, word] : plan.words) {
+    take(word, {keys[place], arguments.bits(place)}, row);
   }
-  table_.add(row, list_);
+  for (const auto& [place, number] : plan.numbers) {
+    take_number(*number, {keys[place], arguments.bits(place)}, row);
+  }
+  for (std::size_t i = 0; i < plan.staying.size(); ++i) {
+    plan.list.values[i] = arguments.bits(plan.staying[i]);
+  }
+  table_.add(row, plan.list);
   const std::size_t op = index_of(profile_.spans.op[row]);
   if (op >= profile_.ops.size()) return;
   StringId name = profile_.ops[op].name;
   const SpanKind kind = profile_.spans.kind[row];
   if (kind != before && is_wait(kind)) name = name_without_kind(name, kind);
-  key[0] = std::uint64_t(profile_.ops[op].kind);
-  key[1] = std::uint64_t(name);
-  profile_.spans.op[row] = op_of(key, name);
+  RecentOp& recent = recent_ops_[op];
+  if (!recent.known || recent.name != name || recent.words != words_) {
+    recent = {true, name, words_, op_of(profile_.ops[op].kind, name)};
+  }
+  profile_.spans.op[row] = recent.op;
 }
 
-void Restorer::take(Word word, const Argument& argument, std::size_t row, OpKey& key) {
+void Restorer::take(Word word, const Argument& argument, std::size_t row) {
   Spans& spans = profile_.spans;
   switch (word) {
     case Word::span: {
-      const auto kinds = words.begin() + std::size_t(Word::first_kind);
-      const auto kind = std::find(kinds, words.end(), profile_.strings[argument.text()]);
-      if (kind != words.end()) spans.kind[row] = SpanKind(kind - kinds);
+      const auto kind = std::ranges::find(kind_texts_, argument.text());
+      if (kind != kind_texts_.end()) spans.kind[row] = SpanKind(kind - kind_texts_.begin());
       return;
     }
     case Word::inference:
@@ -161,7 +190,7 @@ void Restorer::take(Word word, const Argument& argument, std::size_t row, OpKey&
       if (spans.processor_cycles.empty()) spans.processor_cycles.assign(spans.size(), -1);
       spans.processor_cycles[row] = argument.integer();
       return;
-    default: key.insert(key.end(), {std::uint64_t(word), argument.bits});
+    default: words_.insert(words_.end(), {std::uint64_t(word), argument.bits});
   }
 }
 
@@ -172,12 +201,14 @@ StringId Restorer::name_without_kind(StringId name, SpanKind kind) {
   return profile_.strings.intern(text.substr(prefix.size() + 1));
 }
 
-OpId Restorer::op_of(const OpKey& key, StringId name) {
+OpId Restorer::op_of(StringId kind, StringId name) {
+  OpKey key = {std::uint64_t(kind), std::uint64_t(name)};
+  key.insert(key.end(), words_.begin(), words_.end());
   const auto [entry, is_new] = op_of_key_.try_emplace(key, OpId(ops_.size()));
   if (!is_new) return entry->second;
   Op op;
   op.name = name;
-  op.kind = StringId(std::uint32_t(key[0]));
+  op.kind = kind;
   for (std::size_t i = 2; i + 1 < key.size(); i += 2) {
     const auto text = StringId(std::uint32_t(key[i + 1]));
     switch (Word(key[i])) {
