@@ -18,12 +18,13 @@ using TagsOfRun = std::set<std::pair<std::string, std::string>>;
 
 // Rows of some runs, by lists of ids that fit a statement.
 template <class Take>
-Status each_of(Store& store, const char* select, const std::vector<Id>& ids, const Take& take) {
+Status each_of(Store& store, std::size_t columns, const char* select, const std::vector<Id>& ids,
+               const Take& take) {
   for (std::size_t at = 0; at < ids.size(); at += ids_of_question) {
     const auto begin = ids.begin() + std::ptrdiff_t(at);
     const auto end = begin + std::ptrdiff_t(std::min(ids_of_question, ids.size() - at));
     const auto rows =
-        answer_of(store, fmt::format("{} IN ({})", select, fmt::join(begin, end, ",")));
+        answer_of(store, columns, fmt::format("{} IN ({})", select, fmt::join(begin, end, ",")));
     if (!rows) return tl::unexpected(rows.error());
     for (const AnswerRow& row : *rows) take(row);
   }
@@ -42,7 +43,7 @@ Result<KnownRuns> known_runs(Store& store, const Batch& batch) {
   }
   std::optional<Id> clash;
   Status done =
-      each_of(store, "SELECT id, content FROM runs WHERE id", ids, [&](const AnswerRow& row) {
+      each_of(store, 2, "SELECT id, content FROM runs WHERE id", ids, [&](const AnswerRow& row) {
         const Id id = integer_at(row, 0);
         known.runs.insert(id);
         if (contents[id] != text_at(row, 1)) clash = id;
@@ -58,7 +59,7 @@ Result<KnownRuns> known_runs(Store& store, const Batch& batch) {
   for (const Tag& tag : batch.tags) {
     if (known.runs.contains(tag.run)) here[tag.run].emplace(tag.key, tag.value);
   }
-  done = each_of(store, "SELECT run, key, value FROM tags WHERE run",
+  done = each_of(store, 3, "SELECT run, key, value FROM tags WHERE run",
                  {known.runs.begin(), known.runs.end()}, [&](const AnswerRow& row) {
                    there[integer_at(row, 0)].emplace(text_at(row, 1), text_at(row, 2));
                  });

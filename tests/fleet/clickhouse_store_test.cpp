@@ -178,15 +178,15 @@ TEST_F(ClickHouseStoreTest, SqlOnlyReads) {
   const auto store = opened(url());
   for (const char* sql : {"DROP TABLE runs", "INSERT INTO tags_rows VALUES(1,'a','b',NULL,1)",
                           "ALTER TABLE runs_rows DELETE WHERE 1", "CREATE DATABASE x"}) {
-    const auto rows = answer_of(*store, sql);
+    const auto rows = any_answer_of(*store, sql);
     ASSERT_FALSE(rows) << sql;
     EXPECT_EQ(rows.error().kind, ErrorKind::usage) << rows.error().message;
   }
-  const auto rows = answer_of(*store, "SELECT nam FROM ops");
+  const auto rows = any_answer_of(*store, "SELECT nam FROM ops");
   ASSERT_FALSE(rows);
   EXPECT_THAT(rows.error().message, HasSubstr("SQL: "));
   EXPECT_THAT(rows.error().message, HasSubstr("nam"));
-  const auto other = answer_of(*store, "SELECT 1 FORMAT JSON");
+  const auto other = any_answer_of(*store, "SELECT 1 FORMAT JSON");
   ASSERT_FALSE(other);
   EXPECT_THAT(other.error().message, HasSubstr("write no FORMAT"));
 }
@@ -206,7 +206,8 @@ TEST_F(ClickHouseStoreTest, StopsAQuestionWhenItsTimeIsOver) {
   opened(url());
   auto store = open_store(url(), StoreMode::read, {.time = std::chrono::milliseconds(900)});
   ASSERT_TRUE(store);
-  const auto rows = answer_of(**store, "SELECT count() FROM system.numbers WHERE number % 3 = 7");
+  const auto rows =
+      any_answer_of(**store, "SELECT count() FROM system.numbers WHERE number % 3 = 7");
   ASSERT_FALSE(rows);
   EXPECT_THAT(rows.error().message, HasSubstr("stopped after 0.9 s"));
 }

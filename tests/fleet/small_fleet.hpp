@@ -1,4 +1,4 @@
-// Small runs by hand, and a store of them in a folder of the test's own.
+// A store of small runs in a folder of the test's own.
 //
 //   TemporaryStore made;
 //   made.add(run_of({.content = content(1), .labels = {"build=17"}, .work = {10, 20, 30}}));
@@ -11,51 +11,28 @@
 #include <string>
 #include <vector>
 
-#include "analysis/profile_builder.hpp"
 #include "fleet/facts.hpp"
 #include "fleet/questions/answer.hpp"
+#include "fleet/small_runs.hpp"
 #include "fleet/store.hpp"
 
 namespace npuscope::fleet {
-
-// 32 hexadecimal digits.
-inline std::string content(std::uint64_t number) {
-  return fmt::format("{:016x}{:016x}", number << 1, 7);
-}
-
-// An inference of two ops on two units, each inference 1,000 ticks after the one before.
-struct SmallRun {
-  std::uint64_t number = 1;
-  std::vector<std::string> labels = {};
-  std::vector<std::int64_t> work = {10, 20, 30};  // of the op "a", by inference
-  double hertz = 1e6;
-  bool damaged = false;
-  std::string kernel = "conv";  // of "a"
-};
-
-inline Profile profile_of(const SmallRun& run) {
-  test_support::ProfileBuilder made("timer", ClockKind::timer, run.hertz);
-  const UnitId hmx = made.unit("HMX", Engine::hmx), dma = made.unit("DMA", Engine::dma);
-  for (std::size_t i = 0; i < run.work.size(); ++i) {
-    const auto begin = std::int64_t(1'000 * i);
-    made.span(hmx, "a", begin, begin + run.work[i], SpanKind::op, run.kernel);
-    made.span(dma, "b", begin + 5, begin + 9, SpanKind::transfer, "copy");
-    made.span(hmx, "a", begin + run.work[i], begin + run.work[i] + 3, SpanKind::sync, run.kernel);
-    for (int span = 0; span < 3; ++span) made.profile.spans.instance.push_back(std::uint32_t(i));
-  }
-  made.profile.provenance.files = {fmt::format("run{}.json", run.number)};
-  made.profile.provenance.format = "hand-made";
-  made.profile.provenance.graph = "net";
-  if (run.damaged) {
-    made.profile.notes.push_back({Severity::error, "run.json", 17, "the file ends here", 3});
-  }
-  return std::move(made.profile);
-}
 
 inline void add_run(const SmallRun& run, Batch& batch) {
   const auto labels = Labels::parse(run.labels);
   ASSERT_TRUE(labels) << labels.error().message;
   add_facts(profile_of(run), {content(run.number), 1'000'000, *labels, false}, batch);
+}
+
+// Of however many columns.
+inline Result<std::vector<AnswerRow>> any_answer_of(Store& store, std::string_view sql) {
+  struct CountColumns : query::RowSink {
+    std::size_t count = 0;
+    void columns(const std::vector<std::string>& names) override { count = names.size(); }
+    bool row(std::span<const query::Cell>) override { return false; }
+  } columns;
+  if (const Status done = store.run(sql, columns); !done) return tl::unexpected(done.error());
+  return answer_of(store, columns.count, sql);
 }
 
 // A folder that is gone with the test.
@@ -104,7 +81,7 @@ class TemporaryStore {
   std::vector<std::string> rows(std::string_view sql) { return rows_of(*store_, sql); }
 
   static std::vector<std::string> rows_of(Store& store, std::string_view sql) {
-    const auto answer = answer_of(store, sql);
+    const auto answer = any_answer_of(store, sql);
     EXPECT_TRUE(answer) << answer.error().message;
     std::vector<std::string> lines;
     if (!answer) return lines;

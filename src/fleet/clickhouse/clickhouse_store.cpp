@@ -21,24 +21,6 @@ namespace {
 constexpr std::size_t ids_of_deletion = 5'000;
 constexpr int stale_seconds = 86'400;  // no batch takes a day
 
-class TextRows : public query::RowSink {
- public:
-  void columns(const std::vector<std::string>&) override {}
-  bool row(std::span<const query::Cell> cells) override {
-    std::vector<std::string>& row = rows.emplace_back();
-    struct Text {
-      std::string operator()(std::monostate) const { return ""; }
-      std::string operator()(std::int64_t number) const { return fmt::format("{}", number); }
-      std::string operator()(double number) const { return fmt::format("{}", number); }
-      std::string operator()(std::string_view text) const { return std::string(text); }
-      std::string operator()(ByteSpan) const { return ""; }
-    };
-    for (const query::Cell& cell : cells) row.push_back(std::visit(Text{}, cell));
-    return true;
-  }
-  std::vector<std::vector<std::string>> rows;
-};
-
 // Whether a sink was given anything, so that it must not be given the same again.
 class Watched : public query::RowSink {
  public:
@@ -96,25 +78,26 @@ Status ClickHouseStore::connect() {
 // Each server is reached under the name that the cluster has for it, by the port of the URL.
 Status ClickHouseStore::find_shards() {
   if (address_.cluster.empty()) return {};
-  TextRows found;
+  Server::TextRows found;
   const ServerReply reply = server_->select_of_system(
+      3,
       fmt::format("SELECT shard_num, host_name, is_local FROM system.clusters WHERE cluster = '{}' "
                   "ORDER BY shard_num, replica_num",
                   address_.cluster),
       found);
   if (!reply.done()) return tl::unexpected(named(server_->error_of(reply, ErrorKind::input)));
-  if (found.rows.empty()) {
-    TextRows known;
-    server_->select_of_system("SELECT DISTINCT cluster FROM system.clusters ORDER BY cluster",
+  if (found.empty()) {
+    Server::TextRows known;
+    server_->select_of_system(1, "SELECT DISTINCT cluster FROM system.clusters ORDER BY cluster",
                               known);
     std::string names;
-    for (const auto& row : known.rows) names += (names.empty() ? "" : ", ") + row[0];
+    for (const auto& row : known) names += (names.empty() ? "" : ", ") + row[0];
     return input_error("{}: the server knows no cluster '{}'; there are {}", name_,
                        address_.cluster, names.empty() ? "none" : names);
   }
   shards_.clear(), servers_.clear();
   std::string last_shard;
-  for (const auto& row : found.rows) {
+  for (const auto& row : found) {
     if (!ClickHouseAddress::is_host(row[1])) {
       return input_error("{}: a shard of the cluster has a host that is not a name; check {}",
                          name_, "remote_servers of the server's configuration");
@@ -134,12 +117,13 @@ Status ClickHouseStore::find_shards() {
 }
 
 Result<bool> ClickHouseStore::has_version(Server& server) {
-  TextRows found;
+  Server::TextRows found;
   const ServerReply reply = server.select_of_system(
+      1,
       fmt::format("SELECT name FROM system.tables WHERE database = '{}' AND name = '{}'",
                   address_.database, version_view),
       found);
-  if (reply.done()) return !found.rows.empty();
+  if (reply.done()) return !found.empty();
   if (reply.is_unknown_database()) return false;
   return tl::unexpected(named(server.error_of(reply, ErrorKind::input)));
 }
@@ -168,35 +152,36 @@ Status ClickHouseStore::check_tables(StoreMode mode) {
                          server->name());
     }
   }
-  TextRows version;
+  Server::TextRows version;
   ServerReply reply = server_->select_of_system(
-      fmt::format("SELECT version, cluster FROM `{}`.{}", address_.database, version_view),
+      2, fmt::format("SELECT version, cluster FROM `{}`.{}", address_.database, version_view),
       version);
-  TextRows columns;
+  Server::TextRows columns;
   if (reply.done()) {
     reply =
-        server_->select_of_system(fmt::format("SELECT table, name, type FROM system.columns WHERE "
+        server_->select_of_system(3,
+                                  fmt::format("SELECT table, name, type FROM system.columns WHERE "
                                               "database = '{}' AND table LIKE '%_rows'",
                                               address_.database),
                                   columns);
   }
   if (!reply.done()) return tl::unexpected(named(server_->error_of(reply, ErrorKind::input)));
-  if (version.rows.size() != 1 || version.rows[0][0] != fmt::format("{}", schema_version)) {
+  if (version.size() != 1 || version[0][0] != fmt::format("{}", schema_version)) {
     return input_error(
         "{}: a fleet's store of schema version {}, this npuscope has version {}; use the npuscope "
         "that made it, or add the runs to a new store",
-        name_, version.rows.size() == 1 ? version.rows[0][0] : "unknown", schema_version);
+        name_, version.size() == 1 ? version[0][0] : "unknown", schema_version);
   }
-  if (version.rows[0][1] != address_.cluster) {
+  if (version[0][1] != address_.cluster) {
     return usage_error("{}: {}; write the store as {}", name_,
-                       version.rows[0][1].empty() ? "the store is on one server, not on a cluster"
-                                                  : "the store is on a cluster",
-                       version.rows[0][1].empty()
+                       version[0][1].empty() ? "the store is on one server, not on a cluster"
+                                             : "the store is on a cluster",
+                       version[0][1].empty()
                            ? "clickhouse://host/database"
-                           : "clickhouse://host/database?cluster=" + version.rows[0][1]);
+                           : "clickhouse://host/database?cluster=" + version[0][1]);
   }
   std::set<std::string> there;
-  for (const auto& row : columns.rows) {
+  for (const auto& row : columns) {
     there.insert(fmt::format("{}.{} {}", row[0], row[1], row[2]));
   }
   for (const std::string& column : stored_columns()) {
@@ -224,13 +209,14 @@ Status ClickHouseStore::delete_rows(Server& server, const std::string& table,
       address_.database);
   const auto end = std::chrono::steady_clock::now() + limits_.time;
   for (std::chrono::milliseconds pause{20}; reply.done(); pause *= 2) {
-    TextRows open;
+    Server::TextRows open;
     reply = server.select_of_system(
+        1,
         fmt::format("SELECT count() FROM system.mutations WHERE database = '{}' "
                     "AND table = '{}' AND is_done = 0",
                     address_.database, table),
         open);
-    if (!reply.done() || open.rows.at(0).at(0) == "0") break;
+    if (!reply.done() || (open.size() == 1 && open[0][0] == "0")) break;
     if (std::chrono::steady_clock::now() > end) {
       return output_error("{}: {} still deletes rows of {}; look at system.mutations there", name_,
                           server.name(), table);
@@ -248,10 +234,10 @@ Result<Removed> ClickHouseStore::remove(std::span<const Id> runs) {
     const std::string ids = fmt::format("{}", fmt::join(some, ","));
     for (const auto& [table, column, count] : {std::tuple("runs", "id", &removed.runs),
                                                std::tuple("op_runs", "run", &removed.op_runs)}) {
-      const auto rows = answer_of(
-          *this, fmt::format("SELECT count(*) FROM {} WHERE {} IN ({})", table, column, ids));
-      if (!rows) return tl::unexpected(rows.error());
-      *count += std::uint64_t(integer_at(rows->at(0), 0));
+      const auto row = row_of(
+          *this, 1, fmt::format("SELECT count(*) FROM {} WHERE {} IN ({})", table, column, ids));
+      if (!row) return tl::unexpected(row.error());
+      *count += std::uint64_t(integer_at(*row, 0));
     }
     for (Server* shard : shards_) {
       const Status done = delete_rows(*shard, "runs_rows", fmt::format("id IN ({})", ids));
@@ -261,16 +247,17 @@ Result<Removed> ClickHouseStore::remove(std::span<const Id> runs) {
   const std::string in_database = fmt::format("`{}`", address_.database);
   const std::string batches = address_.cluster.empty() ? "batches_rows" : "batches_all";
   for (Server* shard : shards_) {
-    TextRows stale;
+    Server::TextRows stale;
     const ServerReply reply =
-        shard->select_of_system(fmt::format("SELECT DISTINCT take FROM {0}.runs_rows WHERE batch "
+        shard->select_of_system(1,
+                                fmt::format("SELECT DISTINCT take FROM {0}.runs_rows WHERE batch "
                                             "NOT IN (SELECT batch FROM {0}.{1}) "
                                             "AND added < now() - {2}",
                                             in_database, batches, stale_seconds),
                                 stale);
     if (!reply.done()) return tl::unexpected(named(shard->error_of(reply, ErrorKind::output)));
     std::string takes;
-    for (const auto& row : stale.rows) takes += (takes.empty() ? "" : ",") + row[0];
+    for (const auto& row : stale) takes += (takes.empty() ? "" : ",") + row[0];
     Status done;
     if (!takes.empty()) done = delete_rows(*shard, "runs_rows", "take IN (" + takes + ")");
     const auto of = [&](const char* table) {

@@ -72,6 +72,33 @@ ServerReply reply_of(const HttpReply& http) {
   return {kind, 0, http.text};
 }
 
+// Rows of as many columns as were asked for.
+class KeepTexts : public query::RowSink {
+ public:
+  KeepTexts(std::size_t columns, Server::TextRows& rows) : columns_(columns), rows_(rows) {}
+
+  bool fits() const { return fits_; }
+  void columns(const std::vector<std::string>& names) override { fits_ = names.size() == columns_; }
+  bool row(std::span<const query::Cell> cells) override {
+    if (!fits_) return false;
+    std::vector<std::string>& row = rows_.emplace_back();
+    struct Text {
+      std::string operator()(std::monostate) const { return ""; }
+      std::string operator()(std::int64_t number) const { return fmt::format("{}", number); }
+      std::string operator()(double number) const { return fmt::format("{}", number); }
+      std::string operator()(std::string_view text) const { return std::string(text); }
+      std::string operator()(ByteSpan) const { return ""; }
+    };
+    for (const query::Cell& cell : cells) row.push_back(std::visit(Text{}, cell));
+    return true;
+  }
+
+ private:
+  std::size_t columns_;
+  Server::TextRows& rows_;
+  bool fits_ = true;
+};
+
 std::string setting(std::string_view name, auto value) {
   return fmt::format("&{}={}", name, value);
 }
@@ -147,8 +174,11 @@ ServerReply Server::select(std::string_view sql, const query::Limits& limits,
   return select_from(database_, sql, limits, sink);
 }
 
-ServerReply Server::select_of_system(std::string_view sql, query::RowSink& sink) {
-  return select_from("system", sql, {.time = statement_time}, sink);
+ServerReply Server::select_of_system(std::size_t columns, std::string_view sql, TextRows& rows) {
+  KeepTexts keep(columns, rows);
+  ServerReply reply = select_from("system", sql, {.time = statement_time}, keep);
+  if (!reply.done() || keep.fits()) return reply;
+  return {Kind::refused, unreadable, "it answers, but not as ClickHouse does (other columns)"};
 }
 
 ServerReply Server::select_from(std::string_view database, std::string_view sql,

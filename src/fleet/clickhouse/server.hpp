@@ -51,8 +51,10 @@ class Server {
   ServerReply insert(std::string_view table, std::string_view columns, std::string_view body);
   // Rows that were found before a failure have been handed on.
   ServerReply select(std::string_view sql, const query::Limits& limits, query::RowSink& sink);
-  // Also where there is no database yet.
-  ServerReply select_of_system(std::string_view sql, query::RowSink& sink);
+  // Few rows, as texts ("" for NULL); also where there is no database yet. Refused where the answer
+  // has another number of columns.
+  using TextRows = std::vector<std::vector<std::string>>;
+  ServerReply select_of_system(std::size_t columns, std::string_view sql, TextRows& rows);
 
   // A sentence.
   Error error_of(const ServerReply& reply, ErrorKind kind) const;

@@ -7,12 +7,17 @@ namespace {
 
 class Keep : public query::RowSink {
  public:
-  explicit Keep(std::vector<AnswerRow>& rows) : rows_(rows) {}
+  Keep(std::vector<AnswerRow>& rows, std::size_t columns) : rows_(rows), columns_(columns) {}
 
   bool is_too_much() const { return bytes_ > max_bytes; }
+  // How many columns were there, where it is not as many as were asked for.
+  std::optional<std::size_t> other_columns() const { return other_columns_; }
 
-  void columns(const std::vector<std::string>&) override {}
+  void columns(const std::vector<std::string>& names) override {
+    if (names.size() != columns_) other_columns_ = names.size();
+  }
   bool row(std::span<const query::Cell> cells) override {
+    if (other_columns_) return false;
     struct Owned {
       Value operator()(std::monostate) const { return {}; }
       Value operator()(std::int64_t number) const { return number; }
@@ -37,20 +42,36 @@ class Keep : public query::RowSink {
   static constexpr std::uint64_t max_bytes = std::uint64_t{8} << 30;
 
   std::vector<AnswerRow>& rows_;
+  std::size_t columns_;
+  std::optional<std::size_t> other_columns_;
   std::uint64_t bytes_ = 0;
 };
 
 }  // namespace
 
-Result<std::vector<AnswerRow>> answer_of(Store& store, std::string_view sql) {
+Result<std::vector<AnswerRow>> answer_of(Store& store, std::size_t columns, std::string_view sql) {
   std::vector<AnswerRow> rows;
-  Keep keep(rows);
+  Keep keep(rows, columns);
   if (const Status done = store.run(sql, keep); !done) return tl::unexpected(done.error());
   if (keep.is_too_much()) {
     return input_error("{}: the answer takes more than 8 GiB; choose fewer runs with --where",
                        store.name());
   }
+  if (keep.other_columns()) {
+    return input_error("{}: asked for {} columns, it answers with {}; check what runs there",
+                       store.name(), columns, *keep.other_columns());
+  }
   return rows;
+}
+
+Result<AnswerRow> row_of(Store& store, std::size_t columns, std::string_view sql) {
+  auto rows = answer_of(store, columns, sql);
+  if (!rows) return tl::unexpected(rows.error());
+  if (rows->size() != 1) {
+    return input_error("{}: asked for one row, it answers with {}; check what runs there",
+                       store.name(), rows->size());
+  }
+  return std::move(rows->front());
 }
 
 std::optional<double> number_at(const AnswerRow& row, std::size_t column) {
@@ -61,8 +82,9 @@ std::optional<double> number_at(const AnswerRow& row, std::size_t column) {
 
 std::int64_t integer_at(const AnswerRow& row, std::size_t column) {
   if (const auto* whole = std::get_if<std::int64_t>(&row[column])) return *whole;
-  if (const auto* real = std::get_if<double>(&row[column])) return std::int64_t(*real);
-  return 0;
+  const auto* real = std::get_if<double>(&row[column]);
+  const bool fits = real != nullptr && *real >= -0x1p63 && *real < 0x1p63;
+  return fits ? std::int64_t(*real) : 0;
 }
 
 std::string text_at(const AnswerRow& row, std::size_t column) {

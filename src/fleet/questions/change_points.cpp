@@ -88,9 +88,10 @@ struct Order {
 
 Result<Order> order_of_runs(Store& store, const ChosenRuns& runs) {
   const std::string& along = runs.groups();
-  const auto rows = answer_of(store, fmt::format("SELECT run, {} FROM {} WHERE {} IS NOT NULL "
-                                                 "ORDER BY {}, run",
-                                                 along, runs.sql(), along, along));
+  const auto rows = answer_of(store, 2,
+                              fmt::format("SELECT run, {} FROM {} WHERE {} IS NOT NULL "
+                                          "ORDER BY {}, run",
+                                          along, runs.sql(), along, along));
   if (!rows) return tl::unexpected(rows.error());
   Order order;
   for (const AnswerRow& row : *rows) {

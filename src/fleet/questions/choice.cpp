@@ -67,7 +67,7 @@ tl::unexpected<Error> unknown_name(const std::string& name, const std::vector<st
 }  // namespace
 
 Result<std::vector<TagKey>> tag_keys(Store& store) {
-  const auto rows = answer_of(store,
+  const auto rows = answer_of(store, 4,
                               "SELECT key, count(*), count(DISTINCT value), count(number) FROM "
                               "tags GROUP BY key ORDER BY key");
   if (!rows) return tl::unexpected(rows.error());
@@ -121,8 +121,9 @@ Result<ChosenRuns> ChosenRuns::of(Store& store, const Choice& choice, DamagedRun
   const std::string pivot = used.empty() ? "" : " " + pivot_of(used);
   const std::string from = "runs" + pivot;
   const std::string where = choice.where.empty() ? "" : " WHERE " + in_lines(choice.where);
-  const auto counts = answer_of(
-      store, fmt::format("SELECT count(*), sum(damaged) FROM (SELECT damaged FROM {}{}) AS chosen",
+  const auto counts =
+      row_of(store, 2,
+             fmt::format("SELECT count(*), sum(damaged) FROM (SELECT damaged FROM {}{}) AS chosen",
                          from, where));
   if (!counts) {
     if (choice.where.empty() || counts.error().kind != ErrorKind::usage) {
@@ -131,8 +132,8 @@ Result<ChosenRuns> ChosenRuns::of(Store& store, const Choice& choice, DamagedRun
     return usage_error("--where {}: {}; columns of runs and tags: {}", choice.where,
                        what_is_wrong(counts.error().message), fmt::join(known, ", "));
   }
-  const auto all = std::uint64_t(integer_at((*counts)[0], 0));
-  const auto lost = std::uint64_t(integer_at((*counts)[0], 1));
+  const auto all = std::uint64_t(integer_at(*counts, 0));
+  const auto lost = std::uint64_t(integer_at(*counts, 1));
   const bool leaves_out = damaged == DamagedRuns::left_out;
   chosen.damaged_ = leaves_out ? lost : 0;
   chosen.runs_ = all - chosen.damaged_;
@@ -172,27 +173,27 @@ std::string CommonClock::value_of(const std::string& ticks) const {
 }
 
 Result<CommonClock> common_clock(Store& store, const ChosenRuns& runs) {
-  const auto rows = answer_of(
-      store, fmt::format("SELECT count(*), count(hertz), sum(CASE WHEN clock_kind = 'unit_cycles' "
+  const auto row =
+      row_of(store, 7,
+             fmt::format("SELECT count(*), count(hertz), sum(CASE WHEN clock_kind = 'unit_cycles' "
                          "THEN 1 ELSE 0 END), count(DISTINCT clock), count(clock), "
                          "count(DISTINCT hertz), max(hertz) FROM {}",
                          runs.sql()));
-  if (!rows) return tl::unexpected(rows.error());
-  const AnswerRow& row = (*rows)[0];
+  if (!row) return tl::unexpected(row.error());
   // Runs without any times have no clock, and no part in this.
-  const std::int64_t timed = integer_at(row, 4);
-  if (integer_at(row, 2) == timed) return CommonClock{CommonClock::Unit::cycles};
-  if (integer_at(row, 1) == timed) {
+  const std::int64_t timed = integer_at(*row, 4);
+  if (integer_at(*row, 2) == timed) return CommonClock{CommonClock::Unit::cycles};
+  if (integer_at(*row, 1) == timed) {
     return CommonClock{CommonClock::Unit::seconds,
-                       integer_at(row, 5) == 1 ? number_at(row, 6) : std::nullopt};
+                       integer_at(*row, 5) == 1 ? number_at(*row, 6) : std::nullopt};
   }
-  if (integer_at(row, 3) == 1 && integer_at(row, 1) == 0) {
+  if (integer_at(*row, 3) == 1 && integer_at(*row, 1) == 0) {
     return CommonClock{CommonClock::Unit::ticks};
   }
   return usage_error(
       "the runs count times by {} clocks, of which some have no known rate, so they cannot be "
       "compared; choose some with --where \"clock = '...'\", fleet ls --by clock lists them",
-      integer_at(row, 3));
+      integer_at(*row, 3));
 }
 
 }  // namespace npuscope::fleet

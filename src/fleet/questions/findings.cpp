@@ -16,13 +16,13 @@ Status ask_rules(Store& store, const ChosenRuns& runs, FleetFindings& answer) {
   const auto count = [](const char* outcome) {
     return fmt::format("sum(CASE WHEN outcome = '{}' THEN 1 ELSE 0 END)", outcome);
   };
-  const auto rows =
-      answer_of(store, fmt::format("SELECT {}rule, {}, {}, {}, {} FROM {} GROUP BY {}rule",
-                                   runs.groups_and(), count("found"), count("quiet"),
-                                   count("untried"), store.percentile("gain_share", 50),
-                                   runs.facts("findings"), runs.groups_and()));
-  if (!rows) return tl::unexpected(rows.error());
   const std::size_t at = runs.by().size();
+  const auto rows = answer_of(
+      store, at + 5,
+      fmt::format("SELECT {}rule, {}, {}, {}, {} FROM {} GROUP BY {}rule", runs.groups_and(),
+                  count("found"), count("quiet"), count("untried"),
+                  store.percentile("gain_share", 50), runs.facts("findings"), runs.groups_and()));
+  if (!rows) return tl::unexpected(rows.error());
   for (const AnswerRow& row : *rows) {
     FleetFinding finding;
     finding.by = {row.begin(), row.begin() + std::ptrdiff_t(at)};
@@ -44,7 +44,7 @@ Status ask_rules(Store& store, const ChosenRuns& runs, FleetFindings& answer) {
 
 Status ask_losses(Store& store, const ChosenRuns& all, FleetFindings& answer) {
   const auto rows = answer_of(
-      store,
+      store, all.by().size() + 4,
       fmt::format("SELECT {}count(*), sum(damaged), "
                   "sum(CASE WHEN warned > 0 THEN 1 ELSE 0 END), "
                   "sum(CASE WHEN failed > 0 THEN 1 ELSE 0 END) FROM {} LEFT JOIN "
@@ -76,7 +76,7 @@ Status ask_losses(Store& store, const ChosenRuns& all, FleetFindings& answer) {
 
 Status ask_messages(Store& store, const ChosenRuns& all, FleetFindings& answer) {
   const auto rows = answer_of(
-      store,
+      store, 4,
       fmt::format("SELECT severity, message, count(DISTINCT run) AS found, sum(\"count\") FROM {} "
                   "GROUP BY severity, message ORDER BY found DESC, severity, message LIMIT {}",
                   all.facts("notes", "severity IN ('warning', 'error')"), max_messages));

@@ -41,7 +41,7 @@ Result<std::vector<InfluentialTag>> influential_tags(
     if (tag.values < 2 || tag.values * min_runs_of_value > tag.runs) continue;
     if (std::find(used.begin(), used.end(), tag.key) != used.end()) continue;
     const auto rows =
-        answer_of(store, fmt::format("SELECT run, value FROM tags WHERE key = '{}'", tag.key));
+        answer_of(store, 2, fmt::format("SELECT run, value FROM tags WHERE key = '{}'", tag.key));
     if (!rows) return tl::unexpected(rows.error());
     std::vector<double> relative;
     std::vector<std::size_t> groups;

@@ -47,13 +47,13 @@ Status Asking::find_measure(const LatencyRequest& request) {
         fmt::format("{}count({}), count(DISTINCT CASE WHEN {} IS NULL THEN NULL ELSE run END)",
                     counts.empty() ? "" : ", ", measure, measure);
   }
-  const auto rows =
-      answer_of(store_, fmt::format("SELECT {} FROM {}", counts, runs_.facts("inferences")));
-  if (!rows) return tl::unexpected(rows.error());
+  const auto row = row_of(store_, 2 * latency_measures().size(),
+                          fmt::format("SELECT {} FROM {}", counts, runs_.facts("inferences")));
+  if (!row) return tl::unexpected(row.error());
   std::uint64_t with = 0;
   for (std::size_t i = 0; i < latency_measures().size(); ++i) {
     const bool is_wanted = request.measure.empty() || request.measure == latency_measures()[i];
-    const auto have = std::uint64_t(integer_at((*rows)[0], 2 * i + 1));
+    const auto have = std::uint64_t(integer_at(*row, 2 * i + 1));
     if (!is_wanted || have <= with) continue;
     answer_.measure = latency_measures()[i];
     answer_.in_ticks = answer_.measure == "wall";
@@ -75,13 +75,13 @@ Status Asking::find_measure(const LatencyRequest& request) {
 
 Status Asking::ask_groups(bool cold) {
   const auto p = store_.percentiles(answer_.measure, {50, 90, 99});
+  const std::size_t at = runs_.by().size();
   const auto rows = answer_of(
-      store_,
+      store_, at + 7,
       fmt::format("SELECT {}count(DISTINCT run), count(*), {}, {}, {}, min({}), max({}) {}{}",
                   runs_.groups_and(), p[0], p[1], p[2], answer_.measure, answer_.measure,
                   from(cold), grouped()));
   if (!rows) return tl::unexpected(rows.error());
-  const std::size_t at = runs_.by().size();
   for (const AnswerRow& row : *rows) {
     LatencyGroup group;
     group.by = first_of(row, at);
@@ -110,11 +110,11 @@ LatencyGroup* Asking::group_of(const AnswerRow& row) {
 
 Status Asking::ask_cold() {
   const auto p = store_.percentiles(answer_.measure, {50, 90});
-  const auto rows =
-      answer_of(store_, fmt::format("SELECT {}count(*), {}, {} {}{}", runs_.groups_and(), p[0],
-                                    p[1], from(true), grouped()));
-  if (!rows) return tl::unexpected(rows.error());
   const std::size_t at = runs_.by().size();
+  const auto rows = answer_of(store_, at + 3,
+                              fmt::format("SELECT {}count(*), {}, {} {}{}", runs_.groups_and(),
+                                          p[0], p[1], from(true), grouped()));
+  if (!rows) return tl::unexpected(rows.error());
   for (const AnswerRow& row : *rows) {
     LatencyGroup* group = group_of(row);
     if (group == nullptr) continue;
@@ -126,9 +126,10 @@ Status Asking::ask_cold() {
 }
 
 Status Asking::ask_clock() {
-  const auto rows = answer_of(store_, fmt::format("SELECT {}{} {}{}", runs_.groups_and(),
-                                                  store_.percentile("clock_hertz", 50),
-                                                  from(answer_.cold_only), grouped()));
+  const auto rows = answer_of(
+      store_, runs_.by().size() + 1,
+      fmt::format("SELECT {}{} {}{}", runs_.groups_and(), store_.percentile("clock_hertz", 50),
+                  from(answer_.cold_only), grouped()));
   if (!rows) return tl::unexpected(rows.error());
   for (const AnswerRow& row : *rows) {
     if (LatencyGroup* group = group_of(row)) group->clock_hertz = number_at(row, runs_.by().size());
@@ -138,12 +139,12 @@ Status Asking::ask_clock() {
 
 // The run whose own median is nearest the group's; of several the one with the least id.
 Status Asking::ask_median_runs() {
-  const auto rows =
-      answer_of(store_, fmt::format("SELECT {}run, {} {} GROUP BY {}run", runs_.groups_and(),
-                                    store_.percentile(answer_.measure, 50), from(answer_.cold_only),
-                                    runs_.groups_and()));
-  if (!rows) return tl::unexpected(rows.error());
   const std::size_t at = runs_.by().size();
+  const auto rows = answer_of(store_, at + 2,
+                              fmt::format("SELECT {}run, {} {} GROUP BY {}run", runs_.groups_and(),
+                                          store_.percentile(answer_.measure, 50),
+                                          from(answer_.cold_only), runs_.groups_and()));
+  if (!rows) return tl::unexpected(rows.error());
   std::map<LatencyGroup*, std::pair<double, Id>> nearest;
   for (const AnswerRow& row : *rows) {
     LatencyGroup* group = group_of(row);
@@ -199,7 +200,7 @@ Result<std::vector<MedianRun>> files_of(Store& store, const std::vector<Id>& run
   std::vector<MedianRun> files;
   if (runs.empty()) return files;
   const auto rows = answer_of(
-      store, fmt::format("SELECT id, files FROM runs WHERE id IN ({})", fmt::join(runs, ", ")));
+      store, 2, fmt::format("SELECT id, files FROM runs WHERE id IN ({})", fmt::join(runs, ", ")));
   if (!rows) return tl::unexpected(rows.error());
   for (const AnswerRow& row : *rows) files.push_back({integer_at(row, 0), text_at(row, 1)});
   return files;

@@ -22,23 +22,24 @@ ListedGroup group_of(const AnswerRow& row, std::size_t at) {
 
 constexpr const char* sums =
     "count(*), sum(damaged), count(DISTINCT device), count(DISTINCT model), min(time), max(time)";
+constexpr std::size_t sum_count = 6;
 
 Status ask_totals(Store& store, const ChosenRuns& runs, FleetListing& answer) {
-  const auto all = answer_of(store, fmt::format("SELECT {} FROM {}", sums, runs.sql()));
+  const auto all = row_of(store, sum_count, fmt::format("SELECT {} FROM {}", sums, runs.sql()));
   if (!all) return tl::unexpected(all.error());
-  answer.all = group_of((*all)[0], 0);
-  const auto facts = answer_of(
-      store, fmt::format("SELECT count(*), count(DISTINCT op) FROM {}", runs.facts("op_runs")));
+  answer.all = group_of(*all, 0);
+  const auto facts = row_of(
+      store, 2, fmt::format("SELECT count(*), count(DISTINCT op) FROM {}", runs.facts("op_runs")));
   if (!facts) return tl::unexpected(facts.error());
-  answer.op_runs = std::uint64_t(integer_at((*facts)[0], 0));
-  answer.ops = std::uint64_t(integer_at((*facts)[0], 1));
+  answer.op_runs = std::uint64_t(integer_at(*facts, 0));
+  answer.ops = std::uint64_t(integer_at(*facts, 1));
   return {};
 }
 
 Status ask_groups(Store& store, const ChosenRuns& runs, FleetListing& answer) {
-  const auto rows =
-      answer_of(store, fmt::format("SELECT {}{} FROM {} GROUP BY {}", runs.groups_and(), sums,
-                                   runs.sql(), runs.groups()));
+  const auto rows = answer_of(store, runs.by().size() + sum_count,
+                              fmt::format("SELECT {}{} FROM {} GROUP BY {}", runs.groups_and(),
+                                          sums, runs.sql(), runs.groups()));
   if (!rows) return tl::unexpected(rows.error());
   for (const AnswerRow& row : *rows) answer.groups.push_back(group_of(row, runs.by().size()));
   std::sort(answer.groups.begin(), answer.groups.end(),
@@ -47,10 +48,11 @@ Status ask_groups(Store& store, const ChosenRuns& runs, FleetListing& answer) {
 }
 
 Status ask_newest(Store& store, const ChosenRuns& runs, std::size_t top, FleetListing& answer) {
-  const auto rows = answer_of(
-      store, fmt::format("SELECT run, time, model, device, soc, sdk, format, temperature, "
-                         "inferences, damaged, files FROM {} ORDER BY time DESC, run LIMIT {}",
-                         runs.sql(), std::min<std::size_t>(top, 1'000'000'000)));
+  const auto rows =
+      answer_of(store, 11,
+                fmt::format("SELECT run, time, model, device, soc, sdk, format, temperature, "
+                            "inferences, damaged, files FROM {} ORDER BY time DESC, run LIMIT {}",
+                            runs.sql(), std::min<std::size_t>(top, 1'000'000'000)));
   if (!rows) return tl::unexpected(rows.error());
   std::map<Id, std::size_t> place;
   std::string ids;
@@ -66,8 +68,8 @@ Status ask_newest(Store& store, const ChosenRuns& runs, std::size_t top, FleetLi
   // All tags, where the list of ids would not fit a statement.
   constexpr std::size_t max_ids = 20'000;
   const std::string where = place.size() <= max_ids ? fmt::format(" WHERE run IN ({})", ids) : "";
-  const auto tags =
-      answer_of(store, fmt::format("SELECT run, key, value FROM tags{} ORDER BY run, key", where));
+  const auto tags = answer_of(
+      store, 3, fmt::format("SELECT run, key, value FROM tags{} ORDER BY run, key", where));
   if (!tags) return tl::unexpected(tags.error());
   for (const AnswerRow& row : *tags) {
     const auto found = place.find(integer_at(row, 0));
@@ -103,7 +105,7 @@ Result<std::vector<Id>> runs_before(Store& store, const Choice& choice, std::int
   const auto runs = ChosenRuns::of(store, choice, DamagedRuns::included);
   if (!runs) return tl::unexpected(runs.error());
   const auto rows = answer_of(
-      store, fmt::format("SELECT run FROM {} WHERE time < {} ORDER BY run", runs->sql(), time));
+      store, 1, fmt::format("SELECT run FROM {} WHERE time < {} ORDER BY run", runs->sql(), time));
   if (!rows) return tl::unexpected(rows.error());
   std::vector<Id> ids;
   for (const AnswerRow& row : *rows) ids.push_back(integer_at(row, 0));

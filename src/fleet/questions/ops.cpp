@@ -26,15 +26,15 @@ class Totals {
     const bool by_rate = has_rates && !answer_.clock.hertz;
     const std::string group = runs_.groups_and() + "op" + (by_rate ? ", hertz" : "");
     const std::string rate = by_rate ? "hertz" : "1";
+    const std::size_t at = runs_.by().size();
     const auto rows = answer_of(
-        store_,
+        store_, at + 5,
         fmt::format("SELECT {}op, name, kind, total, rate FROM (SELECT {}, sum({}) AS total, "
                     "max({}) AS rate FROM {} GROUP BY {}) AS costs JOIN (SELECT id AS op, name, "
                     "kind FROM ops) AS named USING (op) ORDER BY rate",
                     runs_.groups_and(), group, answer_.measure, rate,
                     runs_.facts("op_runs", warm_or_cold(answer_)), group));
     if (!rows) return tl::unexpected(rows.error());
-    const std::size_t at = runs_.by().size();
     std::map<OpOfGroup, FleetOp> ops;
     for (const AnswerRow& row : *rows) {
       FleetOp& op = ops[{first_of(row, at), integer_at(row, at)}];
@@ -89,15 +89,15 @@ Status ask_percentiles(Store& store, const ChosenRuns& runs, FleetOps& answer) {
     return store.percentile(answer.clock.value_of(column), 50);
   };
   const std::string group = runs.groups_and() + "op";
+  const std::size_t at = runs.by().size();
   const auto rows = answer_of(
-      store,
+      store, at + 9,
       fmt::format("SELECT {}, count(DISTINCT run), count(*), {}, {}, {}, {}, {}, {} FROM {} "
                   "GROUP BY {}",
                   group, of_measure[0], of_measure[1], p50("active"), p50("waiting"),
                   p50("dominant_path"), store.percentile("ddr_read_bytes + ddr_write_bytes", 50),
                   runs.facts("op_runs", condition), group));
   if (!rows) return tl::unexpected(rows.error());
-  const std::size_t at = runs.by().size();
   for (const AnswerRow& row : *rows) {
     const auto place = places.find({first_of(row, at), integer_at(row, at)});
     if (place == places.end()) continue;

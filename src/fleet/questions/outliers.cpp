@@ -210,7 +210,7 @@ std::string text_of(const Value& value) {
 // within.
 Result<std::vector<OneRun>> runs_of(Store& store, const std::string& sql, std::size_t by,
                                     std::size_t groups) {
-  const auto rows = answer_of(store, sql);
+  const auto rows = answer_of(store, groups + 8, sql);
   if (!rows) return tl::unexpected(rows.error());
   std::vector<OneRun> runs;
   for (const AnswerRow& row : *rows) {
@@ -234,7 +234,7 @@ Result<std::vector<OneRun>> runs_of(Store& store, const std::string& sql, std::s
 Result<std::map<Id, double>> work_of(Store& store, const ChosenRuns& runs, const char* engines,
                                      bool cold) {
   const auto units =
-      answer_of(store, fmt::format("SELECT id FROM units WHERE engine {} ORDER BY id", engines));
+      answer_of(store, 1, fmt::format("SELECT id FROM units WHERE engine {} ORDER BY id", engines));
   if (!units) return tl::unexpected(units.error());
   std::map<Id, double> work;
   std::vector<Id> ids;
@@ -243,9 +243,10 @@ Result<std::map<Id, double>> work_of(Store& store, const ChosenRuns& runs, const
   const std::string condition =
       fmt::format("cold = {} AND unit IN ({})", int(cold), fmt::join(ids, ", "));
   const auto rows = answer_of(
-      store, fmt::format("SELECT run, {} FROM (SELECT run, inference, sum(work) AS worked FROM {} "
-                         "GROUP BY run, inference) AS each GROUP BY run",
-                         store.percentile("worked", 50), runs.facts("unit_runs", condition)));
+      store, 2,
+      fmt::format("SELECT run, {} FROM (SELECT run, inference, sum(work) AS worked FROM {} "
+                  "GROUP BY run, inference) AS each GROUP BY run",
+                  store.percentile("worked", 50), runs.facts("unit_runs", condition)));
   if (!rows) return tl::unexpected(rows.error());
   for (const AnswerRow& row : *rows) work[integer_at(row, 0)] = number_at(row, 1).value_or(0);
   return work;

@@ -9,7 +9,7 @@ Result<RunMedians> run_medians(Store& store, const ChosenRuns& runs, const Commo
   RunMedians medians;
   medians.cold_only = cold;
   const auto take = [&](const std::string& sql) -> Status {
-    const auto rows = answer_of(store, sql);
+    const auto rows = answer_of(store, 3, sql);
     if (!rows) return tl::unexpected(rows.error());
     for (const AnswerRow& row : *rows) {
       if (const auto value = number_at(row, 2)) {
@@ -31,7 +31,7 @@ Result<RunMedians> run_medians(Store& store, const ChosenRuns& runs, const Commo
     std::sort(of_runs.begin(), of_runs.end(),
               [](const RunMedian& a, const RunMedian& b) { return a.run < b.run; });
   }
-  const auto names = answer_of(store, "SELECT id, name, kind FROM ops");
+  const auto names = answer_of(store, 3, "SELECT id, name, kind FROM ops");
   if (!names) return tl::unexpected(names.error());
   for (const AnswerRow& row : *names) {
     if (medians.ops.contains(integer_at(row, 0))) {
@@ -45,7 +45,7 @@ Result<bool> has_warm_ops(Store& store, const ChosenRuns& runs, const std::strin
   // One row tells, so the store need not look at all of them.
   for (const char* condition : {"cold = 0 AND ", ""}) {
     const auto rows = answer_of(
-        store,
+        store, 1,
         fmt::format("SELECT op FROM {} LIMIT 1",
                     runs.facts("op_runs", fmt::format("{}{} IS NOT NULL", condition, measure))));
     if (!rows) return tl::unexpected(rows.error());
