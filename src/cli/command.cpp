@@ -16,6 +16,7 @@
 #include <new>
 #include <optional>
 
+#include "base/memory_use.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "cli/description.hpp"
@@ -276,8 +277,8 @@ ExitStatus parse(CLI::App& program, int argc, char** argv, const ExitStatus& sta
 // Without an allocation: there is no memory for one.
 ExitStatus say_out_of_memory() {
   std::fflush(stdout);
-  for (const char* part : {program_name, ": not enough memory; use a smaller input or raise the ",
-                           "limit (ulimit -v)\n"}) {
+  for (const char* part : {program_name, ": not enough memory; use a smaller input, free some or ",
+                           "raise the limit (ulimit -v)\n"}) {
     std::fputs(part, stderr);
   }
   return ExitStatus::input;
@@ -367,6 +368,7 @@ void handle_signals() {
 int run_program(const ProgramText& text, AddCommands add, int argc, char** argv) {
   occupy_closed_streams();
   program_name = text.name;
+  limit_memory();
   handle_signals();
   prepare_unwinding();
   std::set_terminate(end_by_exception);
