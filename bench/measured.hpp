@@ -40,13 +40,15 @@ inline std::int64_t plain_pass(const Profile& profile) {
 
 inline double processor_seconds() { return double(std::clock()) / CLOCKS_PER_SEC; }
 
+// `profiles`: of how many such profiles the question is; a pass is over all of them.
 template <class Question>
-void measure(benchmark::State& state, const Profile& profile, const Question& question) {
+void measure(benchmark::State& state, const Profile& profile, const Question& question,
+             std::size_t profiles = 1) {
   using Clock = std::chrono::steady_clock;
   double asked = 0, plain = 0;
   for (auto _ : state) {
     const double before = processor_seconds();
-    benchmark::DoNotOptimize(plain_pass(profile));
+    for (std::size_t i = 0; i < profiles; ++i) benchmark::DoNotOptimize(plain_pass(profile));
     const double between = processor_seconds();
     const auto begin = Clock::now();
     benchmark::DoNotOptimize(question());
@@ -55,7 +57,8 @@ void measure(benchmark::State& state, const Profile& profile, const Question& qu
     plain += between - before;
     state.SetIterationTime(wall.count());
   }
-  state.SetItemsProcessed(std::int64_t(state.iterations()) * std::int64_t(profile.spans.size()));
+  state.SetItemsProcessed(std::int64_t(state.iterations()) *
+                          std::int64_t(profiles * profile.spans.size()));
   state.counters["cpu_s"] = asked / double(state.iterations());
   state.counters["plain_passes"] = plain > 0 ? asked / plain : 0;
 }
