@@ -118,6 +118,29 @@ TEST_F(FleetCommand, RetainsAndExports) {
   EXPECT_EQ(fleet({"export", store(), "-o", store()}).status, 2);
 }
 
+TEST_F(FleetCommand, ComparesTwoChoicesOfRuns) {
+  for (int run = 0; run < 12; ++run) {
+    const std::string build = fmt::format("build={}", run < 6 ? 1 : 2);
+    const std::string name = fmt::format("{}.json", run);
+    ASSERT_EQ(fleet({"add", store(), trace(name, (run < 6 ? 300 : 400) + run % 6), "--tag", build})
+                  .status,
+              0);
+  }
+  const json answer =
+      fleet_json({"diff", store(), "--where-a", "build = 1", "--where-b", "build = 2"});
+  EXPECT_EQ(answer["fleet"]["runs_a"], 6);
+  EXPECT_EQ(answer["fleet"]["runs_b"], 6);
+  EXPECT_EQ(answer["fleet"]["slower"], 1);
+  const auto& slower = answer["changes"]["rows"][1];
+  EXPECT_EQ(slower["name"], "a");
+  EXPECT_EQ(slower["change"], "slower");
+  EXPECT_NEAR(slower["relative"].get<double>(), 100 / 302.5, 1e-9);
+  // It named flags that there are not.
+  const Outcome one_side = fleet({"diff", store(), "--where-a", "build = 1"});
+  EXPECT_EQ(one_side.status, 2);
+  EXPECT_THAT(one_side.errors, HasSubstr("--where-a 'build = 16' --where-b"));
+}
+
 TEST_F(FleetCommand, ExportsTheRunsThatAreChosen) {
   ASSERT_EQ(fleet({"add", store(), trace("a.json", 1), "--tag", "build=1"}).status, 0);
   ASSERT_EQ(fleet({"add", store(), trace("b.json", 2), "--tag", "build=2"}).status, 0);

@@ -41,6 +41,28 @@ TEST_F(Graph, DrawsButNeverOverAnInput) {
   EXPECT_EQ(nowhere.status, 4);
 }
 
+// Two convolutions in a row, as what a picture of the surroundings of the second holds.
+TEST_F(Graph, AroundAnOpAreThoseAsManyEdgesAway) {
+  const auto ops_around = [&](const char* hops, const char* edges) {
+    const Outcome outcome =
+        run_npuscope({"graph", NPUSCOPE_SOURCE_DIR "/examples/qnn_htp", "--around", "n2", "--hops",
+                      hops, "--edges", edges, "--dot", path("around.dot")});
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    std::vector<std::string> names;
+    std::ifstream dot(path("around.dot"));
+    for (std::string line; std::getline(dot, line);) {
+      const std::size_t begin = line.find("[label=\"");
+      if (begin == line.npos) continue;
+      const std::size_t end = line.find_first_of("\\\"", begin + 8);
+      names.push_back(line.substr(begin + 8, end - begin - 8));
+    }
+    return names;
+  };
+  EXPECT_THAT(ops_around("0", "data"), testing::Each("n2"));
+  EXPECT_THAT(ops_around("1", "data"), testing::UnorderedElementsAre("n0", "n2", "n2", "n3"));
+  EXPECT_THAT(ops_around("1", "data,order"), testing::IsSupersetOf({"n0", "n2", "n3", "n56"}));
+}
+
 TEST_F(Graph, RefusesWhatMakesNoSense) {
   const auto refuses = [&](std::vector<std::string> flags, int status, const char* says) {
     flags.insert(flags.begin(), {"graph", path("trace.json")});

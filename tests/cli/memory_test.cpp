@@ -46,6 +46,32 @@ TEST_F(Memory, OfASummary) {
   EXPECT_EQ(page["roofline"]["peaks_from"], "target aic100");
 }
 
+// What an optrace set of SqueezeNet says of MACs with the model beside it.
+Outcome squeezenet_with(const std::string& model) {
+  return run_npuscope({"memory", NPUSCOPE_SOURCE_DIR "/examples/qnn_htp", "--target", "htp-v75",
+                       "--json", "--model", std::string(NPUSCOPE_SOURCE_DIR "/models/") + model});
+}
+
+TEST_F(Memory, ShapesAndTheModelTellTheSameMacs) {
+  const Outcome with_model = squeezenet_with("light_squeezenet.onnx");
+  EXPECT_EQ(with_model.status, 0) << with_model.errors;
+  const Outcome by_shapes = run_npuscope(
+      {"memory", NPUSCOPE_SOURCE_DIR "/examples/qnn_htp", "--target", "htp-v75", "--json"});
+  const auto roofline = nlohmann::json::parse(with_model.output)["profiles"][0]["roofline"];
+  EXPECT_EQ(roofline["macs"], 349'151'936);
+  EXPECT_EQ(roofline["macs"],
+            nlohmann::json::parse(by_shapes.output)["profiles"][0]["roofline"]["macs"]);
+  EXPECT_THAT(std::string(roofline["macs_from"]), HasSubstr("the model, by name"));
+}
+
+// Its nodes have the same names: 83 % of the peak came out, of a model that was not run.
+TEST_F(Memory, AnotherModelIsRefused) {
+  const Outcome outcome = squeezenet_with("light_resnet50.onnx");
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_EQ(outcome.output, "");
+  EXPECT_THAT(outcome.errors, HasSubstr("--model: not the model of this profile: 10 of 11 ops"));
+}
+
 TEST_F(Memory, AsCsvOfATable) {
   const Outcome outcome = run_npuscope({"memory", "--csv", "--table", "traffic", bert()});
   EXPECT_EQ(outcome.status, 0) << outcome.errors;

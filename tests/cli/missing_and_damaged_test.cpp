@@ -123,9 +123,9 @@ TEST_F(MissingAndDamaged, AFileTookAsMuchMemoryAsItWanted) {
             ",\"dur\":1,\"name\":\"name " + std::to_string(i) + "\"}";
   }
   write("large.json", text + "]}\n");
-  const Outcome stopped = run_npuscope({"show", path("large.json"), "--max-memory", "20MiB"});
+  const Outcome stopped = run_npuscope({"show", path("large.json"), "--max-memory", "40MiB"});
   EXPECT_THAT(stopped.output, HasSubstr("damaged: reading stopped after"));
-  EXPECT_THAT(stopped.errors, HasSubstr("limit is 20 MiB; --max-memory raises it"));
+  EXPECT_THAT(stopped.errors, HasSubstr("limit is 40 MiB; --max-memory raises it"));
   EXPECT_EQ(run_npuscope({"show", path("large.json"), "--max-memory=4GiB"}).errors, "");
 }
 

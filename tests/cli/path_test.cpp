@@ -36,6 +36,54 @@ TEST_F(Path, AFileMayFollowAWhatIf) {
   EXPECT_THAT(outcome.output, HasSubstr("WHAT IF"));
 }
 
+// Each moment of the timeline belongs to one row of it.
+TEST_F(Path, TheVendorsPathFillsTheTimelineWithoutGapOrOverlap) {
+  const Outcome outcome =
+      run_npuscope({"path", NPUSCOPE_SOURCE_DIR "/examples/qnn_htp", "--vendor", "--json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  const auto page = nlohmann::json::parse(outcome.output)["profiles"][0];
+  const auto& vendor = page["vendor"];
+  std::int64_t end = 0, owned = 0, idle = 0, critical = 0;
+  for (const auto& segment : vendor["rows"]) {
+    EXPECT_EQ(segment["start"], end) << segment;
+    const std::int64_t duration = segment["duration"];
+    EXPECT_GT(duration, 0) << segment;
+    EXPECT_EQ(segment["end_cycle"].get<std::int64_t>() - segment["start_cycle"].get<std::int64_t>(),
+              duration);
+    end += duration;
+    (segment["op"] == "(idle)" ? idle : owned) += duration;
+    if (!segment["critical"].is_number()) continue;
+    EXPECT_LE(segment["critical"].get<std::int64_t>(), duration) << segment;
+    EXPECT_LE(duration, segment["execution"].get<std::int64_t>()) << segment;
+    critical += segment["critical"].get<std::int64_t>();
+  }
+  EXPECT_EQ(owned, vendor["owned"]);
+  EXPECT_EQ(idle, vendor["idle"]);
+  EXPECT_EQ(critical, vendor["critical"]);
+  EXPECT_EQ(end, page["path"]["wall"]);
+  // The set has what the vendor's own tool says of each execution.
+  EXPECT_EQ(vendor["differing"], 0);
+}
+
+TEST_F(Path, OfTheVendorsPathTheLongestRowsInTheirOrder) {
+  const Outcome outcome = run_npuscope({"path", NPUSCOPE_SOURCE_DIR "/examples/qnn_htp", "--vendor",
+                                        "--steps", "3", "--width", "100"});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  const std::string expected = R"(
+DOMINANT PATH (QHAS), BY TIME (3 of 272)
+  owned                257,102
+  idle                 1,421
+  idle, of wall        0.5 %
+  on the critical path 224,114
+  of wall              86.7 %
+  segment   start  cycles  of execution  op   kind                      unit              critical path
+       89  14,475  29,265        29,265  n0   q::ConvLayer.fp16.s1.tcm  core 0 > HMX 256         29,265
+       91  43,760  28,954        28,954  n2   q::PoolMax2d              core 0 > HVX 512         28,954
+      120  94,560  21,602        21,602  n10  q::ForceFormat_Crouton    core 0 > HVX 512         21,570
+)";
+  EXPECT_THAT(outcome.output, HasSubstr(expected));
+}
+
 TEST_F(Path, RefusesWhatMakesNoSense) {
   const auto refuses = [&](std::vector<std::string> flags, const char* says) {
     flags.insert(flags.begin(), {"path", path("trace.json")});

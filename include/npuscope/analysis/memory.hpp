@@ -94,6 +94,10 @@ struct MemoryTable {
   std::uint64_t matrix_ops_without_macs = 0;
   std::uint64_t model_nodes = 0, model_nodes_matched = 0;  // of those with MACs
   double model_macs = 0, model_macs_matched = 0;
+  // Rows whose shapes tell MACs too, and those of them where the model has less than half or more
+  // than twice as many: it is another one, or of another batch size.
+  std::uint64_t rows_with_both = 0, rows_that_differ = 0;
+  bool is_of_other_model() const { return 2 * rows_that_differ > rows_with_both; }
 };
 
 }  // namespace npuscope::analysis

@@ -69,6 +69,11 @@ void MemoryAnalysis::take_model() {
     table_.model_nodes_matched += of_row[i].named;
     table_.model_macs_matched += of_row[i].macs;
     Work& work = groups_.rows[i].work;
+    if (work.macs_known && work.all_macs() > 0) {
+      const double ratio = of_row[i].macs / work.all_macs();
+      table_.rows_with_both += 1;
+      table_.rows_that_differ += ratio < 0.5 || ratio > 2;
+    }
     const auto most = std::max_element(work.macs.begin(), work.macs.end());
     const auto precision =
         *most > 0 ? std::size_t(most - work.macs.begin()) : std::size_t(Precision::fp16);

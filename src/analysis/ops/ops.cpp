@@ -155,16 +155,15 @@ double OpTableBuilder::wall() const {
 }
 
 OpTable OpTableBuilder::finish() {
-  // These fill different members of the rows, so that they can be filled side by side.
   parallel_for(2, [&](std::size_t which) {
     if (which == 0) {
       add_span_columns();
       add_op_measures();
     } else {
       count_cores();
-      if (table_.cores == 0) take_told_cores();
     }
   });
+  if (table_.cores == 0) take_told_cores();
   if (options_.details) add_starts();
   if (options_.per_inference) table_.inferences = std::uint32_t(inferences_.count());
   if (table_.inferences > 1) table_.first_inference = inferences_.ids().front();

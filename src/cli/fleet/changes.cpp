@@ -24,8 +24,8 @@ Result<report::Document> diff(fleet::Store& store, const DiffOptions& asked) {
   }
   if (asked.a.empty() || asked.b.empty()) {
     return usage_error(
-        "say what is compared: --a 'build = 16' --b 'build = 17', or --along build for all in "
-        "their order");
+        "say what is compared: --where-a 'build = 16' --where-b 'build = 17', or --along build for "
+        "all in their order");
   }
   const auto changes = compare_ops(store, asked.choice, asked.a, asked.b, request);
   if (!changes) return tl::unexpected(changes.error());

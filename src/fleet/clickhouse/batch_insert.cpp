@@ -47,13 +47,15 @@ class Attempt {
  private:
   std::size_t shard_of(Id run) const { return std::size_t(run) % shards_.size(); }
 
+  // Shards are filled side by side, each with pauses of its own.
   std::optional<Failed> fill(std::size_t shard) {
-    std::optional<Failed> failure = fill_table(shard, runs());
+    Patience patience = patience_;
+    std::optional<Failed> failure = fill_table(shard, runs(), patience);
     const auto fill_those = [&](Rows sort) {
       each_table([&](const auto& table) {
         const bool is_wanted = (table.sort == Rows::dimension) == (sort == Rows::dimension) &&
                                std::string_view(table.name) != "runs";
-        if (!failure && is_wanted) failure = fill_table(shard, table);
+        if (!failure && is_wanted) failure = fill_table(shard, table, patience);
       });
     };
     fill_those(Rows::unique);
@@ -62,7 +64,8 @@ class Attempt {
   }
 
   template <class Row, class... T>
-  std::optional<Failed> fill_table(std::size_t shard, const Table<Row, T...>& table) {
+  std::optional<Failed> fill_table(std::size_t shard, const Table<Row, T...>& table,
+                                   Patience& patience) {
     std::vector<const Row*> rows;
     std::vector<Id> takes;
     Id last = -1, take = 0;
@@ -88,18 +91,19 @@ class Attempt {
       if (!takes.empty()) hidden.push_back({"take", std::span(takes).subspan(at, count)});
       if (!batches.empty()) hidden.push_back({"batch", std::span(batches).subspan(at, count)});
       const std::string body = insert_body(table, all.subspan(at, count), hidden);
-      if (auto failure = insert(*shards_[shard], table.name, body)) return failure;
+      if (auto failure = insert(*shards_[shard], table.name, body, patience)) return failure;
     }
     return std::nullopt;
   }
 
   // A server that is busy has refused the block, so the same one may be sent again.
-  std::optional<Failed> insert(Server& server, const char* table, std::string_view body) {
+  static std::optional<Failed> insert(Server& server, const char* table, std::string_view body,
+                                      Patience& patience) {
     const std::string columns = inserted_columns(schema_of(table));
     for (;;) {
       const ServerReply reply = server.insert(rows_of(table), columns, body);
       if (reply.done()) return std::nullopt;
-      if (!reply.is_busy() || !patience_.wait()) return Failed{reply, &server};
+      if (!reply.is_busy() || !patience.wait()) return Failed{reply, &server};
     }
   }
 

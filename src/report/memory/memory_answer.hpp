@@ -12,7 +12,7 @@ struct MemoryAnswer {
   analysis::MemoryTable table;
 };
 
-// Usage errors: peaks that cannot be read.
+// Usage errors: peaks that cannot be read. An input error: MACs of another model.
 Result<MemoryAnswer> memory_answer(const analysis::Analysis& analysis,
                                    const MemoryRequest& request);
 

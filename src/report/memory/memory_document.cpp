@@ -18,7 +18,14 @@ Result<MemoryAnswer> memory_answer(const analysis::Analysis& analysis,
   options.rate = found->clock;
   options.model = request.model;
   options.grouping = request.grouping;
-  return MemoryAnswer{found->peaks, analysis.memory(options)};
+  analysis::MemoryTable table = analysis.memory(options);
+  if (table.is_of_other_model()) {
+    return input_error(
+        "--model: not the model of this profile: {} of {} ops that it names have other MACs by "
+        "their shapes; name the one that was compiled, and its sizes (--onnx-define-symbol)",
+        table.rows_that_differ, table.rows_with_both);
+  }
+  return MemoryAnswer{found->peaks, std::move(table)};
 }
 
 Result<Document> make_memory_document(const analysis::Analysis& analysis,
