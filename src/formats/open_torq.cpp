@@ -59,6 +59,8 @@ void open_log(const Input& input, const torq::DebugInfo* debug, OpenRun& run) {
   }
   complete(profile, input.path.string());
   if (debug != nullptr) {
+    const std::vector<Note>& unreadable = debug->sources->unreadable();
+    profile.notes.insert(profile.notes.end(), unreadable.begin(), unreadable.end());
     auto& files = profile.provenance.files;
     files.insert(files.end(), debug->files.begin(), debug->files.end());
   }

@@ -77,6 +77,8 @@ Result<TorqAnnotateOutcome> run_torq_annotate(const TorqAnnotateRequest& request
   if (!written) return tl::unexpected(written.error());
   outcome.notes = annotation->notes;
   outcome.notes.insert(outcome.notes.end(), debug->notes.begin(), debug->notes.end());
+  const std::vector<Note>& unreadable = debug->sources->unreadable();
+  outcome.notes.insert(outcome.notes.end(), unreadable.begin(), unreadable.end());
   if (debug->sources->missing_files() > 0) {
     outcome.notes.push_back({Severity::warning, request.debug, 0,
                              "source files that locations name and that are not there, so that "

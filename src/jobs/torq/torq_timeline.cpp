@@ -33,6 +33,10 @@ class Timeline {
                         "name a timeline of the compiler, or a runtime log with its debug "
                         "information"));
     }
+    if (files_.debug && files_.debug->sources) {
+      const std::vector<Note>& unreadable = files_.debug->sources->unreadable();
+      out_.notes.insert(out_.notes.end(), unreadable.begin(), unreadable.end());
+    }
     return std::move(out_);
   }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <random>
 
 #include "formats/torq/debug/debug_folder.hpp"
@@ -317,6 +318,23 @@ TEST(DebugFolder, OperatorsOfLines) {
   EXPECT_EQ(sources.missing_lines(), 1u);
   EXPECT_EQ(sources.operator_at({"gone.mlir", 1, 1}), std::nullopt);
   EXPECT_EQ(sources.missing_files(), 1u);
+}
+
+// With too few open files it was left out without a word.
+TEST(DebugFolder, ASourceFileThatCannotBeReadIsAWarning) {
+  const auto folder = std::filesystem::path(::testing::TempDir()) /
+                      ("torq_unreadable_" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "model.mlir") << "\x1f\x8b is no gzip";
+  SourceFiles sources({folder});
+  EXPECT_EQ(sources.operator_at({"model.mlir", 3, 1}), std::nullopt);
+  EXPECT_EQ(sources.operator_at({"model.mlir", 4, 1}), std::nullopt);
+  ASSERT_EQ(sources.unreadable().size(), 1u);
+  const Note& note = sources.unreadable().front();
+  EXPECT_EQ(note.severity, Severity::warning);
+  EXPECT_EQ(note.file, (folder / "model.mlir").string());
+  EXPECT_THAT(note.message, testing::EndsWith("; operators of this source file are missing"));
+  std::filesystem::remove_all(folder);
 }
 
 TEST(DebugFolder, OfBytecodeAloneSaysWhatToDo) {

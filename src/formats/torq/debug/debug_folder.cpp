@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "base/text.hpp"
 #include "formats/torq/fields.hpp"
 #include "npuscope/base/byte_source.hpp"
 
@@ -81,7 +82,12 @@ const SourceFiles::Source& SourceFiles::source(const std::string& file) {
   for (const fs::path& path : candidates) {
     if (!is_regular(path)) continue;
     const auto text = read_file(path, largest_source);
-    if (!text) continue;
+    if (!text) {
+      const std::string why(without_file(text.error().message, path.string()));
+      unreadable_.push_back({Severity::warning, path.string(), 0,
+                             why + "; operators of this source file are missing", 1});
+      continue;
+    }
     place->second.found = true;
     std::string_view rest = *text;
     while (rest.data() != nullptr) place->second.lines.emplace_back(take_first(rest, '\n'));

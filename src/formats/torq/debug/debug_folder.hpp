@@ -33,6 +33,8 @@ class SourceFiles {
   // Files that were looked for and not found, and lines beyond the ends of files.
   std::uint64_t missing_files() const;
   std::uint64_t missing_lines() const { return missing_lines_; }
+  // Files that are there and cannot be read, a warning each.
+  const std::vector<Note>& unreadable() const { return unreadable_; }
 
  private:
   struct Source {
@@ -44,6 +46,7 @@ class SourceFiles {
   std::vector<std::filesystem::path> folders_;
   std::map<std::string, Source> files_;
   std::uint64_t missing_lines_ = 0;
+  std::vector<Note> unreadable_;
 };
 
 struct DebugInfo {
