@@ -13,7 +13,6 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 namespace npuscope::query {
 
@@ -34,9 +33,6 @@ class SqliteOutput {
   void keep_error() {
     if (!error_.empty()) return;
     error_ = sqlite3_errmsg(database_);
-    if (const int system = sqlite3_system_errno(database_)) {
-      error_ += std::string(": ") + std::generic_category().message(system);
-    }
     code_ = sqlite3_errcode(database_);
   }
   std::string close() {

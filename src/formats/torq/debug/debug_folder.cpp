@@ -77,7 +77,7 @@ const SourceFiles::Source& SourceFiles::source(const std::string& file) {
   std::vector<fs::path> candidates{fs::path(file)};
   for (const fs::path& folder : folders_) {
     candidates.push_back(folder / file);
-    candidates.push_back(folder / fs::path(file).filename());
+    if (fs::path(file).has_parent_path()) candidates.push_back(folder / fs::path(file).filename());
   }
   for (const fs::path& path : candidates) {
     if (!is_regular(path)) continue;
