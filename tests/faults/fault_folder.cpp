@@ -71,7 +71,11 @@ std::string FaultFolder::rows_of_store(const WritingCommand& command, int status
     EXPECT_EQ(outcome.status, 0) << outcome.errors;
     return outcome.output;
   };
-  if (status != 0) run_here(command.words);
+  if (status != 0) {
+    fs::copy(kept_inputs(), folder_,
+             fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+    run_here(command.words);
+  }
   return run_here({"fleet", "sql", store_output,
                    "SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM op_runs), "
                    "(SELECT count(*) FROM unit_runs), (SELECT count(*) FROM inferences)"});
@@ -109,8 +113,8 @@ Result FaultFolder::run(const WritingCommand& command, const std::vector<std::st
   return result;
 }
 
-void FaultFolder::expect_whole_or_absent(const WritingCommand& command, const Result& good,
-                                         const Result& after, bool may_lack_input) {
+void FaultFolder::expect_ended_well(const WritingCommand& command, const Result& after,
+                                    bool may_lack_input) {
   const cli::Outcome& outcome = after.outcome;
   // SQLite does not say whether its own limit or the system refused memory, nor whether a table
   // is missing because its file has just become shorter.
@@ -123,6 +127,15 @@ void FaultFolder::expect_whole_or_absent(const WritingCommand& command, const Re
       << outcome.errors;
   EXPECT_THAT(after.temporary, testing::IsEmpty());
   EXPECT_THAT(after.empty_in_tmpdir, testing::IsEmpty());
+  if (outcome.status == 0) return;
+  const std::string program = command.is_of_models ? "npuscope-model: " : "npuscope: ";
+  EXPECT_THAT(lines_of(outcome.errors), testing::Contains(testing::StartsWith(program)));
+}
+
+void FaultFolder::expect_whole_or_absent(const WritingCommand& command, const Result& good,
+                                         const Result& after, bool may_lack_input) {
+  expect_ended_well(command, after, may_lack_input);
+  const cli::Outcome& outcome = after.outcome;
   const bool may_differ =
       may_lack_input && (outcome.status == 3 || says_what_is_missing(outcome, good.outcome));
   for (const auto& [name, text] : after.files) {
@@ -142,10 +155,7 @@ void FaultFolder::expect_whole_or_absent(const WritingCommand& command, const Re
         << "printed with status 0:\n"
         << outcome.output.substr(0, 400) << '\n'
         << outcome.errors;
-    return;
   }
-  const std::string program = command.is_of_models ? "npuscope-model: " : "npuscope: ";
-  EXPECT_THAT(lines_of(outcome.errors), testing::Contains(testing::StartsWith(program)));
 }
 
 void FaultFolder::expect_no_halves(const Result& good, const Result& after) {

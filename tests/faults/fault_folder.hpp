@@ -47,6 +47,11 @@ class FaultFolder : public testing::Test {
   static void expect_whole_or_absent(const WritingCommand& command, const Result& good,
                                      const Result& after, bool may_lack_input);
 
+  // Of it what does not depend on the outputs of a good run: the status, a sentence, and no
+  // temporary file.
+  static void expect_ended_well(const WritingCommand& command, const Result& after,
+                                bool may_lack_input = true);
+
   // What a signal may lead to.
   static void expect_no_halves(const Result& good, const Result& after);
 

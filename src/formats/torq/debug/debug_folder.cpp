@@ -79,13 +79,19 @@ const SourceFiles::Source& SourceFiles::source(const std::string& file) {
     candidates.push_back(folder / file);
     if (fs::path(file).has_parent_path()) candidates.push_back(folder / fs::path(file).filename());
   }
+  const auto cannot_be_read = [&](const fs::path& path, std::string_view why) {
+    unreadable_.push_back({Severity::warning, path.string(), 0,
+                           fmt::format("{}; operators of this source file are missing", why), 1});
+  };
   for (const fs::path& path : candidates) {
-    if (!is_regular(path)) continue;
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    const bool is_there = status.type() != fs::file_type::not_found;
+    if (is_there && error) cannot_be_read(path, "cannot be looked at: " + error.message());
+    if (!fs::is_regular_file(status)) continue;
     const auto text = read_file(path, largest_source);
     if (!text) {
-      const std::string why(without_file(text.error().message, path.string()));
-      unreadable_.push_back({Severity::warning, path.string(), 0,
-                             why + "; operators of this source file are missing", 1});
+      cannot_be_read(path, without_file(text.error().message, path.string()));
       continue;
     }
     place->second.found = true;
