@@ -105,6 +105,15 @@ Status SqliteStore::make_tables() {
     return objects == 0;
   };
   if (!is_empty()) return {};
+  // The way a new file is written may be chosen by one program at a time, and SQLite does not
+  // always wait for the other.
+  constexpr int pause_milliseconds = 50;
+  for (int waited = 0; waited < busy_milliseconds; waited += pause_milliseconds) {
+    const int code =
+        sqlite3_exec(writer_->handle(), "PRAGMA journal_mode=WAL", nullptr, nullptr, nullptr);
+    if (code != SQLITE_BUSY) break;
+    sqlite3_sleep(pause_milliseconds);
+  }
   writer_->run("PRAGMA journal_mode=WAL; BEGIN IMMEDIATE");
   if (writer_->good() && is_empty()) {
     for (const SqliteStatement& each : sqlite_statements()) writer_->run(each.sql.c_str());
