@@ -20,6 +20,9 @@ bool is_column_of_runs(std::string_view name) {
   return found || name == "run";
 }
 
+// The years 0 to 9999, in seconds since 1970.
+constexpr std::int64_t begin_of_years = -62'167'219'200, end_of_years = 253'402'300'800;
+
 std::optional<int> take_digits(std::string_view& text, std::size_t count, char before) {
   if (before != 0) {
     if (!text.starts_with(before)) return std::nullopt;
@@ -98,13 +101,13 @@ std::optional<double> number_of_value(std::string_view value) {
 
 std::optional<std::int64_t> time_of(std::string_view text) {
   if (const auto date = calendar_time(text)) return date;
-  constexpr std::int64_t end = 253'402'300'800;  // of the year 9999
   const auto seconds = parse_number<std::int64_t>(text);
-  return seconds && *seconds >= 0 && *seconds < end ? seconds : std::nullopt;
+  return seconds && *seconds >= 0 && *seconds < end_of_years ? seconds : std::nullopt;
 }
 
 std::string time_text(std::int64_t seconds) {
   using namespace std::chrono;
+  if (seconds < begin_of_years || seconds >= end_of_years) return fmt::format("{}", seconds);
   const sys_seconds time{std::chrono::seconds(seconds)};
   const auto midnight = floor<days>(time);
   const year_month_day date{midnight};

@@ -32,7 +32,9 @@ std::optional<double> number_of_value(std::string_view value);
 
 // "2026-11-26", "2026-11-26T10:00:00", with Z or without: UTC; or seconds since 1970-01-01.
 std::optional<std::int64_t> time_of(std::string_view text);
-std::string time_text(std::int64_t seconds);  // "2026-11-26T10:00:00Z"
+// "2026-11-26T10:00:00Z"; the plain number where that is in none of the years 0 to 9999, as in a
+// store that another program wrote.
+std::string time_text(std::int64_t seconds);
 
 // A name that SQL takes without quotes.
 bool is_name(std::string_view text);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace npuscope::fleet::tags_test {
 namespace {
 
@@ -53,6 +55,16 @@ TEST(FleetTags, TimesAreReadBackAsTheyArePrinted) {
   EXPECT_EQ(time_of("2026-01-02"), 1'767'312'000);
   for (const char* text : {"2026-02-30", "2026-1-2", "2026-01-02T25:00:00", "now", "-5", ""}) {
     EXPECT_EQ(time_of(text), std::nullopt) << text;
+  }
+}
+
+TEST(FleetTags, ATimeInNoYearOverflowedTheCalendar) {
+  EXPECT_EQ(time_text(253'402'300'799), "9999-12-31T23:59:59Z");
+  EXPECT_EQ(time_text(-62'167'219'200), "0000-01-01T00:00:00Z");
+  for (const std::int64_t time :
+       {std::numeric_limits<std::int64_t>::min(), -62'167'219'201L, 253'402'300'800L,
+        std::numeric_limits<std::int64_t>::max()}) {
+    EXPECT_EQ(time_text(time), std::to_string(time));
   }
 }
 
