@@ -70,6 +70,18 @@ TEST_F(Mended, AFileWithoutAStateWasCalledAFolder) {
   EXPECT_GT(refused, 0);
 }
 
+// "written (0 B)", of a database whose size could not be looked at.
+TEST_F(Mended, ADatabaseOfUnknownSizeWasSaidToHaveNone) {
+  const WritingCommand command{{"convert", "trace.json", "-o", "out/profile.db"}};
+  const long count = calls(command, "stat");
+  if (count == 0) GTEST_SKIP() << "no system call can be caught here (seccomp)";
+  const Result good = run(command);
+  for (long number = 0; number < count; ++number) {
+    const Result after = run_with(command, "stat:" + std::to_string(number) + ":13");
+    expect_whole_or_absent(command, good, after, true);
+  }
+}
+
 // The page was of the other files of the folder, with status 0.
 TEST_F(Mended, AnUnreadableFileOfAFolderGaveStatusZero) {
   const WritingCommand command{{"show", "stats", "binaries/programqpc.bin"}};

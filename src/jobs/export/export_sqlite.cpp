@@ -1,5 +1,5 @@
 #include "jobs/export/export.hpp"
-#include "npuscope/base/files.hpp"
+#include "jobs/export/file_by_name.hpp"
 #include "profile/schema.hpp"
 #include "profile/schema_cells.hpp"
 #include "query/sqlite_output.hpp"
@@ -145,22 +145,17 @@ void SqliteTables::fill() {
 }  // namespace
 
 Result<Exported> write_sqlite(const Profile& profile, const std::filesystem::path& path) {
-  auto file = AtomicFile::create(path);
+  auto file = FileByName::create(path, "database");
   if (!file) return tl::unexpected(file.error());
-  if (file->temporary_path().empty()) {
-    return output_error("{}: a database cannot be written to a pipe or device; name a file",
-                        path.string());
-  }
-  SqliteOutput database(file->temporary_path());
+  SqliteOutput database(file->path());
   SqliteTables(profile, database).fill();
   if (const std::string error = database.close(); !error.empty()) {
     return output_error("{}: cannot write the database: {}; make room or choose another disk",
                         path.string(), error);
   }
-  if (auto written = file->commit(); !written) return tl::unexpected(written.error());
-  std::error_code unknown;
-  const std::uintmax_t bytes = std::filesystem::file_size(path, unknown);
-  return Exported{{}, unknown ? 0 : std::uint64_t(bytes)};
+  const Result<std::uint64_t> bytes = file->commit();
+  if (!bytes) return tl::unexpected(bytes.error());
+  return Exported{{}, *bytes};
 }
 
 }  // namespace npuscope::jobs

@@ -4,6 +4,7 @@
 #include "fleet/questions/choice.hpp"
 #include "fleet/schema.hpp"
 #include "fleet/sqlite/sqlite_copy.hpp"
+#include "jobs/export/file_by_name.hpp"
 #include "jobs/fleet/parquet_rows.hpp"
 #include "npuscope/base/files.hpp"
 #include "profile/csv_output.hpp"
@@ -68,19 +69,14 @@ Result<FleetExported> export_tables(fleet::Store& store, FleetFormat format,
 
 Result<FleetExported> export_sqlite(fleet::Store& store, const std::filesystem::path& path,
                                     std::string_view runs) {
-  auto file = AtomicFile::create(path);
+  auto file = FileByName::create(path, "database");
   if (!file) return tl::unexpected(file.error());
-  if (file->temporary_path().empty()) {
-    return output_error("{}: a database cannot be written to a pipe or device; name a file",
-                        path.string());
-  }
-  const Status copied = runs.empty() ? store.copy_to(file->temporary_path())
-                                     : copy_to_sqlite(store, file->temporary_path(), runs);
+  const Status copied =
+      runs.empty() ? store.copy_to(file->path()) : copy_to_sqlite(store, file->path(), runs);
   if (!copied) return tl::unexpected(copied.error());
-  if (const Status written = file->commit(); !written) return tl::unexpected(written.error());
-  std::error_code unknown;
-  const std::uintmax_t bytes = std::filesystem::file_size(path, unknown);
-  return FleetExported{1, 0, unknown ? 0 : std::uint64_t(bytes)};
+  const Result<std::uint64_t> bytes = file->commit();
+  if (!bytes) return tl::unexpected(bytes.error());
+  return FleetExported{1, 0, *bytes};
 }
 
 }  // namespace

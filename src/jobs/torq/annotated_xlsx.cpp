@@ -17,8 +17,8 @@
 #include "base/text.hpp"
 #include "formats/torq/annotate/annotated_table.hpp"
 #include "formats/torq/fields.hpp"
+#include "jobs/export/file_by_name.hpp"
 #include "jobs/torq/whole_workbook.hpp"
-#include "npuscope/base/files.hpp"
 
 namespace npuscope::jobs {
 namespace {
@@ -261,15 +261,12 @@ Status write_annotated_xlsx(const Annotation& annotation, const std::filesystem:
     return output_error("{}: {} rows are more than the {} that a sheet holds; write .csv instead",
                         path.string(), thousands(row_count(annotation)), thousands(max_rows));
   }
-  auto file = AtomicFile::create(path);
+  auto file = FileByName::create(path, "spreadsheet");
   if (!file) return tl::unexpected(file.error());
-  if (file->temporary_path().empty()) {
-    return output_error("{}: a spreadsheet cannot be written to a pipe or device; name a file",
-                        path.string());
-  }
-  const std::string name = file->temporary_path().string();
+  const std::string name = file->path().string();
   if (Status written = write_book_apart(annotation, name, path.string()); !written) return written;
-  return file->commit();
+  if (const auto bytes = file->commit(); !bytes) return tl::unexpected(bytes.error());
+  return {};
 }
 
 }  // namespace npuscope::jobs
