@@ -281,7 +281,11 @@ double normal_p(const Ranks& ranks, double a, double b, double doubled_sum) {
 }  // namespace
 
 std::optional<double> rank_test(const std::vector<double>& a, const std::vector<double>& b) {
+  const auto is_nan = [](double sample) { return std::isnan(sample); };
   if (a.empty() || b.empty()) return std::nullopt;
+  if (std::any_of(a.begin(), a.end(), is_nan) || std::any_of(b.begin(), b.end(), is_nan)) {
+    return std::nullopt;  // which is neither below nor above another
+  }
   const Ranks ranks = ranks_of(a, b);
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += ranks.doubled[i];

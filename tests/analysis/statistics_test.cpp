@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 
 namespace npuscope::analysis::statistics_test {
@@ -76,6 +77,14 @@ TEST(RankTest, KnownValues) {
   EXPECT_DOUBLE_EQ(rank_test({1, 2, 3, 4}, {5, 6, 7, 8}).value(), 2.0 / 70);
   EXPECT_EQ(rank_test({1, 1, 1}, {1, 1, 1}).value(), 1);
   EXPECT_FALSE(rank_test({}, {1}).has_value());
+}
+
+TEST(RankTest, ASampleThatIsNoNumberWasRankedForever) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(rank_test({1, nan}, {2, 3}).has_value());
+  EXPECT_FALSE(rank_test({1, 2}, {nan}).has_value());
+  const double infinite = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(rank_test({1, infinite}, {2, infinite}), rank_test({1, 9}, {2, 9}));
 }
 
 // Of more samples than can be divided in all ways, against 20,000 random ways to divide them.

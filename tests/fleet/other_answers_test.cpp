@@ -89,14 +89,15 @@ TEST(OtherAnswers, OneColumnForManyOnceEndedTheProgram) {
 // Whatever is asked.
 class OneAnswerStore : public Store {
  public:
-  OneAnswerStore(std::size_t columns, std::size_t rows) : names_(columns), rows_(rows) {}
+  OneAnswerStore(std::size_t columns, std::size_t rows, query::Cell cell = std::int64_t{7})
+      : names_(columns), rows_(rows), cell_(cell) {}
 
   Result<Added> add(const Batch&) override { return Added{}; }
   Result<Removed> remove(std::span<const Id>) override { return Removed{}; }
   Status copy_to(const std::filesystem::path&) override { return {}; }
   Status run(std::string_view, query::RowSink& sink) override {
     sink.columns(names_);
-    const std::vector<query::Cell> cells(names_.size(), std::int64_t{7});
+    const std::vector<query::Cell> cells(names_.size(), cell_);
     for (std::size_t row = 0; row < rows_; ++row) {
       if (!sink.row(cells)) break;
     }
@@ -111,6 +112,7 @@ class OneAnswerStore : public Store {
  private:
   std::vector<std::string> names_;
   std::size_t rows_;
+  query::Cell cell_;
   std::string name_ = "fleet.db";
 };
 
@@ -133,6 +135,15 @@ TEST(OtherAnswers, OneRowIsNoneOrSeveral) {
   EXPECT_EQ(integer_at(*row_of(one, 1, "SELECT"), 0), 7);
   EXPECT_THAT(row_of(none, 1, "SELECT").error().message, HasSubstr("it answers with 0"));
   EXPECT_THAT(row_of(several, 1, "SELECT").error().message, HasSubstr("it answers with 3"));
+}
+
+// A comparison of the ops of runs went on for ever.
+TEST(OtherAnswers, RealsThatAreNotFiniteAreNone) {
+  using Limits = std::numeric_limits<double>;
+  for (const double real : {Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity()}) {
+    OneAnswerStore store(1, 1, real);
+    EXPECT_EQ(number_at(*row_of(store, 1, "SELECT 9e999"), 0), std::nullopt);
+  }
 }
 
 TEST(OtherAnswers, RealsThatAreNoIntegersAreNone) {

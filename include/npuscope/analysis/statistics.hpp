@@ -54,7 +54,7 @@ std::size_t samples_to_bound(double percent);
 
 // Two-sided p of the Mann-Whitney U test, ties by their mean rank: exact over all ways to divide
 // the samples while there are at most max_exact of them, beyond that the normal approximation with
-// corrections for ties and continuity. None where a side is empty.
+// corrections for ties and continuity. None where a side is empty or a sample is no number.
 inline constexpr std::size_t max_exact = 30;
 std::optional<double> rank_test(const std::vector<double>& a, const std::vector<double>& b);
 

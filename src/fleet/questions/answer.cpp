@@ -1,5 +1,7 @@
 #include "fleet/questions/answer.hpp"
 
+#include <cmath>
+
 #include "base/text.hpp"
 
 namespace npuscope::fleet {
@@ -21,7 +23,10 @@ class Keep : public query::RowSink {
     struct Owned {
       Value operator()(std::monostate) const { return {}; }
       Value operator()(std::int64_t number) const { return number; }
-      Value operator()(double number) const { return number; }
+      // What a division by zero gives in one store and not in another.
+      Value operator()(double number) const {
+        return std::isfinite(number) ? Value(number) : Value();
+      }
       Value operator()(std::string_view text) const { return std::string(text); }
       Value operator()(ByteSpan bytes) const { return valid_utf8(as_text(bytes)); }
     };

@@ -4,7 +4,7 @@
 //   number_at(answer->at(0), 1)      // 64829.0
 //
 // What answers may be anything that speaks HTTP, and another program may have written the file: the
-// number of columns is checked, and a value of another type is none.
+// number of columns is checked, and a value of another type is none, as a real that is not finite.
 #pragma once
 
 #include <optional>

@@ -101,7 +101,8 @@ std::optional<double> counter_value(const Argument& argument, const Profile& pro
   if (const auto number = argument.as_number()) return number;
   if (argument.key.type == ArgumentType::boolean) return argument.boolean() ? 1 : 0;
   if (argument.key.type != ArgumentType::text) return std::nullopt;
-  return parse_number<double>(profile.text(argument.text()));
+  const auto number = parse_number<double>(profile.text(argument.text()));
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 class CounterTable {
