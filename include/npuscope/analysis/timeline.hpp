@@ -49,7 +49,7 @@ inline Role role_of(SpanKind kind) {
 
 // The hardware that a kind of span needs, on a unit of which a trace only says that it is a process
 // or a thread; none: the kind does not tell.
-inline Engine engine_of(SpanKind kind) {
+constexpr Engine engine_of(SpanKind kind) {
   switch (kind) {
     case SpanKind::kernel: return Engine::compute;
     case SpanKind::copy:
@@ -63,7 +63,7 @@ inline Engine engine_of(SpanKind kind) {
 // The hardware a span uses: what its op says, else its kind or its unit. A DMA op on a lane that is
 // no DMA engine (on the HTP all of them) issues a transfer: its cycles are not those of the
 // transfer.
-inline Engine engine_of(Engine of_op, Engine lane, SpanKind kind) {
+constexpr Engine engine_of(Engine of_op, Engine lane, SpanKind kind) {
   if (of_op == Engine::none) {
     const bool is_named = lane != Engine::none && lane != Engine::process && lane != Engine::thread;
     const Engine needed = is_named ? Engine::none : engine_of(kind);

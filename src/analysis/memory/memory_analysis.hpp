@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/memory/memory_groups.hpp"
+#include "analysis/timeline/span_engines.hpp"
 #include "npuscope/analysis/memory.hpp"
 #include "npuscope/profile/column.hpp"
 
@@ -48,7 +49,8 @@ class MemoryAnalysis {
         traffic_(traffic),
         options_(options),
         macs_(profile),
-        groups_(make_memory_groups(profile, options.grouping)) {}
+        groups_(make_memory_groups(profile, options.grouping)),
+        engines_(profile) {}
 
   MemoryTable finish();
 
@@ -90,6 +92,7 @@ class MemoryAnalysis {
     }
     return false;
   }
+  // What its op uses, issues of transfers included, else its lane.
   Engine engine_at(std::size_t row) const;
   std::uint32_t inference_of(std::size_t row) const {
     return has_instances_ ? profile_.spans.instance[row] : 0;
@@ -100,9 +103,9 @@ class MemoryAnalysis {
   const MemoryOptions& options_;
   OpMacs macs_;
   MemoryGroups groups_;
+  SpanEngines engines_;
   MemoryTable table_;
   bool has_instances_ = false;
-  std::vector<Engine> engine_of_op_;
   std::vector<Precision> precision_of_op_;
   std::uint32_t hvx_units_ = 0, hmx_units_ = 0, dma_units_ = 0;
   std::vector<std::uint32_t> first_;  // of each group

@@ -122,11 +122,8 @@ std::vector<MemoryAnalysis::Cell> MemoryAnalysis::cells_of(std::size_t group) {
 // Whether any span can be the issue of a transfer: a DMA op on a lane of another name, or an op on
 // a lane that issues.
 bool MemoryAnalysis::may_issue() const {
-  const auto is_dma = [](Engine engine) {
-    return engine == Engine::dma || engine == Engine::dma_issue;
-  };
   const auto issues = [](const Unit& unit) { return unit.engine == Engine::dma_issue; };
-  return std::any_of(engine_of_op_.begin(), engine_of_op_.end(), is_dma) ||
+  return engines_.any_op_uses(Engine::dma) || engines_.any_op_uses(Engine::dma_issue) ||
          std::any_of(profile_.units.begin(), profile_.units.end(), issues);
 }
 
@@ -142,7 +139,7 @@ void MemoryAnalysis::find_issues() {
   for (std::size_t row = 0; row < spans.size(); ++row) {
     const std::size_t op = index_of(spans.op[row]);
     if (spans.kind[row] != SpanKind::op || op >= has_transfer.size() || has_transfer[op]) continue;
-    if (engine_of(profile_, row) != Engine::dma_issue || !moves(row)) continue;
+    if (engines_.of(row) != Engine::dma_issue || !moves(row)) continue;
     issues_.try_emplace(std::uint32_t(row), std::numeric_limits<std::int64_t>::max());
   }
   if (issues_.empty()) return;

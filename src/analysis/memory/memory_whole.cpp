@@ -16,10 +16,8 @@ constexpr double max_hvx_threads = 4'096;  // for a forged number
 }  // namespace
 
 Engine MemoryAnalysis::engine_at(std::size_t row) const {
-  const std::size_t op = index_of(profile_.spans.op[row]);
-  if (op < engine_of_op_.size() && engine_of_op_[op] != Engine::none) return engine_of_op_[op];
-  const std::size_t unit = index_of(profile_.spans.unit[row]);
-  return unit < profile_.units.size() ? profile_.units[unit].engine : Engine::none;
+  const Engine of_op = engines_.of_op(profile_.spans.op[row]);
+  return of_op != Engine::none ? of_op : engines_.lane(profile_.spans.unit[row]);
 }
 
 std::vector<Route> MemoryAnalysis::routes_of_spans() const {
@@ -45,7 +43,6 @@ void MemoryAnalysis::find_engines() {
   find_threads_of_units();
   std::unordered_map<std::uint32_t, Precision> known;
   for (const Op& op : profile_.ops) {
-    engine_of_op_.push_back(op.engine);
     const auto [place, is_new] = known.try_emplace(index_of(op.types));
     if (is_new) place->second = precision_of(profile_.text(op.types));
     precision_of_op_.push_back(place->second);
@@ -65,10 +62,8 @@ void MemoryAnalysis::find_engines() {
     part.used.resize(profile_.units.size());
     for (std::size_t row = ranges[i].first; row < ranges[i].last; ++row) {
       if (role_of(spans.kind[row]) != Role::work) continue;
-      const std::size_t unit = index_of(spans.unit[row]), op = index_of(spans.op[row]);
-      const Engine lane = unit < part.used.size() ? profile_.units[unit].engine : Engine::none;
-      const Engine engine = engine_of(op < engine_of_op_.size() ? engine_of_op_[op] : Engine::none,
-                                      lane, spans.kind[row]);
+      const std::size_t unit = index_of(spans.unit[row]);
+      const Engine engine = engines_.of(row);
       if (unit < part.used.size()) part.used[unit][std::size_t(engine)] = true;
       part.spans[std::size_t(engine)] += 1;
       for (const Route route : routes) {

@@ -11,6 +11,7 @@
 #include "analysis/ops/op_keys.hpp"
 #include "analysis/ops/op_runs.hpp"
 #include "analysis/ops/op_sums.hpp"
+#include "analysis/timeline/span_engines.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/ops.hpp"
 
@@ -26,6 +27,7 @@ class OpTableBuilder {
         issues_(profile_, own_),
         keys_(profile_, options),
         cores_(profile_),
+        engines_(profile_),
         inferences_(profile_, every_instance, max_inferences),
         sums_(profile_, own_, issues_, keys_, inferences_, options.per_inference) {}
 
@@ -69,6 +71,7 @@ class OpTableBuilder {
   IssuesBeside issues_;
   OpKeys keys_;
   CoreNumbers cores_;
+  SpanEngines engines_;
   Inferences inferences_;
   OpSums sums_;
   OpTable table_;

@@ -280,7 +280,7 @@ class OpTableBuilder::Instances {
     for (const OpSpan& span : spans) {
       const bool is_run = !compiled_ && span.kind == SpanKind::async;
       if (role_of(span.kind) != Role::work && !is_run) continue;
-      std::int64_t& work = work_[std::size_t(engine_of(profile, span.op, span.unit, span.kind))];
+      std::int64_t& work = work_[std::size_t(table_.engines_.of(span.op, span.unit, span.kind))];
       work = saturating_add(std::max<std::int64_t>(work, 0), span.own);
       if (table_.counts(span)) {
         instances_ += 1;

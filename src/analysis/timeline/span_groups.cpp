@@ -31,17 +31,12 @@ const char* name_of_nothing(RowsBy by) {
 
 }  // namespace
 
-SpanGroups::SpanGroups(const Profile& profile, RowsBy by) : profile_(profile), by_(by) {
+SpanGroups::SpanGroups(const Profile& profile, RowsBy by)
+    : profile_(profile), by_(by), engines_(profile) {
   if (by == RowsBy::unit) {
     count_ = profile.units.size() + 1;
   } else if (by == RowsBy::engine) {
     count_ = std::size_t(Engine::other) + 1;
-    for (const Op& op : profile.ops) engines_of_ops_.push_back(op.engine);
-    for (const Unit& unit : profile.units) engines_of_units_.push_back(unit.engine);
-    ops_ = engines_of_ops_.size();
-    units_ = engines_of_units_.size();
-    engines_of_ops_.push_back(Engine::none);
-    engines_of_units_.push_back(Engine::none);
   } else {
     group_ops();
   }

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/timeline/span_engines.hpp"
 #include "npuscope/analysis/timeline.hpp"
 #include "npuscope/analysis/timeline_rows.hpp"
 
@@ -42,9 +43,7 @@ class SpanGroups {
       return std::uint32_t(std::min<std::size_t>(index_of(unit), count_ - 1));
     }
     if (by_ == RowsBy::engine) {
-      const Engine lane = engines_of_units_[std::min<std::size_t>(index_of(unit), units_)];
-      const Engine of_op = engines_of_ops_[std::min<std::size_t>(index_of(op), ops_)];
-      return std::uint32_t(engine_of(of_op, lane, kind));
+      return std::uint32_t(engines_.of(op, unit, kind));
     }
     return of_op_[std::min<std::size_t>(index_of(op), of_op_.size() - 1)];
   }
@@ -55,9 +54,7 @@ class SpanGroups {
   std::size_t count_ = 0;
   std::vector<std::uint32_t> of_op_;  // one more for spans without
   std::vector<std::string_view> texts_;
-  // Of rows by engine, close together; one more for spans without.
-  std::vector<Engine> engines_of_ops_, engines_of_units_;
-  std::size_t ops_ = 0, units_ = 0;
+  SpanEngines engines_;
 };
 
 }  // namespace npuscope::analysis

@@ -213,12 +213,14 @@ std::array<IntervalSet, engine_count> RowsBuilder::waits_of_engines() const {
   const auto waits_for_one = [](const UnitBusy& unit) {
     return std::has_single_bit(unit.wait_engines);
   };
+  const SpanEngines engines(profile_);
   std::vector<std::array<IntervalSet, engine_count>> of_several(units.size());
   parallel_for(units.size(), [&](std::size_t i) {
     if (units[i].wait_engines == 0 || waits_for_one(units[i])) return;
     for (const SpanOfUnit& span : analysis_.spans_by_unit().spans_of(units[i].unit)) {
       if (role_of(span.kind) != Role::wait) continue;
-      append(of_several[i][std::size_t(engine_of(profile_, units[i].unit, span))], span.interval());
+      append(of_several[i][std::size_t(engines.of(span.op, units[i].unit, span.kind))],
+             span.interval());
     }
   });
   std::array<IntervalSet, engine_count> waits;

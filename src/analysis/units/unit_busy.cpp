@@ -6,21 +6,13 @@
 
 #include "analysis/answers.hpp"
 #include "analysis/self_times.hpp"
+#include "analysis/timeline/span_engines.hpp"
 #include "base/parallel.hpp"
 #include "profile/append_interval.hpp"
 #include "profile/union_of_many.hpp"
 
 namespace npuscope::analysis {
 namespace {
-
-// What ops use, close together: there are thousands, and each span asks for one.
-std::vector<Engine> engines_of_ops(const Profile& profile) {
-  std::vector<Engine> engines;
-  engines.reserve(profile.ops.size() + 1);
-  for (const Op& op : profile.ops) engines.push_back(op.engine);
-  engines.push_back(Engine::none);
-  return engines;
-}
 
 // The work of one unit on one engine, in one domain.
 struct WorkOfClass {
@@ -188,21 +180,16 @@ class BusyCollector {
   std::size_t expected_ = 0;
 };
 
-Engine lane_of(const Profile& profile, std::size_t unit) {
-  return unit < profile.units.size() ? profile.units[unit].engine : Engine::none;
-}
-
-UnitBusy busy_of(const Profile& profile, UnitId unit, std::span<const SpanOfUnit> spans,
-                 const std::vector<Engine>& engine_of_op, const ClassesOfSpans& classes) {
+UnitBusy busy_of(UnitId unit, std::span<const SpanOfUnit> spans, const SpanEngines& engines,
+                 const ClassesOfSpans& classes) {
   thread_local std::vector<std::int64_t> own;
   find_self_times(spans, own);
   BusyCollector collector;
   collector.expect(spans.size());
-  const Engine lane = lane_of(profile, index_of(unit));
+  const Engine lane = engines.lane(unit);
   for (std::size_t place = 0; place < spans.size(); ++place) {
     const SpanOfUnit& span = spans[place];
-    const std::size_t op = std::min<std::size_t>(index_of(span.op), engine_of_op.size() - 1);
-    collector.add(classes.of(lane, engine_of_op[op], span.kind), span.kind, span.interval(),
+    collector.add(classes.of(lane, engines.of_op(span.op), span.kind), span.kind, span.interval(),
                   own[place]);
   }
   return collector.finish(unit, held_within_work(spans));
@@ -210,8 +197,7 @@ UnitBusy busy_of(const Profile& profile, UnitId unit, std::span<const SpanOfUnit
 
 // From the rows as they come, where those of each unit come in the order of time: nothing has to be
 // sorted then. Nothing where they do not, or a unit may be held up within work.
-std::vector<UnitBusy> busy_by_rows(const Analysis& analysis,
-                                   const std::vector<Engine>& engine_of_op,
+std::vector<UnitBusy> busy_by_rows(const Analysis& analysis, const SpanEngines& engines,
                                    const ClassesOfSpans& classes) {
   constexpr std::size_t min_rows = 65'536, rows_a_unit = 1'024;  // for less it is not worth it
   const Profile& profile = analysis.profile();
@@ -222,8 +208,6 @@ std::vector<UnitBusy> busy_by_rows(const Analysis& analysis,
     return {};
   }
   const std::vector<std::int64_t>& own = analysis.self_times();
-  std::vector<Engine> lanes;
-  for (std::size_t unit = 0; unit <= units; ++unit) lanes.push_back(lane_of(profile, unit));
   const std::vector<RowRange> ranges = ranges_of(spans.size(), spans.size() / 4);
   std::vector<std::vector<BusyCollector>> parts(ranges.size());
   std::atomic<bool> in_order = true;
@@ -235,10 +219,9 @@ std::vector<UnitBusy> busy_by_rows(const Analysis& analysis,
     for (BusyCollector& collector : parts[part]) collector.expect(room);
     for (std::size_t row = ranges[part].first; in_order && row < ranges[part].last; ++row) {
       const std::size_t unit = std::min<std::size_t>(index_of(spans.unit[row]), units);
-      const std::size_t op =
-          std::min<std::size_t>(index_of(spans.op[row]), engine_of_op.size() - 1);
+      const Engine lane = engines.lane(spans.unit[row]);
       const SpanKind kind = spans.kind[row];
-      if (!parts[part][unit].add(classes.of(lanes[unit], engine_of_op[op], kind), kind,
+      if (!parts[part][unit].add(classes.of(lane, engines.of_op(spans.op[row]), kind), kind,
                                  interval_of(spans, row), own[row])) {
         in_order = false;
       }
@@ -257,15 +240,14 @@ std::vector<UnitBusy> busy_by_rows(const Analysis& analysis,
   return all;
 }
 
-std::vector<UnitBusy> busy_by_unit(const Analysis& analysis,
-                                   const std::vector<Engine>& engine_of_op,
+std::vector<UnitBusy> busy_by_unit(const Analysis& analysis, const SpanEngines& engines,
                                    const ClassesOfSpans& classes) {
   const Profile& profile = analysis.profile();
   const SpansByUnit& by_unit = analysis.spans_by_unit();
   std::vector<UnitBusy> all(profile.units.size() + 1);
   parallel_for(all.size(), [&](std::size_t i) {
     const UnitId unit = i < profile.units.size() ? UnitId(std::uint32_t(i)) : UnitId::none;
-    all[i] = busy_of(profile, unit, by_unit.spans_of(unit), engine_of_op, classes);
+    all[i] = busy_of(unit, by_unit.spans_of(unit), engines, classes);
   });
   return all;
 }
@@ -273,11 +255,11 @@ std::vector<UnitBusy> busy_by_unit(const Analysis& analysis,
 }  // namespace
 
 std::vector<UnitBusy> find_unit_busy(const Analysis& analysis, bool by_unit) {
-  const std::vector<Engine> engine_of_op = engines_of_ops(analysis.profile());
+  const SpanEngines engines(analysis.profile());
   const ClassesOfSpans classes;
   std::vector<UnitBusy> all;
-  if (!by_unit) all = busy_by_rows(analysis, engine_of_op, classes);
-  if (all.empty()) all = busy_by_unit(analysis, engine_of_op, classes);
+  if (!by_unit) all = busy_by_rows(analysis, engines, classes);
+  if (all.empty()) all = busy_by_unit(analysis, engines, classes);
   std::erase_if(all, [](const UnitBusy& each) {
     return each.spans == 0 && each.syncs.empty() && each.barriers.empty() && each.dma_waits.empty();
   });

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "analysis/findings/rules/rules.hpp"
+#include "analysis/timeline/span_engines.hpp"
 #include "analysis/units/unit_numbers.hpp"
 #include "base/text.hpp"
 
@@ -24,10 +25,11 @@ void find_zero_times(FindingContext& context, Finding& finding) {
   };
   std::array<Counted, Overlap::classes> of_engine{};
   const Profile& profile = context.profile();
+  const SpanEngines engines(profile);
   bool any_time = false;
   for (std::size_t row = 0; row < profile.spans.size(); ++row) {
     if (role_of(profile.spans.kind[row]) != Role::work) continue;
-    Counted& counted = of_engine[std::size_t(engine_of(profile, row))];
+    Counted& counted = of_engine[std::size_t(engines.of(row))];
     counted.spans += 1;
     counted.any_time = counted.any_time || profile.spans.duration[row] > 0;
     any_time = any_time || counted.any_time;

@@ -7,6 +7,7 @@
 
 #include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
+#include "analysis/timeline/span_engines.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
 namespace npuscope::analysis {
@@ -37,6 +38,7 @@ std::map<Alike, std::vector<Call>> calls_of(const Profile& profile) {
   const Spans& spans = profile.spans;
   std::uint32_t first = every_instance;
   for (const std::uint32_t instance : spans.instance) first = std::min(first, instance);
+  const SpanEngines engines(profile);
   std::vector<std::optional<Call>> of_op(profile.ops.size());
   for (std::size_t row = 0; row < spans.size(); ++row) {
     const std::size_t op = index_of(spans.op[row]);
@@ -45,7 +47,7 @@ std::map<Alike, std::vector<Call>> calls_of(const Profile& profile) {
       continue;
     }
     if (!spans.instance.empty() && spans.instance[row] != first) continue;
-    const Engine engine = engine_of(profile, row);
+    const Engine engine = engines.of(row);
     if (engine != Engine::hvx && engine != Engine::hmx && engine != Engine::dma_issue) continue;
     if (!of_op[op]) of_op[op] = Call{spans.start[row], 0, op};
     Call& call = *of_op[op];

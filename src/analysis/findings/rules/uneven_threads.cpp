@@ -5,6 +5,7 @@
 
 #include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
+#include "analysis/timeline/span_engines.hpp"
 #include "analysis/units/unit_busy.hpp"
 #include "base/counting_sort.hpp"
 #include "base/parallel.hpp"
@@ -33,10 +34,11 @@ class TilesByOp {
  public:
   explicit TilesByOp(const Profile& profile) {
     const Spans& spans = profile.spans;
+    const SpanEngines engines(profile);
     const std::size_t ops = profile.ops.size();
     CountingSort by_op(spans.size(), ops, [&](std::size_t row) {
       const bool counts = role_of(spans.kind[row]) == Role::work && index_of(spans.op[row]) < ops &&
-                          engine_of(profile, row) == Engine::hvx;
+                          engines.of(row) == Engine::hvx;
       return counts ? index_of(spans.op[row]) : counting_sort_leaves_out;
     });
     first_ = by_op.first();
