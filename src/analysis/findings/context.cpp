@@ -13,14 +13,19 @@ const Rules& kernel_rules() {
   return rules;
 }
 
-const MemoryTable& FindingContext::memory() {
-  return memory_.get([&] {
+const Placement& FindingContext::placement() {
+  return placement_.get([&] {
+    const OpTraffic& traffic = analysis_.traffic();
+    const auto is_known = [&](Route route) { return traffic.total(route).best().has_value(); };
+    constexpr Route routes[] = {Route::ddr_read, Route::ddr_write, Route::vtcm_read,
+                                Route::vtcm_write};
+    if (!std::any_of(std::begin(routes), std::end(routes), is_known)) return Placement();
     MemoryOptions options;
     options.peaks = options_.peaks;
     options.rate = options_.rate;
     options.grouping = MemoryGrouping::kind;
     options.active_of_rows = false;
-    return analysis_.memory(options);
+    return analysis_.memory(options).placement;
   });
 }
 
@@ -62,7 +67,7 @@ void FindingContext::prepare() {
                                              [&] { analysis_.overlap(); },
                                              [&] { kernels(); },
                                              [&] {
-                                               memory();
+                                               placement();
                                                analysis_.spill();
                                                analysis_.transfers();
                                              }};
@@ -111,7 +116,7 @@ double FindingContext::domain(Engine engine) {
 }
 
 bool FindingContext::knows_bandwidth() {
-  return domain(Engine::dma) > 0 || memory().placement.of(Resource::ddr).has_value();
+  return domain(Engine::dma) > 0 || placement().of(Resource::ddr).has_value();
 }
 
 std::string FindingContext::why_no_bandwidth() {

@@ -35,9 +35,10 @@ class FindingContext {
     return wording.in(vocabulary_of(profile_.provenance));
   }
 
-  const MemoryTable& memory();  // by kernel, with the peaks
-  const OpTable& kinds();       // by kernel, without runs
-  const OpTable& kernels();     // by rules/kernels.toml
+  // The whole run under its peaks, where anything says what it moved.
+  const Placement& placement();
+  const OpTable& kinds();    // by kernel, without runs
+  const OpTable& kernels();  // by rules/kernels.toml
   // By op, its rule of rules/kernels.toml as in kernel_rules().
   const std::vector<std::uint32_t>& kernel_of();
 
@@ -99,7 +100,7 @@ class FindingContext {
   const Analysis& analysis_;
   const Profile& profile_;
   const DiagnoseOptions& options_;
-  Lazy<MemoryTable> memory_;
+  Lazy<Placement> placement_;
   Lazy<OpTable> kinds_, kernels_;
   Lazy<std::vector<std::uint32_t>> kernel_of_;
   Lazy<std::vector<NumberRow>> numbers_;

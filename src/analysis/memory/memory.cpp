@@ -172,7 +172,7 @@ MemoryTable MemoryAnalysis::finish() {
 }
 
 MemoryTable find_memory(const Analysis& analysis, const MemoryOptions& options) {
-  return MemoryAnalysis(analysis.profile(), analysis.traffic(), options).finish();
+  return MemoryAnalysis(analysis, options).finish();
 }
 
 }  // namespace npuscope::analysis

@@ -10,6 +10,7 @@
 
 #include "analysis/memory/memory_groups.hpp"
 #include "analysis/timeline/span_engines.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/memory.hpp"
 #include "npuscope/profile/column.hpp"
 
@@ -44,13 +45,14 @@ class MemoryAnalysis {
     Engine engine;
   };
 
-  MemoryAnalysis(const Profile& profile, const OpTraffic& traffic, const MemoryOptions& options)
-      : profile_(profile),
-        traffic_(traffic),
+  MemoryAnalysis(const Analysis& analysis, const MemoryOptions& options)
+      : analysis_(analysis),
+        profile_(analysis.profile()),
+        traffic_(analysis.traffic()),
         options_(options),
-        macs_(profile),
-        groups_(make_memory_groups(profile, options.grouping)),
-        engines_(profile) {}
+        macs_(profile_),
+        groups_(make_memory_groups(profile_, options.grouping)),
+        engines_(profile_) {}
 
   MemoryTable finish();
 
@@ -98,6 +100,7 @@ class MemoryAnalysis {
     return has_instances_ ? profile_.spans.instance[row] : 0;
   }
 
+  const Analysis& analysis_;
   const Profile& profile_;
   const OpTraffic& traffic_;
   const MemoryOptions& options_;

@@ -144,7 +144,7 @@ void MemoryAnalysis::find_issues() {
   }
   if (issues_.empty()) return;
   constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
-  const SpansByUnit by_unit(profile_);
+  const SpansByUnit& by_unit = analysis_.spans_by_unit();
   for (std::uint32_t unit = 0; unit < profile_.units.size(); ++unit) {
     const auto of_unit = by_unit.spans_of(UnitId(unit));
     std::uint32_t next_group = ~std::uint32_t{0};

@@ -114,7 +114,7 @@ void MemoryAnalysis::find_threads() {
 void MemoryAnalysis::find_inferences() {
   const Spans& spans = profile_.spans;
   has_instances_ = spans.instance.size() == spans.size() && spans.size() > 0;
-  table_.timeline = timeline_of(profile_);
+  table_.timeline = analysis_.timeline_extent();
   std::vector<InferenceExtent> extents = extents_by_inference(
       spans, [&](std::size_t row) { return is_of_inference(spans.kind[row]); });
   if (extents.empty() && spans.size() > 0) extents.push_back({0, table_.timeline});

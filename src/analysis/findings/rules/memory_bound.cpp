@@ -12,7 +12,7 @@ constexpr Engine compute_engines[] = {Engine::hmx, Engine::hvx, Engine::compute}
 
 // What the whole inference needs of the DDR's peak; none where the peak or the bytes are not known.
 std::optional<double> share_of_ddr_peak(FindingContext& context) {
-  return context.memory().placement.of(Resource::ddr);
+  return context.placement().of(Resource::ddr);
 }
 
 RuleOutcome of_timeline(FindingContext& context) {
@@ -24,7 +24,7 @@ RuleOutcome of_timeline(FindingContext& context) {
   const auto ddr = share_of_ddr_peak(context);
   if (compute == 0) return DoesNotApply{};
   if (!context.knows_bandwidth()) return Missing{context.why_no_bandwidth()};
-  const bool ddr_busy = context.memory().placement.verdict == RooflineVerdict::memory;
+  const bool ddr_busy = context.placement().verdict == RooflineVerdict::memory;
   const bool dma_busy = dma >= bound_share && compute < low_compute;
   if (!ddr_busy && !dma_busy) return DoesNotApply{};
   Finding finding;
@@ -53,7 +53,7 @@ RuleOutcome of_timeline(FindingContext& context) {
                        std::string(name_of(engine)) + ", the busiest, of the wall", share,
                        MeasureKind::domain, hardware));
   }
-  const auto intensity = context.memory().placement.intensity;
+  const auto intensity = context.placement().intensity;
   if (intensity) {
     finding.evidence.push_back({"macs_per_ddr_byte", "MACs for each byte of DDR", *intensity,
                                 EvidenceQuantity::number, MeasureKind::count, "memory: ROOFLINE"});

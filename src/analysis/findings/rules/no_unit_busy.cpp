@@ -22,7 +22,7 @@ RuleOutcome apply(FindingContext& context) {
   for (const EngineRow& row : context.analysis().units().engines) {
     max = std::max(max, double(busy_of(context.profile(), row)) / context.wall());
   }
-  const auto ddr = context.memory().placement.of(Resource::ddr);
+  const auto ddr = context.placement().of(Resource::ddr);
   if (!(context.analysis().coarse().compute_active > 0)) return DoesNotApply{};
   if (max >= busy || ddr.value_or(0) >= busy) return DoesNotApply{};
   // Where lanes show the issue of transfers only, long waits for them may be those for a busy DDR.
