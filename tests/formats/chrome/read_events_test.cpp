@@ -121,6 +121,18 @@ TEST(ReadEvents, ArgumentsKeepTheirTypes) {
             "l: json [1, {\"a\" : 2}], nan: nanf, : 7}\n");
 }
 
+// An export with such a number in it was refused by readers that take numbers for doubles.
+TEST(ReadEvents, NestedNumbersBeyondADoubleAreNull) {
+  const std::string nines(400, '9');
+  const std::string nested = R"({"a": 1e3089, "b": [-1E400, 1e308, 1e-400, 0.)" + nines + ", " +
+                             nines + R"(, -Infinity], "1e999": "NaN \" 1e999"})";
+  EXPECT_EQ(slices_text(read_text(R"([{"ph":"X","name":"a","ts":0,"dur":1,"args":{"x":)" + nested +
+                                  "}}])")),
+            R"(/ a 0 +1000 {x: json {"a": null, "b": [null, 1e308, 1e-400, 0.)" + nines +
+                R"(, null, null], "1e999": "NaN \" 1e999"}})"
+                "\n");
+}
+
 TEST(ReadEvents, ShapesAreSharedByEventsThatLookAlike) {
   const Events events = read_text(R"([
     {"ph":"X","name":"a","ts":0,"dur":1,"args":{"x":1,"y":"p"}},

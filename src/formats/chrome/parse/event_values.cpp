@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/numbers.hpp"
+#include "base/text.hpp"
 #include "formats/chrome/text/separators.hpp"
 
 namespace npuscope::chrome {
@@ -25,33 +26,39 @@ TypedValue number(double value) {
 
 // `raw` is a sound number of JSON. Beyond the range of a double it is infinite or zero, as Python
 // reads it.
-TypedValue floating(std::string_view raw) {
-  if (const auto value = parse_number<double>(raw)) return number(*value);
+double floating(std::string_view raw) {
+  if (const auto value = parse_number<double>(raw)) return *value;
   const std::size_t exponent = raw.find_first_of("eE");
   const bool tiny = exponent != std::string_view::npos && raw[exponent + 1] == '-';
-  return number(std::copysign(tiny ? 0 : std::numeric_limits<double>::infinity(),
-                              raw[0] == '-' ? -1.0 : 1.0));
+  return std::copysign(tiny ? 0 : std::numeric_limits<double>::infinity(),
+                       raw[0] == '-' ? -1.0 : 1.0);
 }
 
-// JSON has no NaN or Infinity; Python writes them.
-std::string with_null_for_not_a_number(std::string_view json) {
+// NaN, Infinity and numbers, which may stand for a value where one begins; empty: another does.
+std::string_view number_at(std::string_view text) {
+  for (const std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
+    if (text.starts_with(word)) return text.substr(0, word.size());
+  }
+  if (text[0] != '-' && !is_digit(text[0])) return {};
+  return text.substr(0, text.find_first_not_of("+-.0123456789eE"));
+}
+
+// JSON has no NaN or Infinity; Python writes them. A text with a number beyond a double is refused
+// by many readers.
+std::string with_null_for_not_finite(std::string_view json) {
   std::string out;
   bool in_string = false;
-  for (std::size_t i = 0; i < json.size(); ++i) {
+  for (std::size_t i = 0; i < json.size();) {
+    const std::string_view number = in_string ? std::string_view() : number_at(json.substr(i));
+    if (!number.empty()) {
+      out += is_digit(number.back()) && std::isfinite(floating(number)) ? number : "null";
+      i += number.size();
+      continue;
+    }
     const bool escape = in_string && json[i] == '\\';
     if (json[i] == '"') in_string = !in_string;
-    const std::string_view rest = json.substr(i);
-    std::size_t length = 0;
-    for (const std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
-      if (!in_string && rest.starts_with(word)) length = word.size();
-    }
-    if (length > 0) {
-      out += "null";
-      i += length - 1;
-    } else {
-      out.append(json, i, escape ? 2 : 1);
-      i += escape ? 1 : 0;
-    }
+    out.append(json, i, escape ? 2 : 1);
+    i += escape ? 2 : 1;
   }
   return out;
 }
@@ -67,14 +74,14 @@ TypedValue complete_scalar(std::string_view raw) {
     default: break;
   }
   if (raw == "-Infinity") return number(-std::numeric_limits<double>::infinity());
-  if (raw.find_first_of(".eE") != std::string_view::npos) return floating(raw);
+  if (raw.find_first_of(".eE") != std::string_view::npos) return number(floating(raw));
   if (const auto integer = parse_number<std::int64_t>(raw)) {
     return {ArgumentType::integer, std::uint64_t(*integer)};
   }
   if (const auto integer = parse_number<std::uint64_t>(raw)) {
     return {ArgumentType::unsigned_integer, *integer};
   }
-  return floating(raw);
+  return number(floating(raw));
 }
 
 }  // namespace
@@ -136,8 +143,8 @@ std::optional<StringId> EventValues::intern_json(std::string_view raw) {
   if (checker_.take(raw) != raw.size() || checker_.state() != JsonChecker::State::complete) {
     return std::nullopt;
   }
-  if (checker_.met_not_a_number()) {
-    strings_.replace(interned.id, with_null_for_not_a_number(raw));
+  if (checker_.met_unusual_number()) {
+    strings_.replace(interned.id, with_null_for_not_finite(raw));
   }
   return interned.id;
 }

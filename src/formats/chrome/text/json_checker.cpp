@@ -17,7 +17,7 @@ bool is_control(char byte) { return static_cast<unsigned char>(byte) < 0x20; }
 void JsonChecker::restart() {
   state_ = State::incomplete;
   expect_ = Expect::value;
-  in_key_ = met_not_a_number_ = false;
+  in_key_ = met_unusual_number_ = false;
   is_object_.clear();
 }
 
@@ -104,6 +104,7 @@ bool JsonChecker::step(char byte) {
 }
 
 bool JsonChecker::begin_value(char byte) {
+  number_bytes_ = exponent_digits_ = 0;
   switch (byte) {
     case '{':
     case '[': return open(byte);
@@ -120,7 +121,7 @@ bool JsonChecker::begin_value(char byte) {
 }
 
 bool JsonChecker::begin_literal(std::string_view text) {
-  if (text == "NaN" || text == "Infinity") met_not_a_number_ = true;
+  if (text == "NaN" || text == "Infinity") met_unusual_number_ = true;
   literal_left_ = text.substr(1);
   expect_ = Expect::literal;
   return true;
@@ -154,6 +155,10 @@ bool JsonChecker::number_may_end() const {
 bool JsonChecker::in_number(char byte) {
   const bool digit = is_digit(byte);
   const bool exponent = byte == 'e' || byte == 'E';
+  number_bytes_ += 1;
+  exponent_digits_ += digit && (expect_ == Expect::exponent || expect_ == Expect::exponent_sign ||
+                                expect_ == Expect::exponent_digits);
+  if (number_bytes_ >= 200 || exponent_digits_ >= 3) met_unusual_number_ = true;
   const auto go_on = [&](bool fits, Expect next) {
     if (fits) expect_ = next;
     return fits;

@@ -23,7 +23,9 @@ class JsonChecker {
   void finish();
 
   State state() const { return state_; }
-  bool met_not_a_number() const { return met_not_a_number_; }
+  // NaN, Infinity, or a number that may lie beyond a double: one of 200 digits, or with an exponent
+  // of three.
+  bool met_unusual_number() const { return met_unusual_number_; }
 
  private:
   enum class Expect : std::uint8_t {
@@ -60,7 +62,8 @@ class JsonChecker {
   State state_ = State::incomplete;
   Expect expect_ = Expect::value;
   bool in_key_ = false;
-  bool met_not_a_number_ = false;
+  bool met_unusual_number_ = false;
+  std::size_t number_bytes_ = 0, exponent_digits_ = 0;  // of the number at hand
   std::uint8_t hexadecimal_left_ = 0;
   std::string_view literal_left_;
   std::vector<bool> is_object_;  // of the open containers
