@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/parallel.hpp"
+#include "base/per_thread.hpp"
 
 namespace npuscope::analysis {
 
@@ -53,8 +54,17 @@ struct OfUnit {
 // The union of each inference's and class's spans on one unit, as they come by their starts.
 class UnitSweep {
  public:
-  UnitSweep(std::size_t keys, bool keeps_stretches, OfUnit& out)
-      : open_(kept(keys)), keeps_stretches_(keeps_stretches), out_(out) {}
+  // Of a key while its unit is gone through.
+  struct Open {
+    Interval interval;
+    std::int64_t busy = 0;  // before the interval
+  };
+
+  // `open` is of the thread, as there may be many keys; all empty between two units.
+  UnitSweep(std::vector<Open>& open, std::size_t keys, bool keeps_stretches, OfUnit& out)
+      : open_(open), keeps_stretches_(keeps_stretches), out_(out) {
+    if (open_.size() < keys) open_.resize(keys);
+  }
 
   void add(std::uint32_t key, Interval interval) {
     if (interval.begin >= interval.end) return;
@@ -79,18 +89,6 @@ class UnitSweep {
   }
 
  private:
-  struct Open {
-    Interval interval;
-    std::int64_t busy = 0;  // before the interval
-  };
-
-  // Empty between two units; one for each thread, as there may be many keys.
-  static std::vector<Open>& kept(std::size_t keys) {
-    thread_local std::vector<Open> open;
-    if (open.size() < keys) open.resize(keys);
-    return open;
-  }
-
   void close(std::uint32_t key, Open& open) {
     if (keeps_stretches_) out_.stretches.push_back({key, open.interval});
     open.busy = saturating_add(open.busy, length_of(open.interval));
@@ -128,6 +126,7 @@ class Sweep {
   const Inferences& inferences_;
   const SpansByUnit& by_unit_;
   std::vector<InferenceTimes> times_;
+  PerThread<std::vector<UnitSweep::Open>> open_;
   std::vector<OfUnit> units_;
 };
 
@@ -161,7 +160,7 @@ void Sweep::take_rows() {
 }
 
 void Sweep::sweep_unit(std::size_t unit) {
-  UnitSweep sweep(inferences_.count() * classes, !only_busiest_, units_[unit]);
+  UnitSweep sweep(open_.mine(), inferences_.count() * classes, !only_busiest_, units_[unit]);
   const auto id = UnitId(std::uint32_t(unit));
   for (const SpanOfUnit& span : by_unit_.spans_of(id)) {
     const Role role = role_of(span.kind);

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <tuple>
 
 #include "analysis/order_statistics.hpp"
 
@@ -93,13 +97,20 @@ Places places_of(std::uint32_t samples, double percent, std::uint64_t seed) {
 }
 
 // Resampling many pairs of sets of the same sizes draws once.
-const Places& kept_places(std::uint32_t samples, double percent, int stream) {
-  thread_local Places kept[2];
-  Places& here = kept[stream];
-  if (here.samples != samples || here.percent != percent) {
-    here = places_of(samples, percent, stream == 0 ? 0x6e70757363 : 0x6f7065);
+std::shared_ptr<const Places> kept_places(std::uint32_t samples, double percent, int stream) {
+  constexpr std::size_t max_kept = 64;  // of 16 kB
+  static std::mutex mutex;
+  static std::map<std::tuple<std::uint32_t, double, int>, std::shared_ptr<const Places>> kept;
+  const std::tuple key{samples, percent, stream};
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto found = kept.find(key); found != kept.end()) return found->second;
   }
-  return here;
+  auto drawn = std::make_shared<const Places>(
+      places_of(samples, percent, stream == 0 ? 0x6e70757363 : 0x6f7065));
+  const std::lock_guard lock(mutex);
+  if (kept.size() == max_kept) kept.clear();
+  return kept.try_emplace(key, std::move(drawn)).first->second;
 }
 
 double value_at(const std::vector<double>& sorted, const Places& places, std::size_t resample) {
@@ -149,8 +160,8 @@ class Resamples {
     }
     // Which set takes which stream is decided by the sets, not by their order: so swapping mirrors.
     const bool a_is_first = a_.size() != b_.size() ? a_.size() < b_.size() : a_ <= b_;
-    of_a_ = &kept_places(std::uint32_t(a_.size()), percent, a_is_first ? 0 : 1);
-    of_b_ = &kept_places(std::uint32_t(b_.size()), percent, a_is_first ? 1 : 0);
+    of_a_ = kept_places(std::uint32_t(a_.size()), percent, a_is_first ? 0 : 1);
+    of_b_ = kept_places(std::uint32_t(b_.size()), percent, a_is_first ? 1 : 0);
   }
 
   bool are_positive() const { return a_.front() > 0 && b_.front() > 0; }
@@ -159,7 +170,7 @@ class Resamples {
 
  private:
   std::vector<double> a_, b_;
-  const Places *of_a_, *of_b_;
+  std::shared_ptr<const Places> of_a_, of_b_;
 };
 
 }  // namespace
@@ -200,9 +211,9 @@ bool contrast_holds_zero(std::vector<double> a, std::vector<double> b, double pe
 std::optional<Range> percentile_interval(std::vector<double> samples, double percent) {
   if (samples.size() < 2) return std::nullopt;
   std::sort(samples.begin(), samples.end());
-  const Places& places = kept_places(std::uint32_t(samples.size()), percent, 0);
+  const auto places = kept_places(std::uint32_t(samples.size()), percent, 0);
   std::vector<double> values(resample_count);
-  for (std::size_t i = 0; i < resample_count; ++i) values[i] = value_at(samples, places, i);
+  for (std::size_t i = 0; i < resample_count; ++i) values[i] = value_at(samples, *places, i);
   return middle_of(values);
 }
 

@@ -10,6 +10,7 @@
 
 #include "analysis/memory/memory_groups.hpp"
 #include "analysis/timeline/span_engines.hpp"
+#include "base/per_thread.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/memory.hpp"
 #include "npuscope/profile/column.hpp"
@@ -111,8 +112,9 @@ class MemoryAnalysis {
   bool has_instances_ = false;
   std::vector<Precision> precision_of_op_;
   std::uint32_t hvx_units_ = 0, hmx_units_ = 0, dma_units_ = 0;
-  std::vector<std::uint32_t> first_;  // of each group
-  Column<Counted> sorted_;            // by group
+  std::vector<std::uint32_t> first_;                        // of each group
+  Column<Counted> sorted_;                                  // by group
+  mutable PerThread<std::vector<Counted>> sorted_by_time_;  // of the cell at hand
   // Issues of transfers that go on after them, by row: when their unit next works for another row
   // of the table. Empty where transfers have spans of their own.
   std::unordered_map<std::uint32_t, std::int64_t> issues_;

@@ -179,8 +179,8 @@ void MemoryAnalysis::measure_active(Cell& cell, std::span<Counted> spans) const 
     cell.active = double(length_of(union_of(std::move(active))));
     return;
   }
-  thread_local std::vector<Counted> sorted;
   if (!is_sorted) {
+    std::vector<Counted>& sorted = sorted_by_time_.mine();
     sorted.assign(spans.begin(), spans.end());  // by their rows
     sort_by_time(sorted, [](const Counted& span) { return span.begin; });
     spans = sorted;

@@ -172,16 +172,8 @@ class OpSums::Adding {
     std::size_t column;
     const std::int64_t* values;
   };
-  // Of a thread, whose next row needs as much memory again.
-  struct Kept {
-    std::vector<std::uint32_t> slot_of;        // by inference; no_slot between two rows
-    std::vector<std::uint32_t> slots_of_runs;  // these two are empty between two rows
-    std::vector<Interval> runs;
-    std::vector<std::size_t> first;  // run of each slot, one more
-    std::vector<Interval> other;
-  };
-  static Kept& kept(const OpSums& sums) {
-    thread_local Kept kept;
+  static OfThread& kept(const OpSums& sums) {
+    OfThread& kept = sums.of_thread_.mine();
     const std::size_t places = sums.inferences_.count() + 1;  // the last for spans of none
     if (kept.slot_of.size() < places) kept.slot_of.resize(places, no_slot);
     return kept;
@@ -269,7 +261,7 @@ class OpSums::Adding {
   const OpSums& sums_;
   RowSums& result_;
   std::size_t width_;
-  Kept& kept_;
+  OfThread& kept_;
   std::vector<MeasureOfRow> measures_;
   std::array<std::size_t, what_count> place_ = nowhere_at_all();
   bool in_order_ = true;

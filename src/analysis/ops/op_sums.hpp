@@ -15,6 +15,7 @@
 #include "analysis/inference_times.hpp"
 #include "analysis/ops/op_keys.hpp"
 #include "analysis/ops/op_runs.hpp"
+#include "base/per_thread.hpp"
 #include "npuscope/profile/column.hpp"
 
 namespace npuscope::analysis {
@@ -93,6 +94,15 @@ class OpSums {
     const MeasureColumn* measure = nullptr;
   };
 
+  // Of a thread, whose next row needs as much memory again.
+  struct OfThread {
+    std::vector<std::uint32_t> slot_of;        // by inference; no_slot between two rows
+    std::vector<std::uint32_t> slots_of_runs;  // these two are empty between two rows
+    std::vector<Interval> runs;
+    std::vector<std::size_t> first;  // run of each slot, one more
+    std::vector<Interval> other;
+  };
+
   void sort_spans();
   void keep(std::size_t row, KeptOpSpan& into) const;
   void find_columns();
@@ -110,6 +120,7 @@ class OpSums {
   std::uint64_t columns_left_ = 0;
   std::vector<std::uint32_t> first_;  // of each group in sorted_; one more
   Column<KeptOpSpan> sorted_;
+  mutable PerThread<OfThread> of_thread_;
 };
 
 // Into their place, member by member: a copy would wait for them.

@@ -12,6 +12,7 @@
 #include "analysis/ops/op_runs.hpp"
 #include "analysis/ops/op_sums.hpp"
 #include "analysis/timeline/span_engines.hpp"
+#include "base/per_thread.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/ops.hpp"
 
@@ -74,6 +75,11 @@ class OpTableBuilder {
   SpanEngines engines_;
   Inferences inferences_;
   OpSums sums_;
+  // Of the row at hand, empty between two: by core, work and the inference that it was of; by unit,
+  // whether it was used.
+  using WorkOfCores = std::vector<std::vector<std::pair<std::uint32_t, double>>>;
+  mutable PerThread<WorkOfCores> work_of_cores_;
+  mutable PerThread<std::vector<std::uint8_t>> used_units_;
   OpTable table_;
   std::vector<std::vector<double>> values_;  // by column, then row of the table
   std::vector<std::vector<std::uint8_t>> known_;

@@ -156,10 +156,8 @@ class OpTableBuilder::Details {
   }
 
  private:
-  // By core, work and the inference that it was of; empty between two rows.
-  using WorkOfCores = std::vector<std::vector<std::pair<std::uint32_t, double>>>;
   static WorkOfCores& kept(const OpTableBuilder& table) {
-    thread_local WorkOfCores work_of;
+    WorkOfCores& work_of = table.work_of_cores_.mine();
     if (work_of.size() < table.cores_.count()) work_of.resize(table.cores_.count());
     return work_of;
   }
@@ -268,7 +266,7 @@ class OpTableBuilder::Instances {
   Instances(const OpTableBuilder& table, std::uint32_t group)
       : table_(table),
         kinds_(table.profile_.spans, table.keys_.rows()[group].kinds > 1),
-        is_used_(kept(table.profile_)) {
+        is_used_(kept(table)) {
     const auto spans = table.sums_.spans(group);
     compiled_ = std::any_of(spans.begin(), spans.end(),
                             [](const KeptOpSpan& span) { return is_compiled(span.kind()); });
@@ -311,10 +309,9 @@ class OpTableBuilder::Instances {
   }
 
  private:
-  // By unit; false between two rows.
-  static std::vector<std::uint8_t>& kept(const Profile& profile) {
-    thread_local std::vector<std::uint8_t> is_used;
-    if (is_used.size() <= profile.units.size()) is_used.resize(profile.units.size() + 1, false);
+  static std::vector<std::uint8_t>& kept(const OpTableBuilder& table) {
+    std::vector<std::uint8_t>& is_used = table.used_units_.mine();
+    is_used.resize(table.profile_.units.size() + 1, false);
     return is_used;
   }
 

@@ -7,6 +7,7 @@
 #include "analysis/answers.hpp"
 #include "analysis/self_times.hpp"
 #include "base/parallel.hpp"
+#include "base/per_thread.hpp"
 #include "profile/append_interval.hpp"
 
 namespace npuscope::analysis {
@@ -182,10 +183,11 @@ std::vector<std::int64_t> find_self_times(const Analysis& analysis) {
     return own;
   }
   const SpansByUnit& by_unit = analysis.spans_by_unit();
+  PerThread<std::vector<std::int64_t>> own_of_unit;
   parallel_for(by_unit.groups(), [&](std::size_t group) {
     const auto spans = by_unit.all().subspan(by_unit.place_of(group),
                                              by_unit.place_of(group + 1) - by_unit.place_of(group));
-    thread_local std::vector<std::int64_t> of_unit;
+    std::vector<std::int64_t>& of_unit = own_of_unit.mine();
     find_self_times(spans, of_unit);
     for (std::size_t place = 0; place < spans.size(); ++place) {
       ask_ahead(own, spans, place);

@@ -6,6 +6,7 @@
 #include "analysis/answers.hpp"
 #include "analysis/timeline/span_groups.hpp"
 #include "base/parallel.hpp"
+#include "base/per_thread.hpp"
 
 namespace npuscope::analysis {
 
@@ -159,7 +160,10 @@ class Filling {
  private:
   static constexpr std::uint32_t left_out = ~std::uint32_t{0};
 
-  CellPiece* piece_of(std::uint32_t group, std::vector<CellPiece>& pieces, std::size_t first) const;
+  // By group, a place among the pieces; stale ones are told by what is there.
+  using Noted = std::vector<std::size_t>;
+  static CellPiece* piece_of(std::uint32_t group, Noted& noted, std::vector<CellPiece>& pieces,
+                             std::size_t first);
   std::vector<CellPiece> pieces_of(UnitId unit) const;
   std::vector<CellPiece> collect() const;
   void rank(const std::vector<CellPiece>& pieces);
@@ -171,13 +175,12 @@ class Filling {
   SpanGroups rows_, fills_;
   std::vector<std::uint32_t> place_;  // of each group of rows among those kept
   std::vector<std::uint32_t> rank_;   // of each group of fills among cells_.fills
+  mutable PerThread<Noted> noted_;
 };
 
 // A piece of the group among those from `first` on. None: the next to be pushed is taken to be one.
-CellPiece* Filling::piece_of(std::uint32_t group, std::vector<CellPiece>& pieces,
-                             std::size_t first) const {
-  thread_local std::vector<std::size_t> noted;  // by group; stale ones are told by what is there
-  if (noted.size() < fills_.count()) noted.resize(fills_.count(), 0);
+CellPiece* Filling::piece_of(std::uint32_t group, Noted& noted, std::vector<CellPiece>& pieces,
+                             std::size_t first) {
   std::size_t& place = noted[group];
   if (place >= first && place < pieces.size() && pieces[place].group == group) {
     return &pieces[place];
@@ -188,6 +191,8 @@ CellPiece* Filling::piece_of(std::uint32_t group, std::vector<CellPiece>& pieces
 
 std::vector<CellPiece> Filling::pieces_of(UnitId unit) const {
   std::vector<CellPiece> pieces;
+  Noted& noted = noted_.mine();
+  noted.resize(fills_.count(), 0);
   Cutter cutter(cells_.columns);
   std::size_t merged = 0;
   std::uint32_t last_column = 0;
@@ -201,7 +206,7 @@ std::vector<CellPiece> Filling::pieces_of(UnitId unit) const {
         merged = pieces.size();
         last_column = std::uint32_t(column);
       }
-      CellPiece* const known = piece_of(group, pieces, merged);
+      CellPiece* const known = piece_of(group, noted, pieces, merged);
       if (known != nullptr && known->row == row) {
         known->length = saturating_add(known->length, length);
       } else {

@@ -10,6 +10,7 @@
 #include "analysis/ops/op_keys.hpp"
 #include "analysis/self_times.hpp"
 #include "base/parallel.hpp"
+#include "base/per_thread.hpp"
 #include "npuscope/analysis/traffic.hpp"
 #include "npuscope/analysis/units.hpp"
 
@@ -54,8 +55,11 @@ class Loads {
         traffic_(analysis.traffic()),
         units_(profile_.units.size()) {
     const SpansByUnit& by_unit = analysis.spans_by_unit();
+    PerThread<std::vector<std::int64_t>> own;
     parallel_for(units_.size(), [&](std::size_t unit) {
-      find_load(units_[unit], by_unit.spans_of(UnitId(std::uint32_t(unit))));
+      const auto spans = by_unit.spans_of(UnitId(std::uint32_t(unit)));
+      find_self_times(spans, own.mine());
+      find_load(units_[unit], spans, own.mine());
     });
     if (!take_counters()) add_ddr_of_spans();
     count_static();
@@ -70,7 +74,8 @@ class Loads {
     std::vector<std::uint32_t> ops;  // that it worked on, each once
   };
 
-  void find_load(OfUnit& unit, std::span<const SpanOfUnit> spans) const;
+  void find_load(OfUnit& unit, std::span<const SpanOfUnit> spans,
+                 const std::vector<std::int64_t>& own) const;
   bool take_counters();
   void add_ddr_of_spans();
   void count_static();
@@ -92,9 +97,8 @@ void sort_and_unite(std::vector<std::uint32_t>& ops) {
   ops.erase(std::unique(ops.begin(), ops.end()), ops.end());
 }
 
-void Loads::find_load(OfUnit& unit, std::span<const SpanOfUnit> spans) const {
-  thread_local std::vector<std::int64_t> own;
-  find_self_times(spans, own);
+void Loads::find_load(OfUnit& unit, std::span<const SpanOfUnit> spans,
+                      const std::vector<std::int64_t>& own) const {
   // Where a unit has few of very many ops, to note all of them would cost more than to sort.
   std::vector<bool> seen(spans.size() > measuring_.size() / 64 ? measuring_.size() : 0, false);
   for (std::size_t place = 0; place < spans.size(); ++place) {

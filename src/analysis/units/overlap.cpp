@@ -8,6 +8,7 @@
 #include "analysis/units/busy_together.hpp"
 #include "analysis/units/unit_busy.hpp"
 #include "base/parallel.hpp"
+#include "base/per_thread.hpp"
 #include "profile/sort_by_time.hpp"
 
 namespace npuscope::analysis {
@@ -73,10 +74,15 @@ void sweep_classes(const std::vector<Stream>& streams, Interval window, Counted&
   pass_until(window.end);
 }
 
+struct Offsets {
+  std::vector<std::uint64_t> begins, ends;
+};
+
 // Begins and ends are sorted apart, as offsets in the window, and then told one after the other.
 // Which comes next is as random as can be: a processor must not have to guess it.
-void sweep_units(const std::vector<UnitBusy>& units, Interval window, Counted& counted) {
-  thread_local std::vector<std::uint64_t> begins, ends;
+void sweep_units(const std::vector<UnitBusy>& units, Interval window, Offsets& offsets,
+                 Counted& counted) {
+  auto& [begins, ends] = offsets;
   begins.clear();
   ends.clear();
   const auto offset = [&](std::int64_t time) {
@@ -151,8 +157,9 @@ Overlap find_overlap(const Analysis& analysis) {
   const auto windows =
       windows_of(extent, std::clamp<std::size_t>(intervals / intervals_a_window, 1, max_windows));
   std::vector<Counted> counted(windows.size());
+  PerThread<Offsets> offsets;
   parallel_for(windows.size(), [&](std::size_t i) {
-    sweep_units(units, windows[i], counted[i]);
+    sweep_units(units, windows[i], offsets.mine(), counted[i]);
     sweep_classes(streams, windows[i], counted[i]);
   });
 

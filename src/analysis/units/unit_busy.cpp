@@ -8,6 +8,7 @@
 #include "analysis/self_times.hpp"
 #include "analysis/timeline/span_engines.hpp"
 #include "base/parallel.hpp"
+#include "base/per_thread.hpp"
 #include "profile/append_interval.hpp"
 #include "profile/union_of_many.hpp"
 
@@ -181,8 +182,7 @@ class BusyCollector {
 };
 
 UnitBusy busy_of(UnitId unit, std::span<const SpanOfUnit> spans, const SpanEngines& engines,
-                 const ClassesOfSpans& classes) {
-  thread_local std::vector<std::int64_t> own;
+                 const ClassesOfSpans& classes, std::vector<std::int64_t>& own) {
   find_self_times(spans, own);
   BusyCollector collector;
   collector.expect(spans.size());
@@ -245,9 +245,10 @@ std::vector<UnitBusy> busy_by_unit(const Analysis& analysis, const SpanEngines& 
   const Profile& profile = analysis.profile();
   const SpansByUnit& by_unit = analysis.spans_by_unit();
   std::vector<UnitBusy> all(profile.units.size() + 1);
+  PerThread<std::vector<std::int64_t>> own;
   parallel_for(all.size(), [&](std::size_t i) {
     const UnitId unit = i < profile.units.size() ? UnitId(std::uint32_t(i)) : UnitId::none;
-    all[i] = busy_of(unit, by_unit.spans_of(unit), engines, classes);
+    all[i] = busy_of(unit, by_unit.spans_of(unit), engines, classes, own.mine());
   });
   return all;
 }

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t rows_of_block = 500'000;
 
 Id random_id() {
-  thread_local std::random_device source;
+  std::random_device source;
   return Id((std::uint64_t(source()) << 31 ^ source()) & 0x7fffffffffffffff);
 }
 

@@ -217,11 +217,16 @@ void AnnotationDecoder::decode_value(std::string_view annotation, Scope scope, S
   into.add(name, ArgumentType::null, 0);
 }
 
+struct AnnotationDecoder::LegacyJson {
+  simdjson::dom::parser parser;
+};
+
 // Text that is JSON is kept as it stands; a lone number or string as what it is.
 void AnnotationDecoder::add_legacy_json(std::string_view text, StringId name, ArgumentList& into) {
-  static thread_local simdjson::dom::parser parser;
+  if (!legacy_json_) legacy_json_ = std::make_shared<LegacyJson>();
   simdjson::dom::element element;
-  if (parser.parse(text.data(), text.size(), true).get(element) != simdjson::SUCCESS) {
+  if (legacy_json_->parser.parse(text.data(), text.size(), true).get(element) !=
+      simdjson::SUCCESS) {
     return into.add_text(name, strings_->intern(text));
   }
   switch (element.type()) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -92,6 +93,8 @@ class AnnotationDecoder {
   std::array<Form, sequences_with_forms * forms_of_sequence> forms_;
   std::uint64_t last_forms_ = 0;
   std::string text_;  // of the annotation at hand
+  struct LegacyJson;
+  std::shared_ptr<LegacyJson> legacy_json_;  // null before the first such text
 };
 
 // Fills an Arguments table; rows may get more arguments later.
