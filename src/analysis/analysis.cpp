@@ -1,11 +1,14 @@
 #include "npuscope/analysis/analysis.hpp"
 
 #include "analysis/answers.hpp"
+#include "analysis/inference_times.hpp"
 #include "analysis/lazy.hpp"
+#include "analysis/ops/op_runs.hpp"
 #include "analysis/ops/op_times.hpp"
 #include "analysis/units/busy_together.hpp"
 #include "analysis/units/unit_busy.hpp"
 #include "analysis/units/unit_numbers.hpp"
+#include "npuscope/analysis/samples.hpp"
 
 namespace npuscope::analysis {
 
@@ -18,6 +21,8 @@ struct Analysis::Answers {
   Lazy<std::map<std::uint32_t, Interval>> inference_extents;
   Lazy<std::vector<UnitBusy>> unit_busy;
   Lazy<BusyTogether> busy_together;
+  Lazy<Inferences> inferences;
+  Lazy<IssuesBeside> issues_beside;
   Lazy<Coarse> coarse;
   Lazy<std::vector<PhaseRow>> phases;
   Lazy<std::vector<NumberRow>> numbers;
@@ -75,6 +80,15 @@ const std::vector<UnitBusy>& Analysis::unit_busy() const {
 
 const BusyTogether& Analysis::busy_together() const {
   return answers_->busy_together.get([&] { return find_busy_together(*this); });
+}
+
+const Inferences& Analysis::inferences() const {
+  return answers_->inferences.get(
+      [&] { return Inferences(profile(), every_instance, max_inferences); });
+}
+
+const IssuesBeside& Analysis::issues_beside() const {
+  return answers_->issues_beside.get([&] { return IssuesBeside(profile(), self_times()); });
 }
 
 const Coarse& Analysis::coarse() const {

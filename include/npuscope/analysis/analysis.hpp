@@ -38,6 +38,8 @@
 
 namespace npuscope::analysis {
 
+class Inferences;
+class IssuesBeside;
 struct BusyTogether;
 struct OpTimes;
 struct UnitBusy;
@@ -111,6 +113,8 @@ class Analysis {
   const UnitNumbers& unit_numbers() const;  // for the questions themselves
   const std::vector<UnitBusy>& unit_busy() const;
   const BusyTogether& busy_together() const;
+  const Inferences& inferences() const;  // more than 65,536 are not told apart
+  const IssuesBeside& issues_beside() const;
 
  private:
   struct Answers;

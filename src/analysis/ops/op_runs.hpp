@@ -5,7 +5,7 @@
 //   for (… spans of the op …) runs.add(kind, inference, unit, interval);
 //   runs.finish(lengths)                 // 1: four threads at once, or an issue and its transfer,
 //                                        // are one run; how long it took is appended
-//   IssuesBeside(profile, own).of(row)   // of a DMA op's 2 ticks on its thread, those in which its
+//   analysis.issues_beside().of(row)     // of a DMA op's 2 ticks on its thread, those in which its
 //                                        // transfer ran: 2
 //
 // A run of a compiled op is one execution of it in one inference, as the vendor's summary counts:

@@ -32,15 +32,13 @@ double percentile_with(const std::vector<double>& samples, std::size_t zeros, do
 
 }  // namespace
 
-OpSums::OpSums(const Profile& profile, const std::vector<std::int64_t>& own,
-               const IssuesBeside& issues, const OpKeys& keys, const Inferences& inferences,
-               bool per_inference)
-    : profile_(profile),
-      own_(own),
-      issues_(issues),
+OpSums::OpSums(const Analysis& analysis, const OpKeys& keys, bool per_inference)
+    : profile_(analysis.profile()),
+      own_(analysis.self_times()),
+      issues_(analysis.issues_beside()),
       keys_(keys),
-      inferences_(inferences),
-      per_inference_(per_inference && inferences.count() > 1) {
+      inferences_(analysis.inferences()),
+      per_inference_(per_inference && inferences_.count() > 1) {
   sort_spans();
   find_columns();
 }

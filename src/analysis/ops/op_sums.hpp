@@ -1,6 +1,6 @@
 // The columns of an op table that come from spans, summed for one row of it.
 //
-//   const OpSums sums(profile, own, beside, keys, inferences);
+//   const OpSums sums(analysis, keys, false);
 //   sums.columns()[1].name       // "work"
 //   const RowSums row = sums.of(group);
 //   row.value(column)            // sum, or the median of the inferences after the first
@@ -64,8 +64,7 @@ struct RowSums {
 
 class OpSums {
  public:
-  OpSums(const Profile& profile, const std::vector<std::int64_t>& own, const IssuesBeside& issues,
-         const OpKeys& keys, const Inferences& inferences, bool per_inference);
+  OpSums(const Analysis& analysis, const OpKeys& keys, bool per_inference);
 
   const std::vector<OpColumn>& columns() const { return columns_; }
   std::uint64_t columns_left() const { return columns_left_; }

@@ -25,18 +25,15 @@ class OpTableBuilder {
         profile_(analysis.profile()),
         own_(analysis.self_times()),
         options_(options),
-        issues_(profile_, own_),
         keys_(profile_, options),
         cores_(profile_),
         engines_(profile_),
-        inferences_(profile_, every_instance, max_inferences),
-        sums_(profile_, own_, issues_, keys_, inferences_, options.per_inference) {}
+        inferences_(analysis.inferences()),
+        sums_(analysis, keys_, options.per_inference) {}
 
   OpTable finish();
 
  private:
-  static constexpr std::size_t max_inferences = 65'536;  // beyond that they are sums
-
   class Instances;
   class Details;
   class Runs;
@@ -69,11 +66,10 @@ class OpTableBuilder {
   const Profile& profile_;
   const std::vector<std::int64_t>& own_;
   const OpOptions& options_;
-  IssuesBeside issues_;
   OpKeys keys_;
   CoreNumbers cores_;
   SpanEngines engines_;
-  Inferences inferences_;
+  const Inferences& inferences_;  // more than can be told apart are sums
   OpSums sums_;
   // Of the row at hand, empty between two: by core, work and the inference that it was of; by unit,
   // whether it was used.

@@ -34,7 +34,7 @@ class Times {
       if (index_of(op) < ops) times_.seen[index_of(op)] = 1;
     }
     choose();
-    const IssuesBeside issues(profile_, self_times_);
+    const IssuesBeside& issues = analysis_.issues_beside();
     if (chosen_) {
       walk(SpansByUnit(profile_, rows_of_chosen()), issues);
     } else {

@@ -16,10 +16,13 @@ namespace {
 // Groups of ops whose work ran on one core, what they did, and kernels that ran on all cores.
 class OneCoreWork {
  public:
-  OneCoreWork(const Profile& profile, const std::vector<std::int64_t>& own)
-      : profile_(profile), keys_(profile, {}), cores_(profile), groups_(keys_.count()) {
+  explicit OneCoreWork(const Analysis& analysis)
+      : profile_(analysis.profile()),
+        keys_(profile_, {}),
+        cores_(profile_),
+        groups_(keys_.count()) {
     number_kinds();
-    look_at_spans(own);
+    look_at_spans(analysis.self_times(), analysis.issues_beside());
   }
 
   const OpKeys& keys() const { return keys_; }
@@ -60,7 +63,7 @@ class OneCoreWork {
   };
 
   void number_kinds();
-  void look_at_spans(const std::vector<std::int64_t>& own);
+  void look_at_spans(const std::vector<std::int64_t>& own, const IssuesBeside& issues);
   void find_kinds_on_all(const std::vector<std::uint8_t>& ran);
 
   const Profile& profile_;
@@ -88,9 +91,8 @@ void OneCoreWork::number_kinds() {
 }
 
 // Of work on NPUs. A group that only other processors work on has no core.
-void OneCoreWork::look_at_spans(const std::vector<std::int64_t>& own) {
+void OneCoreWork::look_at_spans(const std::vector<std::int64_t>& own, const IssuesBeside& issues) {
   const Spans& spans = profile_.spans;
-  const IssuesBeside issues(profile_, own);
   struct Part {
     std::vector<std::uint8_t> ran, ran_kinds;  // by core; by kind and core
     std::vector<Group> groups;
@@ -165,7 +167,7 @@ std::vector<double> OneCoreWork::active_times(const std::vector<std::uint8_t>& a
 
 std::vector<OneCoreOp> find_one_core_ops(const Analysis& analysis, double min_share) {
   const Profile& profile = analysis.profile();
-  const OneCoreWork found(profile, analysis.self_times());
+  const OneCoreWork found(analysis);
   std::vector<OneCoreOp> ops;
   if (found.core_count() < 2) return ops;
   const double min_active = min_share * double(length_of(analysis.timeline_extent()));

@@ -185,8 +185,7 @@ std::vector<UnitGroupRow> find_unit_groups(const Analysis& analysis, UnitGroupin
 }
 
 std::vector<SteadyUse> find_steady_use(const Analysis& analysis) {
-  constexpr std::size_t max_inferences = 65'536;
-  const Inferences inferences(analysis.profile(), every_instance, max_inferences);
+  const Inferences& inferences = analysis.inferences();
   std::vector<SteadyUse> all;
   if (inferences.count() < 2) return all;
   const auto times = busiest_of_inferences(analysis, inferences);
