@@ -21,13 +21,14 @@ std::string inferences_of(const Provenance& from) {
   return text;
 }
 
-std::string clock_text(const Profile& profile) {
+std::string clock_text(const analysis::Analysis& analysis) {
+  const Profile& profile = analysis.profile();
   const std::size_t base = index_of(profile.base_clock);
   if (profile.spans.size() == 0 || base >= profile.clocks.size()) return {};
   const Clock& clock = profile.clocks[base];
   const std::string unit = unit_of(profile, profile.base_clock);
   const std::string text = fmt::format("{} ({})", profile.text(clock.name), unit);
-  const auto rate = analysis::clock_rate_during(profile, analysis::timeline_of(profile));
+  const auto rate = analysis::clock_rate_during(profile, analysis.timeline_extent());
   if (clock.rate.value > 0) {
     return unit == "ns" ? text : text + ", " + hertz_text(clock.rate.value);
   }
@@ -41,7 +42,8 @@ std::string clock_text(const Profile& profile) {
 
 }  // namespace
 
-Section about_section(const Profile& profile) {
+Section about_section(const analysis::Analysis& analysis) {
+  const Profile& profile = analysis.profile();
   const Provenance& from = profile.provenance;
   const auto text = [](const std::string& value) { return value.empty() ? Value() : Value(value); };
   const std::string format = from.format.empty() ? "unknown" : from.format;
@@ -56,7 +58,7 @@ Section about_section(const Profile& profile) {
       {{"inferences"}, from.inferences > 0 ? Value(from.inferences) : Value()},
       {{"temperature"}, stable_name(from.temperature)},
       {{"instrumentation"}, text(from.instrumentation)},
-      {{"", "clock"}, text(clock_text(profile))}};
+      {{"", "clock"}, text(clock_text(analysis))}};
   std::string held;
   const auto holds = [&](const char* key, std::uint64_t count, const char* one, const char* many) {
     section.facts.push_back({{key}, count});

@@ -79,7 +79,7 @@ Result<Document> FullPage::make() {
   const Profile& profile = analysis_.profile();
   document_.profile = &profile;
   document_.scope = scope_of_all(profile);
-  add(about_section(profile));
+  add(about_section(analysis_));
   if (!request_.is_part) add(latency_section(latency_of(analysis_)));
   if (analysis_.call()) add(call_section(*analysis_.call()));
   add(wall_section(analysis_, request_.leaves_out_rows));

@@ -9,7 +9,7 @@
 
 namespace npuscope::report {
 
-Section about_section(const Profile& profile);
+Section about_section(const analysis::Analysis& analysis);
 Section latency_section(const LatencyOfCall& latency);
 Section wall_section(const analysis::Analysis& analysis, bool leaves_out_rows);
 Section throughput_section(const Profile& profile);
