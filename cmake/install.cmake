@@ -20,6 +20,11 @@ install(FILES ${PROJECT_BINARY_DIR}/npuscopeConfig.cmake
         cmake/Findre2.cmake cmake/Findxlsxwriter.cmake
         DESTINATION ${package_folder} COMPONENT dev)
 
+# What an installation takes of the build, for ./dev package.
+add_custom_target(npuscope_installed)
+add_dependencies(npuscope_installed npuscope npuscope-model npuscope_core_library npuscope_formats_library
+                 npuscope_reference_library)
+
 # Made by the program itself, of its own flags (src/cli/description.hpp).
 set(shell_files ${PROJECT_BINARY_DIR}/shell)
 add_custom_command(OUTPUT ${shell_files}/made
@@ -33,6 +38,7 @@ add_custom_command(OUTPUT ${shell_files}/made
   DEPENDS npuscope npuscope-model VERBATIM)
 if(NOT NPUSCOPE_SANITIZE)
   add_custom_target(npuscope_shell_files ALL DEPENDS ${shell_files}/made)
+  add_dependencies(npuscope_installed npuscope_shell_files)
   install(DIRECTORY ${shell_files}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 
           COMPONENT runtime FILES_MATCHING PATTERN *.1)
   install(FILES ${shell_files}/npuscope DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
