@@ -9,19 +9,26 @@
 // something to destroy, it ends the program.
 #pragma once
 
-#include <tbb/enumerable_thread_specific.h>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
 
 namespace npuscope {
 
 template <class T>
 class PerThread {
  public:
-  // That of the calling thread. What another thread of this one's arena may take up in the
-  // meantime, such as a parallel_for, must not ask for it too.
-  T& mine() { return objects_.local(); }
+  // That of the calling thread. To be asked for once for a part, not for each of millions of spans.
+  // What this thread may take up before the part is done, as in a parallel_for within it, must not
+  // ask for it too.
+  T& mine() {
+    const std::lock_guard lock(mutex_);
+    return objects_[std::this_thread::get_id()];
+  }
 
  private:
-  tbb::enumerable_thread_specific<T> objects_;
+  std::mutex mutex_;
+  std::unordered_map<std::thread::id, T> objects_;
 };
 
 }  // namespace npuscope
