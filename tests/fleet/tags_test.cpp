@@ -61,9 +61,8 @@ TEST(FleetTags, TimesAreReadBackAsTheyArePrinted) {
 TEST(FleetTags, ATimeInNoYearOverflowedTheCalendar) {
   EXPECT_EQ(time_text(253'402'300'799), "9999-12-31T23:59:59Z");
   EXPECT_EQ(time_text(-62'167'219'200), "0000-01-01T00:00:00Z");
-  for (const std::int64_t time :
-       {std::numeric_limits<std::int64_t>::min(), -62'167'219'201L, 253'402'300'800L,
-        std::numeric_limits<std::int64_t>::max()}) {
+  for (const std::int64_t time : {std::numeric_limits<std::int64_t>::min(), -62'167'219'201L,
+                                  253'402'300'800L, std::numeric_limits<std::int64_t>::max()}) {
     EXPECT_EQ(time_text(time), std::to_string(time));
   }
 }
