@@ -35,7 +35,9 @@ void Arguments::add(std::size_t row, std::uint32_t shape, std::span<const std::u
   }
   open_shapes_.push_back(shape);
   open_firsts_.push_back(open_values_.size());
-  for (const std::uint64_t value : values) open_values_.push_back(value);
+  const std::size_t first = open_values_.size();
+  open_values_.resize(first + values.size());
+  std::copy(values.begin(), values.end(), open_values_.begin() + std::ptrdiff_t(first));
   if (open_shapes_.size() == ArgumentBlock::rows) close_block(open_values_);
 }
 

@@ -160,6 +160,46 @@ TEST(ArgumentBlocks, AreTheSameInWhateverPiecesRowsCome) {
   }
 }
 
+TEST(ArgumentBlocks, KeepTheValuesOfThePlacesThatStay) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    Maker maker(seed);
+    const std::size_t shapes = seed % 3 == 0 ? 2 : seed % 3 == 1 ? 2 + maker.below(9) : 900;
+    maker.make(shapes, 1 + maker.below(5000));
+    Arguments arguments = made_of(maker.shapes, maker.rows);
+    std::vector<std::vector<std::uint32_t>> staying(maker.shapes.size());
+    for (std::size_t shape = 0; shape < maker.shapes.size(); ++shape) {
+      for (std::uint32_t place = 0; place < maker.shapes[shape].size(); ++place) {
+        if (maker.below(3) > 0) staying[shape].push_back(place);
+      }
+    }
+    arguments.keep_places(staying);
+    const std::size_t size = arguments.size();
+    bool any = false;
+    for (std::size_t row = 0; row < maker.rows.size(); ++row) {
+      const Row& before = maker.rows[row];
+      const auto& places = staying[before.shape];
+      any |= !places.empty();
+      if (size == 0) continue;
+      const ArgumentShape& keys = arguments.shapes[arguments.shape(row)];
+      ASSERT_EQ(keys.size(), places.size()) << row;
+      for (std::size_t i = 0; i < places.size(); ++i) {
+        ASSERT_EQ(keys[i], maker.shapes[before.shape][places[i]]) << row;
+        ASSERT_EQ(arguments.at(row, i).bits, before.values[places[i]]) << row;
+      }
+    }
+    ASSERT_EQ(size, any ? maker.rows.size() : 0);
+    for (std::size_t a = 0; a < arguments.shapes.size(); ++a) {
+      for (std::size_t b = 0; b < a; ++b) ASSERT_NE(arguments.shapes[a], arguments.shapes[b]);
+    }
+    // Rows are added behind them as before.
+    if (size == 0) continue;
+    const auto wide = std::ranges::max_element(arguments.shapes, {}, &ArgumentShape::size);
+    const std::vector<std::uint64_t> values(wide->size(), 7);
+    arguments.add(size, std::uint32_t(wide - arguments.shapes.begin()), values);
+    ASSERT_EQ(arguments.at(size, 0).bits, 7u);
+  }
+}
+
 TEST(ArgumentBlocks, HaveRowsWithoutArgumentsBetweenThoseThatAreAdded) {
   Arguments arguments;
   arguments.shapes = {{}, shape_of(1)};

@@ -96,10 +96,20 @@ class ArgumentBlock {
     return {of.shape, bytes + of.begin + rank * of.values * sizeof(std::uint64_t)};
   }
 
+  // What stays of the rows of a shape: some of their places, in this order, as rows of `shape`.
+  struct Kept {
+    std::uint32_t shape = 0;
+    std::vector<std::uint32_t> places;
+  };
+  // The same rows with what stays of them, by their shape; of them there are so many.
+  ArgumentBlock with_places(std::span<const Kept> kept_of_shape, std::size_t row_count) const;
+  bool has_any(std::span<const Kept> kept_of_shape) const;  // whether any place stays
+
   std::size_t bytes() const;  // that it takes in memory
 
  private:
   friend class BlockPacker;
+  ArgumentBlock() = default;
 
   // The rows of one shape.
   struct Form {
@@ -109,6 +119,8 @@ class ArgumentBlock {
   };
 
   enum class FormsKept : std::uint8_t { one, narrow, wide };
+
+  std::vector<std::uint32_t> rows_of_forms(std::size_t row_count) const;
 
   FormsKept forms_kept_ = FormsKept::one;
   std::vector<Form> forms_;

@@ -8,7 +8,8 @@
 //   arguments.add(7, 1, {{196841, bits_of(1450.248), std::uint32_t(op_name)}});
 //   arguments.find(7, op_p_cycle)->integer()   // 196841
 //
-// Rows are added in their order and stay as they are. Whoever changes some makes them anew.
+// Rows are added in their order and stay as they are, but for values that all rows of a shape lose.
+// Whoever changes some makes them anew.
 #pragma once
 
 #include <algorithm>
@@ -94,6 +95,9 @@ class Arguments {
                 const PlaceOf& place_of);
   // As many rows, where any has arguments: the new ones have none.
   void resize(std::size_t rows);
+  // All rows with only some of their values: of each shape the places that stay, in their order.
+  // Shapes are made anew; those that become the same are one.
+  void keep_places(std::span<const std::vector<std::uint32_t>> places_of_shape);
 
   std::size_t bytes() const;  // that the rows take in memory
 

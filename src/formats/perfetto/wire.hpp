@@ -30,7 +30,7 @@ namespace npuscope::perfetto {
 // it ends with its last byte, and the number, whose groups of 7 bits are moved together two by two.
 constexpr std::uint64_t more_follow = 0x8080'8080'8080'8080;
 constexpr bool is_varint(std::uint64_t word, std::size_t bytes) {
-  return (word & more_follow) == (more_follow >> 8 * (8 - bytes) & ~(0x80ull << 8 * (bytes - 1)));
+  return (word & more_follow) == (more_follow >> 8 * (8 - bytes)) >> 8;
 }
 constexpr std::uint64_t varint_of(std::uint64_t word) {
   word &= ~more_follow;
@@ -75,6 +75,20 @@ class FieldReader {
   std::string_view get_view() {
     const std::size_t size = get_uint32();
     return {take(size), size};
+  }
+  // This field, which has bytes, and those of the same tag that follow it, with their tags and
+  // lengths; false, and nothing is taken, where the tag is not written in one byte.
+  bool get_run(std::string_view& fields) {
+    const char* const begin = at_ - 1;
+    const char tag = *begin;
+    if (std::uint8_t(tag) != tag_and_type_) return false;
+    for (;;) {
+      get_view();
+      if (at_ == end_ || *at_ != tag) break;
+      ++at_;
+    }
+    fields = {begin, std::size_t(at_ - begin)};
+    return true;
   }
   void skip();
 

@@ -81,6 +81,8 @@ void expect_sound(const Profile& profile) {
 TEST(PerfettoHostile, KeepsAllWholePacketsBeforeACut) {
   const std::string whole = sample_trace();
   const auto ends = packet_ends(whole);
+  std::size_t expected_of = 0;
+  std::string expected;  // of the packets up to there
   for (std::size_t size = 1; size < whole.size(); ++size) {
     const auto before = std::upper_bound(ends.begin(), ends.end(), size) - 1;
     const auto cut = try_to_read(std::string_view(whole).substr(0, size));
@@ -90,9 +92,12 @@ TEST(PerfettoHostile, KeepsAllWholePacketsBeforeACut) {
     }
     ASSERT_TRUE(cut) << "cut at " << size;
     expect_sound(*cut);
-    const auto upto = try_to_read(std::string_view(whole).substr(0, *before));
-    ASSERT_TRUE(upto);
-    std::string expected = test::text_of(*upto);
+    if (*before != expected_of) {
+      expected_of = *before;
+      const auto upto = try_to_read(std::string_view(whole).substr(0, *before));
+      ASSERT_TRUE(upto);
+      expected = test::text_of(*upto);
+    }
     std::string text = test::text_of(*cut);
     if (*before != size) {
       const std::string told = fmt::format(

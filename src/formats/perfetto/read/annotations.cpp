@@ -24,24 +24,6 @@ void add_unsigned(ArgumentList& into, StringId name, std::uint64_t value) {
   into.add(name, fits ? ArgumentType::integer : ArgumentType::unsigned_integer, value);
 }
 
-std::uint32_t first_bytes(std::string_view annotation) {
-  std::uint32_t bytes = 0;
-  std::memcpy(&bytes, annotation.data(), sizeof bytes);
-  return bytes;
-}
-
-// Fields whose values have one type, in numbers of up to eight bytes.
-bool may_be_in_form(std::uint32_t field, ArgumentType type) {
-  switch (field) {
-    case fixed64_field(annotation_field::number): return type == ArgumentType::number;
-    case varint_field(annotation_field::boolean): return type == ArgumentType::boolean;
-    case varint_field(annotation_field::unsigned_integer):
-    case varint_field(annotation_field::pointer):
-    case varint_field(annotation_field::integer): return type == ArgumentType::integer;
-    default: return false;
-  }
-}
-
 void write_leaf(JsonWriter<std::string>& json, const auto& value) { json.value(value); }
 void write_leaf(JsonWriter<std::string>& json, std::monostate) { json.null(); }
 // JSON has no other numbers.
@@ -52,109 +34,18 @@ void write_leaf(JsonWriter<std::string>& json, double value) {
 
 }  // namespace
 
-AnnotationDecoder::Form& AnnotationDecoder::form_for(const InternedState& interned,
-                                                     std::uint64_t name_iid) {
-  if (interned.annotation_forms == 0) interned.annotation_forms = ++last_forms_;
-  const std::uint64_t of = interned.annotation_forms;
-  Form& form = forms_[of % sequences_with_forms * forms_of_sequence + name_iid % forms_of_sequence];
-  if (form.tried_for != of) form.learnt_in_vain = 0;
-  form.tried_for = of;
-  return form;
+void AnnotationDecoder::decode_each(const TrackEvent& event, const InternedState* interned,
+                                    std::uint64_t offset, ArgumentList& into) {
+  into.clear();
+  const Scope scope{interned, offset};
+  FieldReader reader(event.annotations);
+  while (reader.next()) decode(reader.get_view(), scope, into);
+  for (const std::string_view annotation : event.more_annotations) decode(annotation, scope, into);
+  if (interned == nullptr || !event.more_annotations.empty()) return;
+  forms_.learn(event.annotations, event.name_number(), *interned, into);
 }
 
-void AnnotationDecoder::decode(const std::vector<std::string_view>& annotations,
-                               std::uint64_t name_iid, const InternedState* interned,
-                               std::uint64_t offset, ArgumentList& into) {
-  if (annotations.empty()) return;
-  Form* form = nullptr;
-  if (interned != nullptr) {
-    form = &form_for(*interned, name_iid);
-    if (decode_by_form(annotations, *form, *interned, into)) {
-      form->learnt_in_vain = 0;
-      return;
-    }
-    into.clear();
-  }
-  for (const std::string_view annotation : annotations) {
-    decode(annotation, interned, offset, into);
-  }
-  if (form != nullptr && form->learnt_in_vain++ < most_in_vain) {
-    learn_form(annotations, *form, *interned, into);
-  }
-}
-
-// False, and nothing is said of it, where an annotation is another one or not right.
-bool AnnotationDecoder::decode_by_form(const std::vector<std::string_view>& annotations, Form& form,
-                                       const InternedState& interned, ArgumentList& into) {
-  if (form.of != interned.annotation_forms || form.begins.size() != annotations.size()) {
-    return false;
-  }
-  into.values.resize(annotations.size());
-  for (std::size_t i = 0; i < annotations.size(); ++i) {
-    const std::string_view annotation = annotations[i];
-    const Begin& begin = form.begins[i];
-    std::uint64_t word = 0;
-    const std::size_t bytes = annotation.size() - begin.size;
-    if (annotation.size() <= begin.size || bytes > sizeof word) return false;
-    if ((first_bytes(annotation) & begin.mask) != begin.bytes) return false;
-    const char* const end = annotation.data() + annotation.size();
-    std::memcpy(&word, end - sizeof word, sizeof word);
-    std::uint64_t& value = into.values[i];
-    if (form.keys[i].type == ArgumentType::number) {
-      if (bytes != sizeof word) return false;
-      value = word;
-      continue;
-    }
-    word >>= 8 * (sizeof word - bytes);
-    if (!is_varint(word, bytes)) return false;
-    value = varint_of(word);
-    if (form.keys[i].type == ArgumentType::boolean) value = value != 0;
-    if (form.keys[i].type != ArgumentType::text) continue;
-    const StringId* const text = interned.annotation_strings.find(value);
-    if (text == nullptr) return false;
-    value = std::uint32_t(*text);
-  }
-  into.keys.assign(form.keys.begin(), form.keys.end());
-  into.shape = &form.shape;
-  return true;
-}
-
-// None where it is not the number of a name, of one byte, and a value of one type.
-std::optional<AnnotationDecoder::Begin> AnnotationDecoder::begin_of(std::string_view annotation,
-                                                                    const InternedState& interned,
-                                                                    const ArgumentKey& key) {
-  if (annotation.size() < sizeof(Begin::bytes)) return std::nullopt;
-  const std::uint32_t bytes = first_bytes(annotation);
-  const std::uint32_t name = bytes >> 8 & 0xFF, field = bytes >> 16 & 0xFF;
-  if ((bytes & 0xFF) != varint_field(annotation_field::name_iid) || name >= 0x80) {
-    return std::nullopt;
-  }
-  const StringId* const known = interned.annotation_names.find(name);
-  if (known == nullptr || *known != key.name) return std::nullopt;
-  constexpr std::uint32_t text_iid = varint_field(annotation_field::text_iid);
-  constexpr std::uint32_t text_tag = (text_iid & 0x7F) | 0x80 | text_iid >> 7 << 8;
-  if (bytes >> 16 == text_tag && key.type == ArgumentType::text) return Begin{bytes, ~0u, 4};
-  if (!may_be_in_form(field, key.type)) return std::nullopt;
-  return Begin{bytes & 0xFF'FFFF, 0xFF'FFFF, 3};
-}
-
-void AnnotationDecoder::learn_form(const std::vector<std::string_view>& annotations, Form& form,
-                                   const InternedState& interned, const ArgumentList& made) {
-  form.of = 0;
-  if (made.keys.size() != annotations.size()) return;
-  form.begins.clear();
-  for (std::size_t i = 0; i < annotations.size(); ++i) {
-    const auto begin = begin_of(annotations[i], interned, made.keys[i]);
-    if (!begin) return;
-    form.begins.push_back(*begin);
-  }
-  form.keys = made.keys;
-  form.shape = 0;
-  form.of = interned.annotation_forms;
-}
-
-void AnnotationDecoder::decode(std::string_view annotation, const InternedState* interned,
-                               std::uint64_t offset, ArgumentList& into) {
+void AnnotationDecoder::decode(std::string_view annotation, Scope scope, ArgumentList& into) {
   StringId name{};
   FieldReader reader(annotation);
   // Writers put the name first; only its last value counts.
@@ -163,8 +54,8 @@ void AnnotationDecoder::decode(std::string_view annotation, const InternedState*
       case varint_field(annotation_field::name_iid): {
         const std::uint64_t iid = reader.get_uint64();
         const StringId* const known =
-            interned == nullptr ? nullptr : interned->annotation_names.find(iid);
-        if (!known) defects_->add(Defect::missing_interned_value, offset);
+            scope.interned == nullptr ? nullptr : scope.interned->annotation_names.find(iid);
+        if (!known) defects_->add(Defect::missing_interned_value, scope.offset);
         if (!known) return;
         name = *known;
         break;
@@ -173,7 +64,7 @@ void AnnotationDecoder::decode(std::string_view annotation, const InternedState*
       default: reader.skip();
     }
   }
-  decode_value(annotation, {interned, offset}, name, into);
+  decode_value(annotation, scope, name, into);
 }
 
 void AnnotationDecoder::decode_value(std::string_view annotation, Scope scope, StringId name,
@@ -367,77 +258,6 @@ void AnnotationDecoder::write_nested(Json& json, std::string_view nested, Scope 
   } else {
     std::visit([&](const auto& value) { write_leaf(json, value); }, leaf);
   }
-}
-
-std::uint32_t ArgumentTable::shape_of(const ArgumentShape& keys) {
-  if (table_->shapes[last_shape_] == keys) return last_shape_;
-  std::uint64_t hash = keys.size();
-  for (const ArgumentKey& key : keys) {
-    hash = (hash ^ (std::uint64_t(key.name) << 8 | std::uint64_t(key.type))) *
-           0x9E3779B97F4A7C15u;  // 2^64 / golden ratio: spreads what differs little
-    hash ^= hash >> 32;
-  }
-  const auto [begin, end] = by_hash_.equal_range(hash);
-  for (auto candidate = begin; candidate != end; ++candidate) {
-    if (table_->shapes[candidate->second] == keys) return last_shape_ = candidate->second;
-  }
-  table_->shapes.push_back(keys);
-  last_shape_ = std::uint32_t(table_->shapes.size() - 1);
-  by_hash_.emplace(hash, last_shape_);
-  return last_shape_;
-}
-
-std::uint32_t ArgumentTable::shape_of(const ArgumentList& list) {
-  const bool is_known = list.shape != nullptr && *list.shape != 0;
-  const std::uint32_t shape = is_known ? *list.shape : shape_of(list.keys);
-  if (list.shape != nullptr) *list.shape = shape;
-  return shape;
-}
-
-void ArgumentTable::add(std::size_t row, const ArgumentList& list) {
-  if (!list.empty()) table_->add(row, shape_of(list), list.values);
-}
-
-std::uint32_t ArgumentTable::keep(const ArgumentList& more) {
-  kept_.push_back({no_row, shape_of(more), kept_values_.size()});
-  kept_values_.insert(kept_values_.end(), more.values.begin(), more.values.end());
-  return std::uint32_t(kept_.size() - 1);
-}
-
-void ArgumentTable::give(std::uint32_t kept, std::size_t row) {
-  kept_[kept].row = std::uint32_t(row);
-  any_given_ = true;
-}
-
-void ArgumentTable::finish(std::size_t rows) {
-  if (any_given_) append_kept(rows);
-  table_->resize(rows);
-}
-
-void ArgumentTable::append_kept(std::size_t rows) {
-  std::erase_if(kept_, [](const Kept& kept) { return kept.row == no_row; });
-  std::ranges::stable_sort(kept_, {}, &Kept::row);
-  const Arguments before = std::move(*table_);
-  *table_ = {};
-  table_->shapes = before.shapes;
-  ArgumentList list;
-  auto next = kept_.begin();
-  for (std::size_t row = 0; row < rows; ++row) {
-    list.clear();
-    if (row < before.size()) {
-      list.keys = before.shapes[before.shape(row)];
-      before.read(row, list.values);
-    }
-    for (; next != kept_.end() && next->row == row; ++next) {
-      const ArgumentShape& keys = table_->shapes[next->shape];
-      for (std::size_t i = 0; i < keys.size(); ++i) {
-        list.add(keys[i].name, keys[i].type, kept_values_[next->first + i]);
-      }
-    }
-    add(row, list);
-  }
-  kept_.clear();
-  kept_values_.clear();
 }
 
 }  // namespace npuscope::perfetto

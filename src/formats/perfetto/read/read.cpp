@@ -22,7 +22,7 @@ constexpr std::uint64_t packets_between_reports = 1 << 14;
 
 }  // namespace
 
-void TraceReader::decode_packet(std::string_view bytes, Packet& packet) {
+void TraceReader::decode_fields(std::string_view bytes, Packet& packet) {
   const auto rare = [&]() -> RareParts& {
     if (packet.rare == nullptr) rare_ = {};
     packet.rare = &rare_;

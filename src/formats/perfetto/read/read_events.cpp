@@ -160,8 +160,7 @@ OpId TraceReader::op_of(StringId name, StringId category) {
 
 void TraceReader::decode_arguments(const EventContext& context) {
   arguments_.clear();
-  annotations_.decode(event_.annotations, event_.has_name_iid ? event_.name_iid : 0,
-                      context.interned, context.offset, arguments_);
+  annotations_.decode(event_, context.interned, context.offset, arguments_);
   if (event_.has_location_iid || event_.location.data() != nullptr) add_location(context);
   if (event_.has_correlation) {
     const bool is_signed = event_.correlation >> 63 == 0;
@@ -193,20 +192,58 @@ void TraceReader::add_location(const EventContext& context) {
   }
 }
 
+std::uint32_t TraceReader::track_of_plain(const Sequence& sequence) {
+  return event_.has_track_uuid ? tracks_.by_uuid(event_.track_uuid) : track_of(sequence);
+}
+
 // Half of all events say no more than that a slice ends.
-void TraceReader::take_plain_end(const Packet& packet, Sequence& sequence) {
-  std::int64_t time = 0;
-  if (!time_of(packet, sequence, time)) return;
+void TraceReader::take_plain_end(std::uint32_t track, std::int64_t time, std::uint64_t offset) {
   last_time_ = std::max(last_time_, time);
   arguments_.clear();
-  slices_.end(track_of(sequence), time, {}, arguments_, packet.offset);
+  slices_.end(track, time, {}, arguments_, offset);
+}
+
+// Nearly all others, that one begins. False where its name or category is missing, or it has
+// several categories.
+bool TraceReader::take_plain_begin(const Packet& packet, const Sequence& sequence,
+                                   std::int64_t time) {
+  const InternedState* const interned = sequence.interned.get();
+  if (event_.category_iids.size() > 1) return false;
+  StringId name{}, category{};
+  if (event_.has_name_iid) {
+    const StringId* const known =
+        interned == nullptr ? nullptr : interned->names.find(event_.name_iid);
+    if (known == nullptr) return false;
+    name = *known;
+  } else if (event_.name.data() != nullptr) {
+    name = profile_.strings.intern(event_.name);
+  }
+  if (!event_.category_iids.empty()) {
+    const StringId* const known =
+        interned == nullptr ? nullptr : interned->categories.find(event_.category_iids[0]);
+    if (known == nullptr) return false;
+    category = *known;
+  }
+  last_time_ = std::max(last_time_, time);
+  const std::uint32_t track = track_of_plain(sequence);
+  arguments_.clear();
+  annotations_.decode(event_, interned, packet.offset, arguments_);
+  slices_.begin({track, op_of(name, category), time, &arguments_, packet.offset});
+  return true;
+}
+
+// False where it says more.
+bool TraceReader::take_plain_event(const Packet& packet, const Sequence& sequence,
+                                   std::int64_t time) {
+  if (!event_.is_plain()) return false;
+  if (event_.type == EventType::slice_begin) return take_plain_begin(packet, sequence, time);
+  const bool ends = event_.type == EventType::slice_end && !event_.has_name() &&
+                    event_.category_iids.empty() && event_.annotations.empty();
+  if (ends) take_plain_end(track_of_plain(sequence), time, packet.offset);
+  return ends;
 }
 
 void TraceReader::take_track_event(const Packet& packet, Sequence& sequence) {
-  constexpr char plain_end[] = {varint_field(event_field::type), char(EventType::slice_end)};
-  if (packet.has_timestamp && packet.track_event == std::string_view(plain_end, 2)) {
-    return take_plain_end(packet, sequence);
-  }
   if (!packet.has_timestamp) {
     event_.decode(packet.track_event);
     const std::optional<std::int64_t> time = time_of_old(packet, sequence);
@@ -215,8 +252,14 @@ void TraceReader::take_track_event(const Packet& packet, Sequence& sequence) {
   }
   std::int64_t time = 0;
   const bool has_time = time_of(packet, sequence, time);
+  constexpr char shortest_end[] = {varint_field(event_field::type), char(EventType::slice_end)};
+  if (packet.track_event == std::string_view(shortest_end, 2)) {
+    if (has_time) take_plain_end(track_of(sequence), time, packet.offset);
+    return;
+  }
   event_.decode(packet.track_event);
-  if (has_time) take_decoded_event(packet, sequence, time);
+  if (!has_time || take_plain_event(packet, sequence, time)) return;
+  take_decoded_event(packet, sequence, time);
 }
 
 void TraceReader::take_decoded_event(const Packet& packet, Sequence& sequence, std::int64_t time) {

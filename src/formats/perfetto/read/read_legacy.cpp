@@ -83,13 +83,13 @@ void TraceReader::take_legacy_async(const EventContext& context, const LegacyEve
 
 // Every number among the arguments is a series.
 void TraceReader::take_legacy_counter(const EventContext& context) {
-  for (std::size_t i = 0; i < arguments_.keys.size(); ++i) {
-    const auto value = Argument{arguments_.keys[i], arguments_.values[i]}.as_number();
+  for (std::size_t i = 0; i < arguments_.keys().size(); ++i) {
+    const auto value = Argument{arguments_.keys()[i], arguments_.values[i]}.as_number();
     if (!value) {
       defects_.add(Defect::counter_without_value, context.offset);
       continue;
     }
-    add_sample(context.track, context.name, arguments_.keys[i].name, context.time, *value);
+    add_sample(context.track, context.name, arguments_.keys()[i].name, context.time, *value);
   }
   if (arguments_.empty()) defects_.add(Defect::counter_without_value, context.offset);
 }
@@ -97,8 +97,8 @@ void TraceReader::take_legacy_counter(const EventContext& context) {
 void TraceReader::take_legacy_metadata(const EventContext& context) {
   const std::string_view what = profile_.strings[context.name];
   Track& track = tracks_[context.track];
-  for (std::size_t i = 0; i < arguments_.keys.size(); ++i) {
-    const ArgumentKey& key = arguments_.keys[i];
+  for (std::size_t i = 0; i < arguments_.keys().size(); ++i) {
+    const ArgumentKey& key = arguments_.keys()[i];
     if (key.type != ArgumentType::text || profile_.strings[key.name] != "name") continue;
     const StringId name = Argument{key, arguments_.values[i]}.text();
     if (what == "thread_name") {

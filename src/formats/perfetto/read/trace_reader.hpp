@@ -15,6 +15,7 @@
 #include "formats/perfetto/read/clocks.hpp"
 #include "formats/perfetto/read/defects.hpp"
 #include "formats/perfetto/read/flows.hpp"
+#include "formats/perfetto/read/packet_form.hpp"
 #include "formats/perfetto/read/read.hpp"
 #include "formats/perfetto/read/sequence.hpp"
 #include "formats/perfetto/read/slices.hpp"
@@ -37,25 +38,6 @@ class TraceReader {
   Result<Profile> read(ByteSource& source, const ReadOptions& options);
 
  private:
-  // What few packets have; kept apart so that the others cost less.
-  struct RareParts {
-    std::uint32_t unknown_field = 0;
-    std::string_view defaults, snapshot, track, process, thread, zlib, zstd, facts;
-  };
-  struct Packet {
-    std::uint64_t offset = 0;
-    std::uint64_t timestamp = 0;
-    std::uint32_t clock = 0;
-    std::uint32_t sequence = 0;
-    std::uint32_t flags = 0;
-    std::uint32_t dropped = 0;
-    bool has_timestamp = false;
-    bool first_on_sequence = false;
-    bool may_change_state = false;  // of its sequence
-    std::string_view track_event;
-    std::string_view interned;
-    const RareParts* rare = nullptr;  // rare_, where there are any
-  };
   enum class Level : std::uint8_t { trace, compressed };
   struct EventContext {
     std::uint32_t track = 0;
@@ -68,7 +50,12 @@ class TraceReader {
   };
 
   // Packets (read.cpp)
-  void decode_packet(std::string_view bytes, Packet& packet);
+  void decode_packet(std::string_view bytes, Packet& packet) {
+    if (packet_form_.decode(bytes, packet)) return;
+    decode_fields(bytes, packet);
+    packet_form_.learn(bytes, packet);
+  }
+  void decode_fields(std::string_view bytes, Packet& packet);
   bool take_packet(const RawPacket& raw, Level level);
   void take_sequence_state(const Packet& packet, Sequence& sequence);
   void take_contents(const Packet& packet, Sequence& sequence);
@@ -85,7 +72,10 @@ class TraceReader {
   // Track events (read_events.cpp)
   void take_track_event(const Packet& packet, Sequence& sequence);
   void take_decoded_event(const Packet& packet, Sequence& sequence, std::int64_t time);
-  void take_plain_end(const Packet& packet, Sequence& sequence);
+  bool take_plain_begin(const Packet& packet, const Sequence& sequence, std::int64_t time);
+  bool take_plain_event(const Packet& packet, const Sequence& sequence, std::int64_t time);
+  void take_plain_end(std::uint32_t track, std::int64_t time, std::uint64_t offset);
+  std::uint32_t track_of_plain(const Sequence& sequence);
   // False where there is none; no optional, as in Clocks::usual_to_trace_time().
   bool time_of(const Packet& packet, Sequence& sequence, std::int64_t& time);
   std::optional<std::int64_t> time_by_any_clock(const Packet& packet, std::uint32_t clock);
@@ -131,6 +121,7 @@ class TraceReader {
   std::unordered_map<std::uint32_t, Sequence> sequences_;
   std::uint32_t last_sequence_id_ = 0;
   Sequence* last_sequence_ = nullptr;
+  PacketForm packet_form_;
   RareParts rare_;
   TrackEvent event_;
   LegacyEvent legacy_;  // of the event, where it has one

@@ -51,7 +51,7 @@ void TrackEvent::clear() {
   has_track_uuid = has_name_iid = has_legacy = has_counter = has_double_counter = false;
   name = {};
   category_iids.clear();
-  annotations.clear();
+  annotations = {};
   if (!has_other_) return;
   has_other_ = has_location_iid = has_correlation = has_thread_counts_ = false;
   time_delta_us.reset();
@@ -59,6 +59,7 @@ void TrackEvent::clear() {
   thread_time_us = thread_instructions = {};
   location = {};
   unknown_field = 0;
+  more_annotations.clear();
   categories.clear();
   flows.clear();
   terminating_flows.clear();
@@ -72,6 +73,9 @@ void TrackEvent::clear() {
 void TrackEvent::decode_other(FieldReader& reader) {
   has_other_ = true;
   switch (reader.tag_and_type()) {
+    case bytes_field(event_field::debug_annotations):
+      more_annotations.push_back(bytes_of(reader));
+      return;
     case bytes_field(event_field::categories): categories.push_back(bytes_of(reader)); return;
     case varint_field(event_field::source_location_iid):
       location_iid = reader.get_uint64();
@@ -143,7 +147,7 @@ void TrackEvent::decode(std::string_view message) {
         break;
       case bytes_field(event_field::name): name = bytes_of(reader); break;
       case bytes_field(event_field::debug_annotations):
-        annotations.push_back(bytes_of(reader));
+        if (!annotations.empty() || !reader.get_run(annotations)) decode_other(reader);
         break;
       case varint_field(event_field::counter_value):
         counter = reader.get_int64();

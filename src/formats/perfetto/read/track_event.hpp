@@ -61,7 +61,10 @@ struct TrackEvent {
   std::uint32_t unknown_field = 0;  // the last that is not read; 0: none
   std::vector<std::uint64_t> category_iids;
   std::vector<std::string_view> categories;
-  std::vector<std::string_view> annotations;
+  // Those that follow one another, with their tags and lengths; more_annotations: those that other
+  // fields part from them, without.
+  std::string_view annotations;
+  std::vector<std::string_view> more_annotations;
   std::vector<std::uint64_t> flows;
   std::vector<std::uint64_t> terminating_flows;
   std::vector<std::uint64_t> extra_counter_tracks;
@@ -69,6 +72,11 @@ struct TrackEvent {
   std::vector<std::uint64_t> extra_double_counter_tracks;
   std::vector<std::uint64_t> extra_double_counters;  // the bits of doubles
 
+  // Says no more than what nearly all events say: a type, a track, a name, interned categories,
+  // annotations that follow one another, the value of a counter.
+  bool is_plain() const { return !has_other_ && !has_legacy; }
+  bool has_name() const { return has_name_iid || name.data() != nullptr; }
+  std::uint64_t name_number() const { return has_name_iid ? name_iid : 0; }
   bool has_thread_counts() const { return has_other_ && has_thread_counts_; }
 
   // Throws protozero's exceptions on a broken message.

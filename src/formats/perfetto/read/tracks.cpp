@@ -39,16 +39,14 @@ std::uint32_t Tracks::add() {
   return std::uint32_t(tracks_.size() - 1);
 }
 
-std::uint32_t Tracks::by_uuid(std::uint64_t uuid) {
-  Recent& recent = recent_[(uuid * 0x9E3779B97F4A7C15u) >> 54];  // 2^64 / golden ratio; 10 bits
-  if (recent.track != none && recent.uuid == uuid) return recent.track;
+std::uint32_t Tracks::find_or_add(std::uint64_t uuid) {
   const auto [entry, is_new] = by_uuid_.try_emplace(uuid, none);
   if (is_new) {
     entry->second = add();
     tracks_.back().uuid = uuid;
     tracks_.back().has_uuid = true;
   }
-  recent = {uuid, entry->second};
+  recent_[place_of(uuid)] = {uuid, entry->second};
   return entry->second;
 }
 

@@ -81,7 +81,10 @@ class Tracks {
  public:
   explicit Tracks(StringPool& strings) : strings_(&strings) {}
 
-  std::uint32_t by_uuid(std::uint64_t uuid);
+  std::uint32_t by_uuid(std::uint64_t uuid) {
+    const Recent& recent = recent_[place_of(uuid)];
+    return recent.track != none && recent.uuid == uuid ? recent.track : find_or_add(uuid);
+  }
   std::uint32_t of_process(std::int32_t pid);
   std::uint32_t of_thread(std::int32_t pid, std::int64_t tid);
   // Tracks that no descriptor and no event names.
@@ -108,6 +111,7 @@ class Tracks {
 
  private:
   std::uint32_t add();
+  std::uint32_t find_or_add(std::uint64_t uuid);
   void describe_process(std::string_view message, Track& track);
   DescribedThread describe_thread(std::string_view message, Track& track);
   void describe_counter(std::string_view message, Track& track);
@@ -122,7 +126,11 @@ class Tracks {
     std::uint64_t uuid = 0;
     std::uint32_t track = none;
   };
-  std::array<Recent, 1024> recent_{};
+  static constexpr unsigned bits_of_place = 10;
+  static std::size_t place_of(std::uint64_t uuid) {
+    return (uuid * 0x9E3779B97F4A7C15u) >> (64 - bits_of_place);  // 2^64 / golden ratio
+  }
+  std::array<Recent, 1 << bits_of_place> recent_{};
 };
 
 }  // namespace npuscope::perfetto

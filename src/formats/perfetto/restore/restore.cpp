@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "formats/perfetto/known_words.hpp"
-#include "formats/perfetto/read/annotations.hpp"
 #include "profile/names.hpp"
 #include "profile/shape_texts.hpp"
 
@@ -53,21 +52,17 @@ class Restorer {
     for (std::size_t row = 0; row < rows; ++row) restore_row(row);
     profile_.ops = std::move(ops_);
     read_op_texts(profile_);
-    table_.finish(rows);
-    profile_.spans.arguments = std::move(given_);
+    profile_.spans.arguments.keep_places(staying_of_shape_);
   }
 
  private:
   using OpKey = std::vector<std::uint64_t>;  // kind, name, then words and their values
 
   // What becomes of the arguments of rows with the same keys, by their places in the row: words,
-  // numbers, and those that stay.
+  // and numbers; the others stay.
   struct Plan {
     std::vector<std::pair<std::size_t, Word>> words;
     std::vector<std::pair<std::size_t, const NumberMeaning*>> numbers;
-    std::vector<std::size_t> staying;
-    ArgumentList list;        // of those that stay; its keys are there
-    std::uint32_t shape = 0;  // ArgumentList::shape
   };
   // What the last row of an op became.
   struct RecentOp {
@@ -88,11 +83,12 @@ class Restorer {
   Profile& profile_;
   std::map<std::pair<StringId, bool>, const NumberMeaning*> numbers_;  // by name, is_column
   std::vector<Plan> plan_of_shape_;
+  std::vector<std::vector<std::uint32_t>> staying_of_shape_;
   std::map<StringId, std::size_t> column_of_name_;
-  Arguments given_;
-  ArgumentTable table_{given_};
   std::vector<Op> ops_;
   std::array<std::optional<StringId>, span_kind_count> kind_texts_;  // none: not in the trace
+  std::optional<StringId> last_kind_text_;
+  std::ptrdiff_t last_kind_ = 0;  // in `kind_texts_`
   std::map<OpKey, OpId> op_of_key_;
   std::vector<std::uint64_t> words_;  // of the row at hand that say something of its op, and values
   std::vector<RecentOp> recent_ops_;  // by the op that the row had
@@ -101,9 +97,9 @@ class Restorer {
 // Whether there is anything to restore.
 bool Restorer::plan_shapes() {
   bool any = false;
-  plan_of_shape_.reserve(profile_.spans.arguments.shapes.size());
   for (const ArgumentShape& shape : profile_.spans.arguments.shapes) {
     Plan& plan = plan_of_shape_.emplace_back();
+    std::vector<std::uint32_t>& staying = staying_of_shape_.emplace_back();
     for (std::size_t place = 0; place < shape.size(); ++place) {
       const ArgumentKey& key = shape[place];
       const std::optional<Word> word = word_in(profile_, key);
@@ -113,11 +109,9 @@ bool Restorer::plan_shapes() {
       } else if (number != nullptr) {
         plan.numbers.push_back({place, number});
       } else {
-        plan.staying.push_back(place);
-        plan.list.add(key.name, key.type, 0);
+        staying.push_back(std::uint32_t(place));
       }
     }
-    plan.list.shape = &plan.shape;
     any |= !plan.words.empty() || !plan.numbers.empty();
   }
   return any && !profile_.spans.arguments.empty();
@@ -149,7 +143,7 @@ void Restorer::restore_row(std::size_t row) {
   const ArgumentRow arguments = profile_.spans.arguments.row(row);
   const std::uint32_t shape = arguments.shape();
   const ArgumentKey* const keys = profile_.spans.arguments.shapes[shape].data();
-  Plan& plan = plan_of_shape_[shape];
+  const Plan& plan = plan_of_shape_[shape];
   words_.clear();
   const SpanKind before = profile_.spans.kind[row];
   for (const auto& [place, word] : plan.words) {
@@ -158,10 +152,6 @@ void Restorer::restore_row(std::size_t row) {
   for (const auto& [place, number] : plan.numbers) {
     take_number(*number, {keys[place], arguments.bits(place)}, row);
   }
-  for (std::size_t i = 0; i < plan.staying.size(); ++i) {
-    plan.list.values[i] = arguments.bits(plan.staying[i]);
-  }
-  table_.add(row, plan.list);
   const std::size_t op = index_of(profile_.spans.op[row]);
   if (op >= profile_.ops.size()) return;
   StringId name = profile_.ops[op].name;
@@ -178,8 +168,11 @@ void Restorer::take(Word word, const Argument& argument, std::size_t row) {
   Spans& spans = profile_.spans;
   switch (word) {
     case Word::span: {
-      const auto kind = std::ranges::find(kind_texts_, argument.text());
-      if (kind != kind_texts_.end()) spans.kind[row] = SpanKind(kind - kind_texts_.begin());
+      if (argument.text() != last_kind_text_) {
+        last_kind_text_ = argument.text();
+        last_kind_ = std::ranges::find(kind_texts_, argument.text()) - kind_texts_.begin();
+      }
+      if (last_kind_ < std::ptrdiff_t(span_kind_count)) spans.kind[row] = SpanKind(last_kind_);
       return;
     }
     case Word::inference:
