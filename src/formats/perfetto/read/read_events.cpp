@@ -143,10 +143,8 @@ StringId TraceReader::category_of(const Packet& packet, const InternedState* int
   return profile_.strings.intern(joined_categories_);
 }
 
-OpId TraceReader::op_of(StringId name, StringId category) {
+OpId TraceReader::find_or_add_op(StringId name, StringId category) {
   const std::uint64_t key = std::uint64_t(name) << 32 | std::uint64_t(category);
-  KnownOp& recent = recent_ops_[(key * 0x9E3779B97F4A7C15u) >> 54];  // 2^64 / golden ratio; 10 bits
-  if (recent.key == key) return recent.op;
   const auto [entry, is_new] = ops_.try_emplace(key, OpId(profile_.ops.size()));
   if (is_new) {
     Op op;
@@ -154,7 +152,8 @@ OpId TraceReader::op_of(StringId name, StringId category) {
     op.kind = category;
     profile_.ops.push_back(op);
   }
-  recent = {key, entry->second};
+  if (index_of(name) >= last_op_of_name_.size()) last_op_of_name_.resize(profile_.strings.size());
+  last_op_of_name_[index_of(name)] = {category, entry->second};
   return entry->second;
 }
 

@@ -2,7 +2,6 @@
 // read_legacy.cpp the track events, units.cpp makes units of the tracks.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -95,7 +94,14 @@ class TraceReader {
   StringId category_of(const Packet& packet, const InternedState* interned);
   void decode_arguments(const EventContext& context);
   void add_location(const EventContext& context);
-  OpId op_of(StringId name, StringId category);
+  OpId op_of(StringId name, StringId category) {
+    if (index_of(name) < last_op_of_name_.size()) {
+      const KnownOp& known = last_op_of_name_[index_of(name)];
+      if (known.category == category && known.op != OpId::none) return known.op;
+    }
+    return find_or_add_op(name, category);
+  }
+  OpId find_or_add_op(StringId name, StringId category);
 
   // Legacy events (read_legacy.cpp)
   void take_legacy_event(const EventContext& context, const LegacyEvent& legacy);
@@ -128,10 +134,10 @@ class TraceReader {
   ArgumentList arguments_;
   std::string joined_categories_;
   struct KnownOp {
-    std::uint64_t key = ~std::uint64_t{0};
-    OpId op{};
+    StringId category{};
+    OpId op = OpId::none;
   };
-  std::array<KnownOp, 1024> recent_ops_{};
+  std::vector<KnownOp> last_op_of_name_;
   std::unordered_map<std::uint64_t, OpId> ops_;
   std::map<std::tuple<std::uint32_t, StringId, StringId>, std::uint32_t> named_series_;
   std::vector<std::uint32_t> track_of_series_;
