@@ -49,6 +49,12 @@ class TextOutput {
     add({printed.data(), printed.size()});
   }
 
+  // A long text, which the sink gets as it is.
+  void hand_on(std::string_view text) {
+    if (sink_ == nullptr) return add(text);
+    flush();
+    if (!text.empty()) (*sink_)(text);
+  }
   void flush() {
     if (sink_ == nullptr) return;
     if (size_ > 0) (*sink_)(text());

@@ -169,5 +169,30 @@ TEST(Intervals, UnionOfManyInRunsIsThatOfTheSortedOnes) {
   }
 }
 
+TEST(Intervals, CoveredLengthIsThatOfTheUnion) {
+  std::mt19937_64 random(3);
+  for (const std::size_t count : {1, 2, 255, 256, 257, 5'000, 40'000}) {
+    for (const int bits : {0, 3, 9, 20, 40, 63, 64}) {
+      // From single moments to most of all time, so that slices of it are covered whole or not.
+      for (const int bits_of_length : {0, 4, 12, 34, 64}) {
+        std::vector<Interval> intervals(count);
+        for (Interval& interval : intervals) {
+          const auto draw = [&](int of) {
+            return std::int64_t(of == 0 ? 0 : random() >> (64 - of));
+          };
+          interval.begin = draw(bits) - (random() % 50 == 0 ? 1'000'000 : 40);
+          interval.end = saturating_add(interval.begin, draw(bits_of_length) - 3);
+        }
+        ASSERT_EQ(covered_length(intervals), length_of(union_of(intervals)))
+            << count << " of " << bits << " bits, lengths of " << bits_of_length;
+        std::ranges::sort(intervals, {}, &Interval::begin);
+        ASSERT_EQ(covered_length(intervals), length_of(union_of(intervals)));
+      }
+    }
+  }
+  EXPECT_EQ(covered_length({}), 0);
+  EXPECT_EQ(covered_length(std::vector<Interval>(1'000, Interval{5, 5})), 0);
+}
+
 }  // namespace
 }  // namespace npuscope::intervals_test

@@ -46,6 +46,8 @@ inline std::int64_t length_of(Interval interval) {
   return interval.end <= interval.begin ? 0 : saturating_subtract(interval.end, interval.begin);
 }
 std::int64_t length_of(std::span<const Interval> set);
+// How long at least one of them lasts, in any order: the length of their union, which is not made.
+std::int64_t covered_length(std::span<const Interval> intervals);
 
 // Empty and reversed intervals count as nothing.
 IntervalSet union_of(std::vector<Interval> intervals);

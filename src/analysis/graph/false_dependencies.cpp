@@ -226,7 +226,7 @@ ReuseWaits reuse_waits(const OpGraph& graph, const OpTimes& times) {
     found.sum = saturating_add(found.sum, waited);
     waiting.push_back({ready, times.end[index_of(last)]});
   }
-  found.active = length_of(union_of(std::move(waiting)));
+  found.active = covered_length(waiting);
   std::stable_sort(found.waits.begin(), found.waits.end(),
                    [](const ReuseWait& a, const ReuseWait& b) { return a.waited > b.waited; });
   return found;

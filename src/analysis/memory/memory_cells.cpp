@@ -176,7 +176,7 @@ void MemoryAnalysis::measure_active(Cell& cell, std::span<Counted> spans) const 
       const bool counts = role_of(span.kind) == Role::work || span.kind == SpanKind::dma_wait;
       if (counts) active.push_back({span.begin, span.end});
     }
-    cell.active = double(length_of(union_of(std::move(active))));
+    cell.active = double(covered_length(active));
     return;
   }
   if (!is_sorted) {
@@ -216,7 +216,7 @@ void MemoryAnalysis::measure_active(Cell& cell, std::span<Counted> spans) const 
     covered = std::max(covered, span.end);
     if (!ahead.empty()) ahead.push_back({span.begin, span.end});
   }
-  if (!ahead.empty()) cell.ddr = double(length_of(union_of(std::move(ahead))));
+  if (!ahead.empty()) cell.ddr = double(covered_length(ahead));
 }
 
 void MemoryAnalysis::fill(MemoryRow& row, const std::vector<Cell>& cells) const {

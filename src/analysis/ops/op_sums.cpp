@@ -90,29 +90,6 @@ void OpSums::find_columns() {
   add_time(any_work, "span", MeasureKind::span, What::span);
 }
 
-namespace {
-
-// Of a set's union; sorts the intervals where they are in disorder.
-std::int64_t covered_by(std::span<Interval> intervals) {
-  const auto earlier = [](const Interval& a, const Interval& b) { return a.begin < b.begin; };
-  constexpr std::size_t few = 64;
-  if (!std::is_sorted(intervals.begin(), intervals.end(), earlier)) {
-    if (intervals.size() > few) return length_of(union_of({intervals.begin(), intervals.end()}));
-    std::sort(intervals.begin(), intervals.end(), earlier);
-  }
-  std::int64_t sum = 0;
-  for (std::size_t i = 0; i < intervals.size();) {
-    Interval joined = intervals[i];
-    while (++i < intervals.size() && intervals[i].begin <= joined.end) {
-      joined.end = std::max(joined.end, intervals[i].end);
-    }
-    sum = saturating_add(sum, length_of(joined));
-  }
-  return sum;
-}
-
-}  // namespace
-
 // One row of the table while it is summed. A slot is an inference in which the row ran.
 class OpSums::Adding {
  public:
@@ -246,12 +223,12 @@ class OpSums::Adding {
     const std::size_t column = place_[std::size_t(What::active)];
     result_.known[column] = true;
     if (!sums_.per_inference_) {
-      result_.sums[column] = double(covered_by(kept_.runs));
+      result_.sums[column] = double(covered_length(kept_.runs));
       return;
     }
     for (std::uint32_t slot = 0; slot < result_.inferences.size(); ++slot) {
       if (const auto runs = runs_of(slot); !runs.empty()) {
-        result_.sums[slot * width_ + column] = double(covered_by(runs));
+        result_.sums[slot * width_ + column] = double(covered_length(runs));
       }
     }
   }

@@ -156,9 +156,8 @@ std::vector<double> OneCoreWork::active_times(const std::vector<std::uint8_t>& a
       [&](std::size_t row, std::uint32_t place) { sorted[place] = interval_of(spans, row); });
   std::vector<double> active(keys_.count(), 0);
   parallel_for(keys_.count(), [&](std::size_t group) {
-    const auto first = sorted.begin() + by_group.first()[group];
-    const auto last = sorted.begin() + by_group.first()[group + 1];
-    active[group] = double(length_of(union_of({first, last})));
+    const std::size_t first = by_group.first()[group], last = by_group.first()[group + 1];
+    active[group] = double(covered_length(std::span(sorted).subspan(first, last - first)));
   });
   return active;
 }

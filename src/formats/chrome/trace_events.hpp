@@ -295,6 +295,8 @@ class TraceEvents {
       return print_text(at, style.events.end());
     });
   }
+  // What is added stands behind an event that somebody else has written.
+  void continue_list() { count_ += 1; }
   // The list and the object around it.
   void end() { out_.add("\n]}\n"); }
 

@@ -200,7 +200,7 @@ void Charging::add_share_of_wall() {
                       std::min(saturating_add(run.start, run.duration), wall.end)});
   }
   if (length_of(wall) <= 0) return;
-  costs_.share_of_wall = double(length_of(union_of(std::move(layers)))) / double(length_of(wall));
+  costs_.share_of_wall = double(covered_length(layers)) / double(length_of(wall));
 }
 
 void Charging::charge(const Layer& layer, std::size_t op) {

@@ -146,7 +146,7 @@ Result<Overview> read_trace_overview(const Profile& trace, OverviewRules rules) 
                        file);
   }
   for (const auto& [metric, intervals] : used) {
-    overview.nanoseconds[std::size_t(metric)] = length_of(union_of(intervals));
+    overview.nanoseconds[std::size_t(metric)] = covered_length(intervals);
   }
   auto& hal = overview.nanoseconds[std::size_t(Metric::hal)];
   if (hal == 0 && rules == OverviewRules::own) hal.reset();

@@ -24,6 +24,9 @@ static_assert(own_style.events.arguments().first.empty() &&
 
 class EventOutput {
  public:
+  // Holds all text.
+  explicit EventOutput(const Profile& profile)
+      : events(out), json(events.json()), nanoseconds(profile), profile_(profile) {}
   EventOutput(const Profile& profile, const std::function<void(std::string_view)>& sink)
       : out(sink), events(out), json(events.json()), nanoseconds(profile), profile_(profile) {}
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "formats/chrome/write/event_output.hpp"
+#include "formats/chrome/write/write_blocks.hpp"
 #include "formats/chrome/write/write_flows.hpp"
 #include "formats/chrome/write/write_phases.hpp"
-#include "formats/chrome/write/write_spans.hpp"
 #include "formats/chrome/write/write_tracks.hpp"
 #include "profile/loss_counts.hpp"
 
@@ -24,16 +24,15 @@ class TraceWriter {
         by_unit_(profile),
         layout_(lay_out(profile, by_unit_)),
         out_(profile, sink),
-        spans_(profile, layout_, out_),
-        phases_(profile, layout_, out_),
-        flows_(profile, by_unit_, layout_, out_) {}
+        flows_(profile, by_unit_, layout_, out_.nanoseconds),
+        spans_(profile, layout_, flows_, out_),
+        phases_(profile, layout_, out_) {}
 
   Losses write();
 
  private:
   void write_head();
   void write_names();
-  void write_spans();
   void write_counters();
   void count_losses();
 
@@ -42,9 +41,9 @@ class TraceWriter {
   SpansByUnit by_unit_;
   Layout layout_;
   EventOutput out_;
-  SpanWriter spans_;
-  PhaseWriter phases_;
   FlowWriter flows_;
+  BlockWriter spans_;
+  PhaseWriter phases_;
   Losses losses_;
   std::uint64_t not_finite_ = 0;
 };
@@ -99,18 +98,6 @@ void TraceWriter::write_names() {
   }
 }
 
-void TraceWriter::write_spans() {
-  constexpr std::size_t step = 1 << 16;
-  const std::size_t rows = profile_.spans.size();
-  for (std::size_t i = 0; i < rows; ++i) {
-    const std::size_t row = layout_.order.empty() ? i : layout_.order[i];
-    spans_.write(row);
-    flows_.write_behind(row);
-    if (options_.progress && i % step == 0) options_.progress(i, rows);
-  }
-  flows_.write_rest();
-}
-
 void TraceWriter::write_counters() {
   const Counters& counters = profile_.counters;
   for (std::size_t i = 0; i < counters.size(); ++i) {
@@ -160,7 +147,8 @@ Losses TraceWriter::write() {
   out_.use_places(layout_.tracks);
   write_head();
   write_names();
-  write_spans();
+  spans_.write(options_.progress);
+  flows_.write_rest(out_);
   write_counters();
   phases_.write();
   losses_.add("flows that end before they begin", flows_.backwards());

@@ -17,8 +17,8 @@ std::vector<std::uint32_t> lines_of(const Layout& layout) {
 }  // namespace
 
 FlowWriter::FlowWriter(const Profile& profile, const SpansByUnit& by_unit, const Layout& layout,
-                       EventOutput& out)
-    : profile_(profile), layout_(layout), out_(out) {
+                       const Nanoseconds& nanoseconds)
+    : profile_(profile), layout_(layout) {
   if (profile_.flows.empty()) return;
   const std::size_t rows = profile_.spans.size();
   std::vector<bool> wanted(rows, false);
@@ -29,7 +29,7 @@ FlowWriter::FlowWriter(const Profile& profile, const SpansByUnit& by_unit, const
     if (!exists(flow)) continue;
     wanted[index_of(flow.from)] = wanted[index_of(flow.to)] = true;
   }
-  const auto anchors = anchors_of(profile_, by_unit, layout_, out_.nanoseconds, wanted);
+  const auto anchors = anchors_of(profile_, by_unit, layout_, nanoseconds, wanted);
   const std::vector<std::uint32_t> line_of = lines_of(layout_);
   for (std::uint32_t i = 0; i < profile_.flows.size(); ++i) {
     const Flow& flow = profile_.flows[i];
@@ -70,28 +70,28 @@ void FlowWriter::place(std::uint32_t flow, const Anchor& from, const Anchor& to,
   ends_.push_back({together ? source : target, flow, last_id_, arrive, true});
 }
 
-void FlowWriter::write_ends(std::size_t row) {
+void FlowWriter::write_ends(std::size_t row, EventOutput& out) const {
   auto end = std::lower_bound(ends_.begin(), ends_.end(), row,
                               [](const End& a, std::size_t wanted) { return a.behind < wanted; });
-  for (; end != ends_.end() && end->behind == row; ++end) write_end(*end);
+  for (; end != ends_.end() && end->behind == row; ++end) write_end(*end, out);
 }
 
-void FlowWriter::write_rest() {
-  for (const End& end : rest_) write_end(end);
+void FlowWriter::write_rest(EventOutput& out) const {
+  for (const End& end : rest_) write_end(end, out);
 }
 
-void FlowWriter::write_end(const End& end) {
+void FlowWriter::write_end(const End& end, EventOutput& out) const {
   const Flow& flow = profile_.flows[end.flow];
   const auto named = [&](StringId name) {
-    return name == StringId::empty ? "flow" : out_.text(name);
+    return name == StringId::empty ? "flow" : out.text(name);
   };
   TraceEvent event =
-      out_.event(end.arrives ? TracePhase::flow_end : TracePhase::flow_begin, named(flow.name),
-                 layout_.track(profile_, index_of(end.arrives ? flow.to : flow.from)));
+      out.event(end.arrives ? TracePhase::flow_end : TracePhase::flow_begin, named(flow.name),
+                layout_.track(profile_, index_of(end.arrives ? flow.to : flow.from)));
   event.category = named(flow.category);
   event.id = end.id;
   event.time = end.time;
-  out_.events.add(event);
+  out.events.add(event);
 }
 
 }  // namespace npuscope::chrome

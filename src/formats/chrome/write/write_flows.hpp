@@ -15,14 +15,14 @@ namespace npuscope::chrome {
 class FlowWriter {
  public:
   FlowWriter(const Profile& profile, const SpansByUnit& by_unit, const Layout& layout,
-             EventOutput& out);
+             const Nanoseconds& nanoseconds);
 
   // The ends that stand behind the line of a span.
-  void write_behind(std::size_t row) {
-    if (!has_ends_.empty() && has_ends_[row]) write_ends(row);
+  void write_behind(std::size_t row, EventOutput& out) const {
+    if (!has_ends_.empty() && has_ends_[row]) write_ends(row, out);
   }
   // All others, behind the spans.
-  void write_rest();
+  void write_rest(EventOutput& out) const;
 
   // How many were left out because they end before they begin, and how many Perfetto binds to
   // another slice or turns around.
@@ -39,12 +39,11 @@ class FlowWriter {
   };
   void place(std::uint32_t flow, const Anchor& from, const Anchor& to,
              const std::vector<std::uint32_t>& line_of);
-  void write_ends(std::size_t row);
-  void write_end(const End& end);
+  void write_ends(std::size_t row, EventOutput& out) const;
+  void write_end(const End& end, EventOutput& out) const;
 
   const Profile& profile_;
   const Layout& layout_;
-  EventOutput& out_;
   std::vector<bool> has_ends_;  // by span; empty: none has
   std::vector<End> ends_;       // by span
   std::vector<End> rest_;
