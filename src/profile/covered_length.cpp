@@ -10,6 +10,7 @@ namespace npuscope {
 namespace {
 
 constexpr std::size_t few = 256;
+constexpr std::size_t few_runs = 24;  // that are merged at less cost
 constexpr std::size_t too_many = std::numeric_limits<std::int32_t>::max();
 constexpr std::size_t intervals_of_slice = 4;
 
@@ -18,18 +19,21 @@ bool is_empty(Interval interval) { return interval.end <= interval.begin; }
 struct Extent {
   std::int64_t begin = std::numeric_limits<std::int64_t>::max();
   std::int64_t end = std::numeric_limits<std::int64_t>::min();
-  bool in_order = true;
+  std::uint64_t longest = 0;
+  std::size_t runs = 1;  // in the order of time
 };
 
 Extent extent_of(std::span<const Interval> intervals) {
   Extent extent;
   std::int64_t before = std::numeric_limits<std::int64_t>::min();
   for (const Interval interval : intervals) {
-    extent.in_order = extent.in_order && before <= interval.begin;
+    extent.runs += interval.begin < before;
     before = interval.begin;
     if (is_empty(interval)) continue;
     extent.begin = std::min(extent.begin, interval.begin);
     extent.end = std::max(extent.end, interval.end);
+    extent.longest =
+        std::max(extent.longest, std::uint64_t(interval.end) - std::uint64_t(interval.begin));
   }
   return extent;
 }
@@ -53,8 +57,11 @@ class Slices {
     const std::uint64_t last = std::uint64_t(extent.end) - 1 - begin_;
     const unsigned bits = unsigned(std::bit_width(last)), wanted = std::bit_width(count);
     bits_of_slice_ = bits > wanted ? bits - wanted : 0;
-    change_.resize(std::size_t(last >> bits_of_slice_) + 2);
+    count_ = std::size_t(last >> bits_of_slice_) + 1;
   }
+
+  bool may_be_covered_by(std::uint64_t length) const { return length >> bits_of_slice_ > 0; }
+  void make_room() { change_.resize(count_ + 1); }
 
   // Notes the slices that it covers whole; those in which it begins and ends it reaches into.
   void add(Interval interval) {
@@ -96,24 +103,27 @@ class Slices {
 
   std::uint64_t begin_;
   unsigned bits_of_slice_ = 0;
+  std::size_t count_ = 0;
   std::vector<std::int32_t> change_;  // how many more cover this slice than the one before; the sum
 };
 
 }  // namespace
 
 std::int64_t covered_length(std::span<const Interval> intervals) {
+  if (std::ranges::is_sorted(intervals, {}, &Interval::begin)) return length_in_order(intervals);
+  const auto by_union = [&] { return length_of(union_of({intervals.begin(), intervals.end()})); };
   const Extent extent = extent_of(intervals);
-  if (extent.in_order) return length_in_order(intervals);
   if (extent.end <= extent.begin) return 0;
-  if (intervals.size() < few || intervals.size() > too_many) {
-    return length_of(union_of({intervals.begin(), intervals.end()}));
-  }
+  const bool is_simple = intervals.size() < few || extent.runs < few_runs;
+  if (is_simple || intervals.size() > too_many) return by_union();
   Slices slices(extent, intervals.size() / intervals_of_slice);
+  if (!slices.may_be_covered_by(extent.longest)) return by_union();
+  slices.make_room();
   for (const Interval interval : intervals) {
     if (!is_empty(interval)) slices.add(interval);
   }
   const std::uint64_t covered = slices.sum_up();
-  if (covered == 0) return length_of(union_of({intervals.begin(), intervals.end()}));
+  if (covered == 0) return by_union();
   std::vector<Interval> rest;
   for (const Interval interval : intervals) {
     if (!is_empty(interval)) slices.append_rest(interval, rest);

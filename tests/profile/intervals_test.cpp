@@ -187,6 +187,9 @@ TEST(Intervals, CoveredLengthIsThatOfTheUnion) {
             << count << " of " << bits << " bits, lengths of " << bits_of_length;
         std::ranges::sort(intervals, {}, &Interval::begin);
         ASSERT_EQ(covered_length(intervals), length_of(union_of(intervals)));
+        const std::ptrdiff_t half = std::ptrdiff_t(count / 2);
+        std::rotate(intervals.begin(), intervals.begin() + half, intervals.end());
+        ASSERT_EQ(covered_length(intervals), length_of(union_of(intervals)));
       }
     }
   }
