@@ -59,6 +59,12 @@ class FieldReader {
 
   std::uint64_t get_uint64() {
     if (at_ != end_ && std::uint8_t(*at_) < 0x80) return std::uint8_t(*at_++);
+    if (end_ - at_ >= 2 && std::uint8_t(at_[1]) < 0x80) {
+      const std::uint64_t value =
+          (std::uint8_t(at_[0]) & 0x7F) | std::uint64_t(std::uint8_t(at_[1])) << 7;
+      at_ += 2;
+      return value;
+    }
     const Varint read = long_varint(at_, end_);
     at_ = read.end;
     return read.value;

@@ -25,15 +25,9 @@ static_assert(fewest_bytes == sizeof(std::uint32_t) + sizeof(std::uint16_t));
 
 }  // namespace
 
-AnnotationForms::Form& AnnotationForms::form_for(const InternedState& interned,
-                                                 std::uint64_t name_iid) {
-  if (interned.annotation_forms == 0) interned.annotation_forms = ++last_forms_;
+void AnnotationForms::number_forms_of(const InternedState& interned) {
   if (forms_.empty()) forms_.resize(sequences_with_forms * forms_of_sequence);
-  const std::uint64_t of = interned.annotation_forms;
-  Form& form = forms_[of % sequences_with_forms * forms_of_sequence + name_iid % forms_of_sequence];
-  if (form.tried_for != of) form.learnt_in_vain = 0;
-  form.tried_for = of;
-  return form;
+  interned.annotation_forms = ++last_forms_;
 }
 
 bool AnnotationForms::decode(std::string_view annotations, std::uint64_t name_iid,
@@ -130,6 +124,8 @@ std::optional<AnnotationForms::Begin> AnnotationForms::begin_of(std::string_view
 void AnnotationForms::learn(std::string_view annotations, std::uint64_t name_iid,
                             const InternedState& interned, const ArgumentList& made) {
   Form& form = form_for(interned, name_iid);
+  if (form.tried_for != interned.annotation_forms) form.learnt_in_vain = 0;
+  form.tried_for = interned.annotation_forms;
   if (form.learnt_in_vain++ >= most_in_vain) return;
   form.of = 0;
   form.begins.clear();

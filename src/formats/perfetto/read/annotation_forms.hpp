@@ -48,7 +48,12 @@ class AnnotationForms {
 
   static std::optional<Begin> begin_of(std::string_view annotation, const InternedState& interned,
                                        const ArgumentKey& key);
-  Form& form_for(const InternedState& interned, std::uint64_t name_iid);
+  Form& form_for(const InternedState& interned, std::uint64_t name_iid) {
+    if (interned.annotation_forms == 0) number_forms_of(interned);
+    const std::uint64_t of = interned.annotation_forms;
+    return forms_[of % sequences_with_forms * forms_of_sequence + name_iid % forms_of_sequence];
+  }
+  void number_forms_of(const InternedState& interned);
 
   std::vector<Form> forms_;  // none before there are annotations
   std::uint64_t last_forms_ = 0;
