@@ -20,14 +20,14 @@ struct InSomeOrder {
 }  // namespace
 
 std::vector<std::uint32_t> ArgumentBlock::rows_of_forms(std::size_t row_count) const {
-  std::vector<std::uint32_t> rows(forms_.size());
+  std::vector<std::uint32_t> counts(forms_.size());
   if (forms_kept_ == FormsKept::one) {
-    rows.front() = std::uint32_t(row_count);
-    return rows;
+    counts.front() = std::uint32_t(row_count);
+    return counts;
   }
-  for (const std::uint16_t both : form_and_rank_) rows[both / ArgumentBlock::rows] += 1;
-  for (const std::uint32_t both : wide_form_and_rank_) rows[both / ArgumentBlock::rows] += 1;
-  return rows;
+  for (const std::uint16_t both : form_and_rank_) counts[both / ArgumentBlock::rows] += 1;
+  for (const std::uint32_t both : wide_form_and_rank_) counts[both / ArgumentBlock::rows] += 1;
+  return counts;
 }
 
 bool ArgumentBlock::has_any(std::span<const Kept> kept_of_shape) const {
@@ -43,14 +43,14 @@ ArgumentBlock ArgumentBlock::with_places(std::span<const Kept> kept_of_shape,
   made.wide_form_and_rank_ = wide_form_and_rank_;
   made.bytes_.reserve(bytes_.size());
   const std::vector<std::uint32_t> rows_of_form = rows_of_forms(row_count);
-  const auto append = [&](std::size_t begin, std::size_t count) {
+  const auto append = [&](std::size_t begin, std::size_t bytes) {
     const auto from = bytes_.begin() + std::ptrdiff_t(begin);
-    made.bytes_.insert(made.bytes_.end(), from, from + std::ptrdiff_t(count));
+    made.bytes_.insert(made.bytes_.end(), from, from + std::ptrdiff_t(bytes));
   };
   for (std::size_t number = 0; number < forms_.size(); ++number) {
     const Form& form = forms_[number];
     const Kept& kept = kept_of_shape[form.shape];
-    const std::size_t rows = rows_of_form[number];
+    const std::size_t count = rows_of_form[number];
     const bool is_packed = form.values == 0;
     made.forms_.push_back({kept.shape, is_packed ? 0 : std::uint32_t(kept.places.size()),
                            is_packed ? made.packed_.size() : made.bytes_.size()});
@@ -59,12 +59,12 @@ ArgumentBlock ArgumentBlock::with_places(std::span<const Kept> kept_of_shape,
         PackedValues packed = packed_[form.begin + place];
         const std::size_t begin = packed.begin;
         packed.begin = made.bytes_.size();
-        append(begin, rows * packed.width);
+        append(begin, count * packed.width);
         made.packed_.push_back(packed);
       }
       continue;
     }
-    for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t row = 0; row < count; ++row) {
       const std::size_t begin = form.begin + row * form.values * sizeof(std::uint64_t);
       for (const std::uint32_t place : kept.places) {
         append(begin + place * sizeof(std::uint64_t), sizeof(std::uint64_t));

@@ -6,9 +6,9 @@ namespace npuscope::perfetto {
 
 LegacyEvent LegacyEvent::decode(std::string_view message) {
   LegacyEvent event;
-  const auto set_id = [&](IdKind kind, std::uint64_t id) {
+  const auto set_id = [&](IdKind kind, std::uint64_t number) {
     event.id_kind = kind;
-    event.id = id;
+    event.id = number;
   };
   FieldReader reader(message);
   while (reader.next()) {
