@@ -1,6 +1,7 @@
 // Of many intervals, most moments lie deep inside some: time is cut into slices, those that an
 // interval covers whole are counted, and only what reaches into the others is sorted.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 
@@ -9,7 +10,7 @@
 namespace npuscope {
 namespace {
 
-constexpr std::size_t few = 256;
+constexpr std::size_t very_few = 64, few = 256;
 constexpr std::size_t few_runs = 24;  // that are merged at less cost
 constexpr std::size_t too_many = std::numeric_limits<std::int32_t>::max();
 constexpr std::size_t intervals_of_slice = 4;
@@ -20,15 +21,11 @@ struct Extent {
   std::int64_t begin = std::numeric_limits<std::int64_t>::max();
   std::int64_t end = std::numeric_limits<std::int64_t>::min();
   std::uint64_t longest = 0;
-  std::size_t runs = 1;  // in the order of time
 };
 
 Extent extent_of(std::span<const Interval> intervals) {
   Extent extent;
-  std::int64_t before = std::numeric_limits<std::int64_t>::min();
   for (const Interval interval : intervals) {
-    extent.runs += interval.begin < before;
-    before = interval.begin;
     if (is_empty(interval)) continue;
     extent.begin = std::min(extent.begin, interval.begin);
     extent.end = std::max(extent.end, interval.end);
@@ -36,6 +33,15 @@ Extent extent_of(std::span<const Interval> intervals) {
         std::max(extent.longest, std::uint64_t(interval.end) - std::uint64_t(interval.begin));
   }
   return extent;
+}
+
+// How many runs in the order of time they are, at most `few_runs`.
+std::size_t count_runs(std::span<const Interval> intervals) {
+  std::size_t runs = 1;
+  for (std::size_t i = 1; i < intervals.size() && runs < few_runs; ++i) {
+    runs += intervals[i].begin < intervals[i - 1].begin;
+  }
+  return runs;
 }
 
 std::int64_t length_in_order(std::span<const Interval> intervals) {
@@ -110,12 +116,20 @@ class Slices {
 }  // namespace
 
 std::int64_t covered_length(std::span<const Interval> intervals) {
-  if (std::ranges::is_sorted(intervals, {}, &Interval::begin)) return length_in_order(intervals);
+  const std::size_t runs = count_runs(intervals);
+  if (runs == 1) return length_in_order(intervals);
+  if (intervals.size() <= very_few) {
+    std::array<Interval, very_few> sorted;
+    const auto end = std::copy(intervals.begin(), intervals.end(), sorted.begin());
+    std::sort(sorted.begin(), end,
+              [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+    return length_in_order({sorted.begin(), end});
+  }
   const auto by_union = [&] { return length_of(union_of({intervals.begin(), intervals.end()})); };
+  const bool is_simple = intervals.size() < few || runs < few_runs;
+  if (is_simple || intervals.size() > too_many) return by_union();
   const Extent extent = extent_of(intervals);
   if (extent.end <= extent.begin) return 0;
-  const bool is_simple = intervals.size() < few || extent.runs < few_runs;
-  if (is_simple || intervals.size() > too_many) return by_union();
   Slices slices(extent, intervals.size() / intervals_of_slice);
   if (!slices.may_be_covered_by(extent.longest)) return by_union();
   slices.make_room();

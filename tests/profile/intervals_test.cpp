@@ -171,7 +171,7 @@ TEST(Intervals, UnionOfManyInRunsIsThatOfTheSortedOnes) {
 
 TEST(Intervals, CoveredLengthIsThatOfTheUnion) {
   std::mt19937_64 random(3);
-  for (const std::size_t count : {1, 2, 255, 256, 257, 5'000, 40'000}) {
+  for (const std::size_t count : {1, 2, 64, 65, 255, 256, 257, 5'000, 40'000}) {
     for (const int bits : {0, 3, 9, 20, 40, 63, 64}) {
       // From single moments to most of all time, so that slices of it are covered whole or not.
       for (const int bits_of_length : {0, 4, 12, 34, 64}) {

@@ -9,6 +9,7 @@ namespace {
 
 // Times are kept so far from the ends of 64 bits that their differences fit: 73 years in ns.
 constexpr std::int64_t farthest_time = std::int64_t{1} << 61;
+constexpr LegacyEvent no_legacy;
 
 bool is_in_range(std::int64_t time) { return time >= -farthest_time && time <= farthest_time; }
 
@@ -78,6 +79,7 @@ std::optional<std::int64_t> TraceReader::time_of_old(const Packet& packet, Seque
 }
 
 std::uint32_t TraceReader::track_of(const Sequence& sequence, const LegacyEvent& legacy) {
+  if (!event_.has_legacy) return track_of_plain(sequence);
   if (event_.has_track_uuid && event_.track_uuid != 0) return tracks_.by_uuid(event_.track_uuid);
   if (!event_.has_track_uuid && sequence.defaults.track_uuid.value_or(0) != 0) {
     return track_of(sequence);
@@ -128,9 +130,10 @@ StringId TraceReader::category_of(const Packet& packet, const InternedState* int
     if (!category) defects_.add(Defect::missing_interned_name, packet.offset);
     return category ? *category : StringId{};
   };
-  const std::size_t count = event_.category_iids.size() + event_.categories.size();
-  if (count == 0) return {};
-  if (count == 1 && event_.categories.empty()) return interned_category(event_.category_iids[0]);
+  if (event_.categories.empty()) {
+    if (event_.category_iids.empty()) return {};
+    if (event_.category_iids.size() == 1) return interned_category(event_.category_iids[0]);
+  }
   joined_categories_.clear();
   const auto join = [&](std::string_view category) {
     if (!joined_categories_.empty()) joined_categories_ += ',';
@@ -202,40 +205,27 @@ void TraceReader::take_plain_end(std::uint32_t track, std::int64_t time, std::ui
   slices_.end(track, time, {}, arguments_, offset);
 }
 
-// Nearly all others, that one begins. False where its name or category is missing, or it has
-// several categories.
-bool TraceReader::take_plain_begin(const Packet& packet, const Sequence& sequence,
+// Nearly all others, that one begins.
+void TraceReader::take_plain_begin(const Packet& packet, const Sequence& sequence,
                                    std::int64_t time) {
-  const InternedState* const interned = sequence.interned.get();
-  if (event_.category_iids.size() > 1) return false;
-  StringId name{}, category{};
-  if (event_.has_name_iid) {
-    const StringId* const known =
-        interned == nullptr ? nullptr : interned->names.find(event_.name_iid);
-    if (known == nullptr) return false;
-    name = *known;
-  } else if (event_.name.data() != nullptr) {
-    name = profile_.strings.intern(event_.name);
-  }
-  if (!event_.category_iids.empty()) {
-    const StringId* const known =
-        interned == nullptr ? nullptr : interned->categories.find(event_.category_iids[0]);
-    if (known == nullptr) return false;
-    category = *known;
-  }
   last_time_ = std::max(last_time_, time);
+  const InternedState* const interned = sequence.interned.get();
   const std::uint32_t track = track_of_plain(sequence);
+  const StringId name = name_of(packet, interned, no_legacy);
+  const StringId category = category_of(packet, interned);
   arguments_.clear();
   annotations_.decode(event_, interned, packet.offset, arguments_);
   slices_.begin({track, op_of(name, category), time, &arguments_, packet.offset});
-  return true;
 }
 
 // False where it says more.
 bool TraceReader::take_plain_event(const Packet& packet, const Sequence& sequence,
                                    std::int64_t time) {
   if (!event_.is_plain()) return false;
-  if (event_.type == EventType::slice_begin) return take_plain_begin(packet, sequence, time);
+  if (event_.type == EventType::slice_begin) {
+    take_plain_begin(packet, sequence, time);
+    return true;
+  }
   const bool ends = event_.type == EventType::slice_end && !event_.has_name() &&
                     event_.category_iids.empty() && event_.annotations.empty();
   if (ends) take_plain_end(track_of_plain(sequence), time, packet.offset);
@@ -263,7 +253,6 @@ void TraceReader::take_track_event(const Packet& packet, Sequence& sequence) {
 
 void TraceReader::take_decoded_event(const Packet& packet, Sequence& sequence, std::int64_t time) {
   if (event_.unknown_field != 0) defects_.add_event_field(event_.unknown_field, packet.offset);
-  static constexpr LegacyEvent no_legacy;
   if (event_.has_legacy) legacy_ = LegacyEvent::decode(event_.legacy);
   const LegacyEvent& legacy = event_.has_legacy ? legacy_ : no_legacy;
   last_time_ = std::max(last_time_, time);

@@ -71,7 +71,7 @@ class TraceReader {
   // Track events (read_events.cpp)
   void take_track_event(const Packet& packet, Sequence& sequence);
   void take_decoded_event(const Packet& packet, Sequence& sequence, std::int64_t time);
-  bool take_plain_begin(const Packet& packet, const Sequence& sequence, std::int64_t time);
+  void take_plain_begin(const Packet& packet, const Sequence& sequence, std::int64_t time);
   bool take_plain_event(const Packet& packet, const Sequence& sequence, std::int64_t time);
   void take_plain_end(std::uint32_t track, std::int64_t time, std::uint64_t offset);
   std::uint32_t track_of_plain(const Sequence& sequence);
