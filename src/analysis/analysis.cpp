@@ -4,6 +4,7 @@
 #include "analysis/inference_times.hpp"
 #include "analysis/lazy.hpp"
 #include "analysis/ops/op_runs.hpp"
+#include "analysis/ops/op_spans.hpp"
 #include "analysis/ops/op_times.hpp"
 #include "analysis/units/busy_together.hpp"
 #include "analysis/units/unit_busy.hpp"
@@ -23,6 +24,7 @@ struct Analysis::Answers {
   Lazy<BusyTogether> busy_together;
   Lazy<Inferences> inferences;
   Lazy<IssuesBeside> issues_beside;
+  Lazy<OpSpansInGroups> spans_by_op;
   Lazy<Coarse> coarse;
   Lazy<std::vector<PhaseRow>> phases;
   Lazy<std::vector<NumberRow>> numbers;
@@ -89,6 +91,10 @@ const Inferences& Analysis::inferences() const {
 
 const IssuesBeside& Analysis::issues_beside() const {
   return answers_->issues_beside.get([&] { return IssuesBeside(profile(), self_times()); });
+}
+
+const OpSpansInGroups& Analysis::spans_by_op() const {
+  return answers_->spans_by_op.get([&] { return OpSpansInGroups(*this); });
 }
 
 const Coarse& Analysis::coarse() const {

@@ -40,6 +40,7 @@ namespace npuscope::analysis {
 
 class Inferences;
 class IssuesBeside;
+class OpSpansInGroups;
 struct BusyTogether;
 struct OpTimes;
 struct UnitBusy;
@@ -115,6 +116,7 @@ class Analysis {
   const BusyTogether& busy_together() const;
   const Inferences& inferences() const;  // more than 65,536 are not told apart
   const IssuesBeside& issues_beside() const;
+  const OpSpansInGroups& spans_by_op() const;
 
  private:
   struct Answers;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "analysis/order_statistics.hpp"
 #include "base/counting_sort.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
 namespace npuscope::analysis {
@@ -39,17 +41,28 @@ OpSums::OpSums(const Analysis& analysis, const OpKeys& keys, bool per_inference)
       keys_(keys),
       inferences_(analysis.inferences()),
       per_inference_(per_inference && inferences_.count() > 1) {
-  sort_spans();
+  if (keys_.of_units()) {
+    std::vector<std::uint32_t> group_of;
+    for (std::uint32_t unit = 0; unit <= profile_.units.size(); ++unit) {
+      group_of.push_back(keys_.of_unit(UnitId(unit)));
+    }
+    by_units_.emplace(analysis, group_of, keys_.count());
+  } else {
+    by_op_ = &analysis.spans_by_op();
+    sort_ops();
+  }
   find_columns();
 }
 
-void OpSums::sort_spans() {
+void OpSums::sort_ops() {
   static_assert(OpKeys::none == counting_sort_leaves_out);
-  CountingSort by_group(profile_.spans.size(), keys_.count(),
-                        [&](std::size_t row) { return keys_.of(row); });
+  // The last stands for those of no op that exists.
+  const std::size_t ops = profile_.ops.size() + 1;
+  CountingSort by_group(ops, keys_.count(),
+                        [&](std::size_t op) { return keys_.of(OpId(std::uint32_t(op))); });
   first_ = by_group.first();
-  sorted_.resize(by_group.size());
-  by_group.place([&](std::size_t row, std::uint32_t place) { keep(row, sorted_[place]); });
+  ops_.resize(by_group.size());
+  by_group.place([&](std::size_t op, std::uint32_t place) { ops_[place] = std::uint32_t(op); });
 }
 
 void OpSums::add(OpColumn column, Source source) {
@@ -71,11 +84,12 @@ void OpSums::find_columns() {
          measure.clock},
         {What::measure, &measure});
   }
-  bool any_work = false, any_wait = false, any_async = false;
-  for (const SpanKind kind : spans.kind) {
-    any_work = any_work || role_of(kind) == Role::work;
-    any_wait = any_wait || role_of(kind) == Role::wait;
-    any_async = any_async || kind == SpanKind::async;
+  std::array<bool, span_kind_count> is_there{};
+  for (const SpanKind kind : spans.kind) is_there[std::size_t(kind)] = true;
+  bool any_work = false, any_wait = false;
+  for (std::size_t kind = 0; kind < span_kind_count; ++kind) {
+    any_work = any_work || (is_there[kind] && role_of(SpanKind(kind)) == Role::work);
+    any_wait = any_wait || (is_there[kind] && role_of(SpanKind(kind)) == Role::wait);
   }
   const auto add_time = [&](bool any, const char* name, MeasureKind kind, What what) {
     if (!any) return;
@@ -85,7 +99,7 @@ void OpSums::find_columns() {
   add_time(any_work, "work", MeasureKind::work, What::work);
   add_time(issues_.any(), "issue", MeasureKind::work, What::issue);
   add_time(any_wait, "waiting", MeasureKind::work, What::waiting);
-  add_time(any_async, "async", MeasureKind::work, What::async);
+  add_time(is_there[std::size_t(SpanKind::async)], "async", MeasureKind::work, What::async);
   add_time(any_work, "active", MeasureKind::active, What::active);
   add_time(any_work, "span", MeasureKind::span, What::span);
 }
@@ -96,7 +110,9 @@ class OpSums::Adding {
   Adding(const OpSums& sums, std::uint32_t group, RowSums& result)
       : sums_(sums), result_(result), width_(sums.columns_.size()), kept_(kept(sums)) {
     result_.known.assign(width_, false);
-    const std::size_t slots = std::min(sums.spans(group).size(), sums.inferences_.count() + 1);
+    std::size_t spans = 0;
+    sums.for_spans(group, [&](std::span<const KeptOpSpan> some) { spans += some.size(); });
+    const std::size_t slots = std::min(spans, sums.inferences_.count() + 1);
     result_.inferences.reserve(slots);
     result_.sums.reserve(slots * width_);
     for (std::size_t column = 0; column < width_; ++column) {
@@ -109,10 +125,10 @@ class OpSums::Adding {
     }
   }
 
-  void add(OpSpans spans) {
-    for (const OpSpan& span : spans) {
-      const std::uint32_t slot = slot_of(span);
-      const std::size_t first = slot * width_;
+  void add(std::span<OpSpan> spans) {
+    for (OpSpan& span : spans) {
+      span.slot = slot_of(span);
+      const std::size_t first = span.slot * width_;
       for (const auto& [column, values] : measures_) {
         const std::int64_t value = values[span.row];
         if (value != MeasureColumn::missing) put(first, column, value);
@@ -124,24 +140,27 @@ class OpSums::Adding {
       if (span.kind == SpanKind::async) put(first, What::async, span.own);
       if (role != Role::work) continue;
       put(first, What::work, span.own - issue);
-      if (place_[std::size_t(What::active)] != nowhere) add_run(slot, span.interval());
+      if (place_[std::size_t(What::active)] != nowhere) add_run(span.slot, span.interval());
     }
   }
 
   void finish() {
     if (!kept_.runs.empty()) {
-      sort_runs();
+      if (sums_.per_inference_) sort_runs();
       add_active();
       add_extents();
     }
     kept_.runs.clear();
     kept_.slots_of_runs.clear();
+    kept_.extents.clear();
     for (const std::uint32_t inference : result_.inferences) kept_.slot_of[inference] = no_slot;
   }
 
  private:
   static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
   static constexpr std::size_t nowhere = ~std::size_t{0};
+  static constexpr Interval no_extent = {std::numeric_limits<std::int64_t>::max(),
+                                         std::numeric_limits<std::int64_t>::min()};
 
   struct MeasureOfRow {
     std::size_t column;
@@ -162,6 +181,7 @@ class OpSums::Adding {
       slot = std::uint32_t(result_.inferences.size());
       result_.inferences.push_back(inference);
       result_.sums.resize(result_.sums.size() + width_, 0.0);
+      kept_.extents.push_back(no_extent);
     }
     return slot;
   }
@@ -176,8 +196,11 @@ class OpSums::Adding {
   }
 
   void add_run(std::uint32_t slot, Interval interval) {
-    in_order_ = in_order_ && (kept_.runs.empty() || kept_.slots_of_runs.back() <= slot);
+    Interval& extent = kept_.extents[slot];
+    extent = {std::min(extent.begin, interval.begin), std::max(extent.end, interval.end)};
     kept_.runs.push_back(interval);
+    if (!sums_.per_inference_) return;
+    in_order_ = in_order_ && (kept_.slots_of_runs.empty() || kept_.slots_of_runs.back() <= slot);
     kept_.slots_of_runs.push_back(slot);
   }
 
@@ -207,13 +230,10 @@ class OpSums::Adding {
     const std::size_t column = place_[std::size_t(What::span)];
     if (column == nowhere) return;
     for (std::uint32_t slot = 0; slot < result_.inferences.size(); ++slot) {
-      const auto runs = runs_of(slot);
-      if (runs.empty()) continue;
-      Interval extent = runs[0];
-      for (const Interval& run : runs) {
-        extent = {std::min(extent.begin, run.begin), std::max(extent.end, run.end)};
+      const Interval extent = kept_.extents[slot];
+      if (extent.begin <= extent.end) {
+        result_.sums[slot * width_ + column] = double(length_of(extent));
       }
-      result_.sums[slot * width_ + column] = double(length_of(extent));
     }
     result_.known[column] = true;
   }
@@ -253,14 +273,16 @@ RowSums OpSums::of(std::uint32_t group, const std::function<void(OpSpans)>& also
   std::array<OpSpan, at_once> block;
   RowSums result;
   Adding adding(*this, group, result);
-  for (auto left = spans(group); !left.empty();) {
-    const auto some = left.first(std::min(left.size(), at_once));
-    left = left.subspan(some.size());
-    for (std::size_t i = 0; i < some.size(); ++i) unpack(some[i], block[i]);
-    const OpSpans these = OpSpans(block).first(some.size());
-    adding.add(these);
-    if (also) also(these);
-  }
+  for_spans(group, [&](std::span<const KeptOpSpan> left) {
+    while (!left.empty()) {
+      const auto some = left.first(std::min(left.size(), at_once));
+      left = left.subspan(some.size());
+      for (std::size_t i = 0; i < some.size(); ++i) spans().unpack(some[i], block[i]);
+      const auto these = std::span(block).first(some.size());
+      adding.add(these);
+      if (also) also(these);
+    }
+  });
   adding.finish();
   return result;
 }

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "analysis/inference_times.hpp"
@@ -45,7 +44,7 @@ class OpTableBuilder {
   bool is_after_first(std::uint32_t inference) const {
     return inference > 0 && inference < inferences_.count();
   }
-  double typical_of(std::vector<std::pair<std::uint32_t, double>>& work) const;
+  double typical_of(const std::vector<double>& work) const;
   std::vector<double>* add_column(OpColumn column);
   void add_span_columns();
   RowSums sum_row(std::uint32_t group);
@@ -71,9 +70,9 @@ class OpTableBuilder {
   SpanEngines engines_;
   const Inferences& inferences_;  // more than can be told apart are sums
   OpSums sums_;
-  // Of the row at hand, empty between two: by core, work and the inference that it was of; by unit,
-  // whether it was used.
-  using WorkOfCores = std::vector<std::vector<std::pair<std::uint32_t, double>>>;
+  // Of the row at hand, empty between two: by core, work by slot of the row, no number where it did
+  // not run; by unit, whether it was used.
+  using WorkOfCores = std::vector<std::vector<double>>;
   mutable PerThread<WorkOfCores> work_of_cores_;
   mutable PerThread<std::vector<std::uint8_t>> used_units_;
   OpTable table_;

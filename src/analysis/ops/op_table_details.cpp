@@ -1,6 +1,7 @@
 #include "analysis/ops/op_table_builder.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -100,13 +101,10 @@ class LayersOfRow {
 }  // namespace op_table_details
 
 // The sum of all, or the median of the sums of each inference after the first.
-double OpTableBuilder::typical_of(std::vector<std::pair<std::uint32_t, double>>& work) const {
-  if (!std::is_sorted(work.begin(), work.end())) std::sort(work.begin(), work.end());
+double OpTableBuilder::typical_of(const std::vector<double>& work) const {
   std::vector<double> sums;
-  for (std::size_t i = 0; i < work.size(); ++i) {
-    const bool is_new = i == 0 || (is_steady() && work[i].first != work[i - 1].first);
-    if (is_new) sums.push_back(0);
-    sums.back() += work[i].second;
+  for (const double of_slot : work) {
+    if (!std::isnan(of_slot)) sums.push_back(of_slot);
   }
   if (!is_steady()) return sums.empty() ? 0 : sums.front();
   // In the others it did nothing: as many zeros.
@@ -167,12 +165,9 @@ class OpTableBuilder::Details {
     if (!table_.cores_.is_of_npu(core)) return;
     auto& of_core = work_of_[core];
     if (of_core.empty()) used_.push_back(core);
-    const std::uint32_t inference = table_.is_steady() ? span.inference : 0;
-    if (!of_core.empty() && of_core.back().first == inference) {
-      of_core.back().second += double(work);
-    } else {
-      of_core.push_back({inference, double(work)});
-    }
+    const std::size_t slot = table_.is_steady() ? span.slot : 0;
+    if (of_core.size() <= slot) of_core.resize(slot + 1, nan(""));
+    of_core[slot] = (std::isnan(of_core[slot]) ? 0 : of_core[slot]) + double(work);
   }
 
   const OpTableBuilder& table_;
@@ -190,21 +185,22 @@ class OpTableBuilder::Runs {
   // Of an op that runs on several units, each row of units has its part of the run.
   void count(std::uint32_t group, OpRow& row) {
     lengths_.clear();
-    const auto spans = table_.sums_.spans(group);
-    const std::vector<std::uint32_t>& order = by_op(spans);
-    const auto at = [&](std::size_t i) -> const KeptOpSpan& {
-      return spans[order.empty() ? i : order[i]];
-    };
-    for (std::size_t i = 0; i < spans.size();) {
-      const OpId op = at(i).op;
-      runs_.begin(op);
-      for (; i < spans.size() && at(i).op == op; ++i) {
-        OpSpan span;
-        table_.sums_.unpack(at(i), span);
-        if (table_.counts(span)) add(span);
+    table_.sums_.for_spans(group, [&](std::span<const KeptOpSpan> spans) {
+      const std::vector<std::uint32_t>& order = by_op(spans);
+      const auto at = [&](std::size_t i) -> const KeptOpSpan& {
+        return spans[order.empty() ? i : order[i]];
+      };
+      for (std::size_t i = 0; i < spans.size();) {
+        const OpId op = at(i).op;
+        runs_.begin(op);
+        for (; i < spans.size() && at(i).op == op; ++i) {
+          OpSpan span;
+          table_.sums_.spans().unpack(at(i), span);
+          if (table_.counts(span)) add(span);
+        }
+        note(op, runs_.finish(lengths_), row);
       }
-      note(op, runs_.finish(lengths_), row);
-    }
+    });
     row.runs = lengths_.size();
     if (!table_.options_.details || lengths_.empty()) return;
     std::vector<double> lengths(lengths_.begin(), lengths_.end());
@@ -267,9 +263,11 @@ class OpTableBuilder::Instances {
       : table_(table),
         kinds_(table.profile_.spans, table.keys_.rows()[group].kinds > 1),
         is_used_(kept(table)) {
-    const auto spans = table.sums_.spans(group);
-    compiled_ = std::any_of(spans.begin(), spans.end(),
-                            [](const KeptOpSpan& span) { return is_compiled(span.kind()); });
+    table.sums_.for_spans(group, [&](std::span<const KeptOpSpan> spans) {
+      compiled_ = compiled_ || std::any_of(spans.begin(), spans.end(), [](const KeptOpSpan& span) {
+                    return is_compiled(span.kind());
+                  });
+    });
     std::fill(std::begin(work_), std::end(work_), -1);
   }
 

@@ -1,14 +1,16 @@
 #include <algorithm>
-#include <map>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "analysis/answers.hpp"
 #include "analysis/measuring.hpp"
 #include "analysis/ops/op_keys.hpp"
 #include "analysis/ops/op_runs.hpp"
-#include "base/counting_sort.hpp"
+#include "analysis/ops/op_spans.hpp"
 #include "base/parallel.hpp"
+#include "base/per_thread.hpp"
 #include "npuscope/analysis/imbalance.hpp"
-#include "npuscope/profile/column.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -18,11 +20,12 @@ class OneCoreWork {
  public:
   explicit OneCoreWork(const Analysis& analysis)
       : profile_(analysis.profile()),
+        by_op_(analysis.spans_by_op()),
+        issues_(analysis.issues_beside()),
         keys_(profile_, {}),
         cores_(profile_),
         groups_(keys_.count()) {
-    number_kinds();
-    look_at_spans(analysis.self_times(), analysis.issues_beside());
+    look_at_ops();
   }
 
   const OpKeys& keys() const { return keys_; }
@@ -46,7 +49,8 @@ class OneCoreWork {
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0}, several = none - 1;
 
-  struct Group {
+  // What spans of work did.
+  struct Work {
     std::uint32_t core = none;
     double work = 0;
     std::int64_t length = 0;  // sum over its spans
@@ -55,109 +59,110 @@ class OneCoreWork {
       if (other == none) return;
       core = core == none || core == other ? other : several;
     }
-    void add(const Group& part) {
+    void add(const Work& part) {
       note(part.core);
       work += part.work;
       length = saturating_add(length, part.length);
     }
   };
+  struct WorkOfOp : Work {
+    std::vector<std::uint32_t> cores;  // of NPUs, that worked on it
+    std::vector<std::uint32_t> other;  // that it ran on without
+  };
 
-  void number_kinds();
-  void look_at_spans(const std::vector<std::int64_t>& own, const IssuesBeside& issues);
-  void find_kinds_on_all(const std::vector<std::uint8_t>& ran);
+  void look_at_ops();
+  WorkOfOp look_at(std::span<const KeptOpSpan> spans, std::vector<std::uint8_t>& ran) const;
+  void find_kinds_on_all(const std::vector<WorkOfOp>& ops);
 
   const Profile& profile_;
+  const OpSpansInGroups& by_op_;
+  const IssuesBeside& issues_;
   OpKeys keys_;
   CoreNumbers cores_;
-  std::vector<Group> groups_;
+  std::vector<Work> groups_;
   std::uint32_t core_count_ = 0;
-  std::vector<StringId> kinds_;            // of ops, each once; none of more than can be noted
-  std::vector<std::uint32_t> kind_of_op_;  // its place among them
-  std::vector<bool> on_all_;               // by text of the profile
+  std::vector<bool> on_all_;  // by text of the profile
 };
 
-void OneCoreWork::number_kinds() {
-  constexpr std::size_t max_notes = std::size_t{1} << 25;
-  std::map<StringId, std::uint32_t> place_of;
-  kind_of_op_.reserve(profile_.ops.size());
-  for (const Op& op : profile_.ops) {
-    const auto [place, is_new] = place_of.try_emplace(op.kind, std::uint32_t(kinds_.size()));
-    if (is_new) kinds_.push_back(op.kind);
-    kind_of_op_.push_back(place->second);
-  }
-  if (kinds_.size() * cores_.count() <= max_notes) return;
-  kinds_.clear();
-  kind_of_op_.clear();
-}
-
-// Of work on NPUs. A group that only other processors work on has no core.
-void OneCoreWork::look_at_spans(const std::vector<std::int64_t>& own, const IssuesBeside& issues) {
-  const Spans& spans = profile_.spans;
-  struct Part {
-    std::vector<std::uint8_t> ran, ran_kinds;  // by core; by kind and core
-    std::vector<Group> groups;
-  };
-  // Noting all of them is little beside looking at a part's spans.
-  const std::size_t noted = keys_.count() + kinds_.size() * cores_.count() / 8;
-  const std::vector<RowRange> ranges =
-      ranges_of(spans.size(), std::max<std::size_t>(65'536, 16 * noted));
-  std::vector<Part> parts(ranges.size());
-  parallel_for(parts.size(), [&](std::size_t i) {
-    Part& part = parts[i];
-    part.ran.assign(cores_.count(), false);
-    part.ran_kinds.assign(kinds_.size() * cores_.count(), false);
-    part.groups.resize(keys_.count());
-    for (std::size_t row = ranges[i].first; row < ranges[i].last; ++row) {
-      const bool is_work = role_of(spans.kind[row]) == Role::work;
-      if (!is_work && spans.kind[row] != SpanKind::async) continue;
-      const std::uint32_t core = cores_.of(spans.unit[row]);
-      part.ran[core] = true;
-      if (!is_work) continue;
-      Group& group = part.groups[keys_.of(row)];
-      group.work += double(own[row] - issues.of(row));
-      group.length = saturating_add(group.length, length_of(interval_of(spans, row)));
-      if (!cores_.is_of_npu(core)) continue;
-      group.note(core);
-      const std::size_t op = index_of(spans.op[row]);
-      if (op < kind_of_op_.size()) part.ran_kinds[kind_of_op_[op] * cores_.count() + core] = true;
+// Of work on NPUs. A group that only other processors work on has no core. `ran`: by core, all
+// false between two ops.
+OneCoreWork::WorkOfOp OneCoreWork::look_at(std::span<const KeptOpSpan> spans,
+                                           std::vector<std::uint8_t>& ran) const {
+  enum : std::uint8_t { without_work = 1, with_work = 2 };
+  WorkOfOp of;
+  for (const KeptOpSpan& span : spans) {
+    const bool is_work = role_of(span.kind()) == Role::work;
+    if (!is_work && span.kind() != SpanKind::async) continue;
+    const std::uint32_t core = cores_.of(span.unit);
+    if (is_work) {
+      of.work += double(by_op_.own(span) - issues_.of(span.row));
+      of.length = saturating_add(of.length, length_of(by_op_.interval(span)));
     }
-  });
-  std::vector<std::uint8_t> ran(cores_.count(), false), ran_kinds(kinds_.size() * ran.size());
-  for (const Part& part : parts) {
-    for (std::size_t core = 0; core < ran.size(); ++core) ran[core] |= part.ran[core];
-    for (std::size_t at = 0; at < ran_kinds.size(); ++at) ran_kinds[at] |= part.ran_kinds[at];
-    for (std::size_t at = 0; at < groups_.size(); ++at) groups_[at].add(part.groups[at]);
+    const std::uint8_t sort = is_work ? with_work : without_work;
+    if ((ran[core] & sort) != 0 || !cores_.is_of_npu(core)) continue;
+    ran[core] |= sort;
+    (is_work ? of.cores : of.other).push_back(core);
+    if (is_work) of.note(core);
   }
-  for (std::uint32_t core = 0; core < ran.size(); ++core) {
-    core_count_ += ran[core] != 0 && cores_.is_of_npu(core);
-  }
-  find_kinds_on_all(ran_kinds);
+  for (const std::uint32_t core : of.cores) ran[core] = 0;
+  for (const std::uint32_t core : of.other) ran[core] = 0;
+  return of;
 }
 
-void OneCoreWork::find_kinds_on_all(const std::vector<std::uint8_t>& ran) {
+void OneCoreWork::look_at_ops() {
+  std::vector<WorkOfOp> ops(profile_.ops.size() + 1);  // the last of none that exists
+  PerThread<std::vector<std::uint8_t>> ran_of_thread;
+  parallel_for(ops.size(), [&](std::size_t op) {
+    std::vector<std::uint8_t>& ran = ran_of_thread.mine();
+    ran.resize(cores_.count());
+    ops[op] = look_at(by_op_.of(op), ran);
+  });
+  std::vector<std::uint8_t> ran(cores_.count(), false);
+  for (std::uint32_t op = 0; op < ops.size(); ++op) {
+    groups_[keys_.of(OpId(op))].add(ops[op]);
+    for (const std::uint32_t core : ops[op].cores) ran[core] = true;
+    for (const std::uint32_t core : ops[op].other) ran[core] = true;
+  }
+  core_count_ = std::uint32_t(std::count(ran.begin(), ran.end(), true));
+  find_kinds_on_all(ops);
+}
+
+void OneCoreWork::find_kinds_on_all(const std::vector<WorkOfOp>& ops) {
+  std::vector<std::pair<StringId, std::uint32_t>> cores_of_kinds;
+  for (std::size_t op = 0; op < profile_.ops.size(); ++op) {
+    for (const std::uint32_t core : ops[op].cores) {
+      cores_of_kinds.emplace_back(profile_.ops[op].kind, core);
+    }
+  }
+  std::sort(cores_of_kinds.begin(), cores_of_kinds.end());
+  const auto end = std::unique(cores_of_kinds.begin(), cores_of_kinds.end());
   on_all_.assign(profile_.strings.size(), false);
-  for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
-    const auto first = ran.begin() + std::ptrdiff_t(kind * cores_.count());
-    const auto count = std::count(first, first + std::ptrdiff_t(cores_.count()), true);
-    if (kinds_[kind] != StringId::empty) on_all_[index_of(kinds_[kind])] = count == core_count_;
+  for (auto first = cores_of_kinds.begin(); first != end;) {
+    auto last = first;
+    while (last != end && last->first == first->first) ++last;
+    on_all_[index_of(first->first)] =
+        first->first != StringId::empty && last - first == core_count_;
+    first = last;
   }
 }
 
 std::vector<double> OneCoreWork::active_times(const std::vector<std::uint8_t>& asked) const {
-  const Spans& spans = profile_.spans;
-  CountingSort by_group(spans.size(), keys_.count(), [&](std::size_t row) {
-    const std::uint32_t group = keys_.of(row);
-    const bool counts = role_of(spans.kind[row]) == Role::work && asked[group];
-    return counts ? group : counting_sort_leaves_out;
-  });
-  Column<Interval> sorted;
-  sorted.resize(by_group.size());
-  by_group.place(
-      [&](std::size_t row, std::uint32_t place) { sorted[place] = interval_of(spans, row); });
+  std::vector<std::vector<std::uint32_t>> ops(keys_.count());
+  for (std::uint32_t op = 0; op <= profile_.ops.size(); ++op) {
+    const std::uint32_t group = keys_.of(OpId(op));
+    if (asked[group] != 0) ops[group].push_back(op);
+  }
   std::vector<double> active(keys_.count(), 0);
+  PerThread<std::vector<Interval>> work_of_thread;
   parallel_for(keys_.count(), [&](std::size_t group) {
-    const std::size_t first = by_group.first()[group], last = by_group.first()[group + 1];
-    active[group] = double(covered_length(std::span(sorted).subspan(first, last - first)));
+    std::vector<Interval>& work = work_of_thread.mine();
+    work.clear();
+    for (const std::uint32_t op : ops[group]) {
+      for (const KeptOpSpan& span : by_op_.of(op)) {
+        if (role_of(span.kind()) == Role::work) work.push_back(by_op_.interval(span));
+      }
+    }
+    active[group] = double(covered_length(work));
   });
   return active;
 }

@@ -5,11 +5,11 @@
 
 #include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
+#include "analysis/ops/op_spans.hpp"
 #include "analysis/timeline/span_engines.hpp"
 #include "analysis/units/unit_busy.hpp"
-#include "base/counting_sort.hpp"
 #include "base/parallel.hpp"
-#include "npuscope/profile/column.hpp"
+#include "base/per_thread.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::analysis {
@@ -29,36 +29,41 @@ struct Tile {
   }
 };
 
-// The work of HVX threads, by op.
-class TilesByOp {
+// The work of an op's spans on HVX threads, that of one inference and thread next to each other.
+class TilesOfOp {
  public:
-  explicit TilesByOp(const Profile& profile) {
-    const Spans& spans = profile.spans;
-    const SpanEngines engines(profile);
-    const std::size_t ops = profile.ops.size();
-    CountingSort by_op(spans.size(), ops, [&](std::size_t row) {
-      const bool counts = role_of(spans.kind[row]) == Role::work && index_of(spans.op[row]) < ops &&
-                          engines.of(row) == Engine::hvx;
-      return counts ? index_of(spans.op[row]) : counting_sort_leaves_out;
-    });
-    first_ = by_op.first();
-    tiles_.resize(by_op.size());
-    by_op.place([&](std::size_t row, std::uint32_t place) {
-      const std::uint32_t instance = spans.instance.empty() ? 0 : spans.instance[row];
-      tiles_[place] = {instance, spans.unit[row], spans.duration[row]};
-    });
-  }
+  explicit TilesOfOp(const Analysis& analysis)
+      : spans_(analysis.profile().spans),
+        are_told_apart_(analysis.inferences().count() > 1),
+        engines_(analysis.profile()),
+        by_op_(analysis.spans_by_op()) {}
 
-  // Those of one inference and thread next to each other.
   std::span<const Tile> of(std::size_t op) {
-    const auto tiles = std::span(tiles_).subspan(first_[op], first_[op + 1] - first_[op]);
+    std::vector<Tile>& tiles = tiles_.mine();
+    tiles.clear();
+    for (const KeptOpSpan& span : by_op_.of(op)) {
+      if (role_of(span.kind()) != Role::work ||
+          engines_.of(span.op, span.unit, span.kind()) != Engine::hvx) {
+        continue;
+      }
+      tiles.push_back({instance_of(span), span.unit, length_of(by_op_.interval(span))});
+    }
     if (!std::is_sorted(tiles.begin(), tiles.end())) std::sort(tiles.begin(), tiles.end());
     return tiles;
   }
 
  private:
-  std::vector<std::uint32_t> first_;
-  Column<Tile> tiles_;
+  // Those of too many inferences, or of one, have no numbers of their own.
+  std::uint32_t instance_of(const KeptOpSpan& span) const {
+    if (are_told_apart_) return span.inference();
+    return spans_.instance.empty() ? 0 : spans_.instance[span.row];
+  }
+
+  const Spans& spans_;
+  const bool are_told_apart_;
+  const SpanEngines engines_;
+  const OpSpansInGroups& by_op_;
+  PerThread<std::vector<Tile>> tiles_;
 };
 
 // Time in which exactly one HVX thread works.
@@ -105,11 +110,11 @@ struct UnevenOp {
   }
 };
 
-std::vector<UnevenOp> uneven_ops(const Profile& profile, double threads) {
-  TilesByOp by_op(profile);
-  std::vector<UnevenOp> ops(profile.ops.size());
+std::vector<UnevenOp> uneven_ops(const Analysis& analysis, double threads) {
+  TilesOfOp tiles_of(analysis);
+  std::vector<UnevenOp> ops(analysis.profile().ops.size());
   parallel_for(ops.size(), [&](std::size_t op) {
-    for (auto left = by_op.of(op); !left.empty();) {
+    for (auto left = tiles_of.of(op); !left.empty();) {
       std::size_t tiles = 1;
       while (tiles < left.size() && left[tiles].instance == left[0].instance) ++tiles;
       ops[op].add_run(left.first(tiles), threads);
@@ -161,7 +166,7 @@ RuleOutcome apply(FindingContext& context) {
   const Profile& profile = context.profile();
   std::vector<double> factors(profile.ops.size(), 1);
   Kinds kinds;
-  const std::vector<UnevenOp> ops = uneven_ops(profile, threads);
+  const std::vector<UnevenOp> ops = uneven_ops(context.analysis(), threads);
   for (std::size_t op = 0; op < ops.size(); ++op) {
     if (ops[op].runs.runs == 0) continue;
     factors[op] = ops[op].factor;

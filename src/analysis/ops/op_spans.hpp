@@ -1,0 +1,99 @@
+// The spans of a profile in groups, as questions about ops ask for them:
+//
+//   const OpSpansInGroups& by_op = analysis.spans_by_op();
+//   for (const KeptOpSpan& kept : by_op.of(op)) …    // of one op, in the profile's order
+//   for (const KeptOpSpan& kept : by_op.of(ops)) …   // the last group: of none that exists
+//   by_op.unpack(kept, span);
+//   span.own                                         // its self time
+//
+// The profile has what is asked of a span as many columns apart, and the spans of an op far from
+// one another: gathered once, all questions have them close.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analysis/inference_times.hpp"
+#include "npuscope/profile/column.hpp"
+
+namespace npuscope::analysis {
+
+struct OpSpan {
+  std::int64_t begin, end;
+  std::int64_t own;   // its self time
+  std::uint32_t row;  // in the profile
+  OpId op;
+  UnitId unit;
+  std::uint32_t inference;  // its place among Inferences
+  std::uint32_t slot;       // its place among RowSums::inferences, where it is summed
+  SpanKind kind;
+
+  Interval interval() const { return {begin, end}; }
+};
+
+// The same as it is kept, as small as may be: millions of them are written and read once. What does
+// not fit, as a span of more than 2^32 ticks, is looked up in the profile.
+struct KeptOpSpan {  // without values at first, for the sake of Column
+  static constexpr std::uint32_t does_not_fit = ~std::uint32_t{0};
+  static constexpr std::uint32_t no_inference = (std::uint32_t{1} << 24) - 1;
+
+  std::int64_t begin;
+  std::uint32_t length, own;
+  std::uint32_t row;
+  OpId op;
+  UnitId unit;
+  std::uint32_t inference_and_kind;  // the latter in the low 8 bits
+
+  std::uint32_t inference() const {
+    const std::uint32_t number = inference_and_kind >> 8;
+    return number == no_inference ? Inferences::none : number;
+  }
+  SpanKind kind() const { return SpanKind(inference_and_kind & 0xff); }
+};
+
+class OpSpansInGroups {
+ public:
+  // By op; the last group has those of no op that exists.
+  explicit OpSpansInGroups(const Analysis& analysis);
+  // By a group of each unit; the last is that of units that do not exist.
+  OpSpansInGroups(const Analysis& analysis, const std::vector<std::uint32_t>& group_of_unit,
+                  std::size_t groups);
+
+  std::span<const KeptOpSpan> of(std::size_t group) const {
+    return std::span(sorted_).subspan(first_[group], first_[group + 1] - first_[group]);
+  }
+  Interval interval(const KeptOpSpan& kept) const {
+    if (kept.length == KeptOpSpan::does_not_fit) return interval_of(profile_.spans, kept.row);
+    return {kept.begin, kept.begin + kept.length};
+  }
+  std::int64_t own(const KeptOpSpan& kept) const {
+    return kept.own != KeptOpSpan::does_not_fit ? kept.own : own_[kept.row];
+  }
+  void unpack(const KeptOpSpan& kept, OpSpan& into) const;
+
+ private:
+  template <class GroupOf>
+  void sort(std::size_t groups, const GroupOf& group_of);
+  void keep(std::size_t row, KeptOpSpan& into) const;
+
+  const Profile& profile_;
+  const std::vector<std::int64_t>& own_;
+  const Inferences& inferences_;
+  std::vector<std::uint32_t> first_;  // of each group in sorted_; one more
+  Column<KeptOpSpan> sorted_;
+};
+
+inline void OpSpansInGroups::unpack(const KeptOpSpan& kept, OpSpan& into) const {
+  const Interval all = interval(kept);
+  into.begin = all.begin;
+  into.end = all.end;
+  into.own = own(kept);
+  into.row = kept.row;
+  into.op = kept.op;
+  into.unit = kept.unit;
+  into.inference = kept.inference();
+  into.kind = kept.kind();
+}
+
+}  // namespace npuscope::analysis
