@@ -25,6 +25,10 @@ void find_zero_times(FindingContext& context, Finding& finding) {
   };
   std::array<Counted, Overlap::classes> of_engine{};
   const Profile& profile = context.profile();
+  const auto& durations = profile.spans.duration;
+  const auto zeros = std::count_if(durations.begin(), durations.end(),
+                                   [](std::int64_t duration) { return duration <= 0; });
+  if (std::uint64_t(zeros) < min_spans) return;  // as in most profiles
   const SpanEngines engines(profile);
   bool any_time = false;
   for (std::size_t row = 0; row < profile.spans.size(); ++row) {

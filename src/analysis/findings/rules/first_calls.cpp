@@ -41,12 +41,12 @@ std::map<Alike, std::vector<Call>> calls_of(const Profile& profile) {
   const SpanEngines engines(profile);
   std::vector<std::optional<Call>> of_op(profile.ops.size());
   for (std::size_t row = 0; row < spans.size(); ++row) {
+    if (!spans.instance.empty() && spans.instance[row] != first) continue;
     const std::size_t op = index_of(spans.op[row]);
     if (role_of(spans.kind[row]) != Role::work || spans.kind[row] == SpanKind::transfer ||
         op >= profile.ops.size()) {
       continue;
     }
-    if (!spans.instance.empty() && spans.instance[row] != first) continue;
     const Engine engine = engines.of(row);
     if (engine != Engine::hvx && engine != Engine::hmx && engine != Engine::dma_issue) continue;
     if (!of_op[op]) of_op[op] = Call{spans.start[row], 0, op};
