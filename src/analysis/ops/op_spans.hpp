@@ -71,6 +71,11 @@ class OpSpansInGroups {
     return kept.own != KeptOpSpan::does_not_fit ? kept.own : own_[kept.row];
   }
   void unpack(const KeptOpSpan& kept, OpSpan& into) const;
+  // Tells its inference from all others, also where those are too many for Inferences.
+  std::uint32_t instance(const KeptOpSpan& kept) const {
+    if (inferences_.count() > 1) return kept.inference();
+    return profile_.spans.instance.empty() ? 0 : profile_.spans.instance[kept.row];
+  }
 
  private:
   template <class GroupOf>

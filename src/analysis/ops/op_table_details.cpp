@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -154,6 +155,8 @@ class OpTableBuilder::Details {
   }
 
  private:
+  static constexpr double did_not_run = std::numeric_limits<double>::quiet_NaN();
+
   static WorkOfCores& kept(const OpTableBuilder& table) {
     WorkOfCores& work_of = table.work_of_cores_.mine();
     if (work_of.size() < table.cores_.count()) work_of.resize(table.cores_.count());
@@ -166,7 +169,7 @@ class OpTableBuilder::Details {
     auto& of_core = work_of_[core];
     if (of_core.empty()) used_.push_back(core);
     const std::size_t slot = table_.is_steady() ? span.slot : 0;
-    if (of_core.size() <= slot) of_core.resize(slot + 1, nan(""));
+    if (of_core.size() <= slot) of_core.resize(slot + 1, did_not_run);
     of_core[slot] = (std::isnan(of_core[slot]) ? 0 : of_core[slot]) + double(work);
   }
 
@@ -185,6 +188,7 @@ class OpTableBuilder::Runs {
   // Of an op that runs on several units, each row of units has its part of the run.
   void count(std::uint32_t group, OpRow& row) {
     lengths_.clear();
+    const OpSpansInGroups& kept = table_.sums_.spans();
     table_.sums_.for_spans(group, [&](std::span<const KeptOpSpan> spans) {
       const std::vector<std::uint32_t>& order = by_op(spans);
       const auto at = [&](std::size_t i) -> const KeptOpSpan& {
@@ -195,8 +199,9 @@ class OpTableBuilder::Runs {
         runs_.begin(op);
         for (; i < spans.size() && at(i).op == op; ++i) {
           OpSpan span;
-          table_.sums_.spans().unpack(at(i), span);
-          if (table_.counts(span)) add(span);
+          kept.unpack(at(i), span);
+          if (!table_.counts(span)) continue;
+          runs_.add(span.kind, kept.instance(at(i)), span.unit, span.interval());
         }
         note(op, runs_.finish(lengths_), row);
       }
@@ -209,16 +214,6 @@ class OpTableBuilder::Runs {
   }
 
  private:
-  void add(const OpSpan& span) {
-    const Column<std::uint32_t>& instances = table_.profile_.spans.instance;
-    std::uint32_t inference = span.inference;
-    // Those of too many inferences, or of one, have no numbers of their own.
-    if (table_.inferences_.count() < 2) {
-      inference = span.row < instances.size() ? instances[span.row] : 0;
-    }
-    runs_.add(span.kind, inference, span.unit, span.interval());
-  }
-
   void note(OpId op, std::size_t runs, OpRow& row) const {
     if (!table_.options_.details || table_.keys_.of_units()) return;
     if (index_of(op) >= table_.profile_.ops.size() || runs == 0) return;

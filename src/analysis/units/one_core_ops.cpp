@@ -66,8 +66,8 @@ class OneCoreWork {
     }
   };
   struct WorkOfOp : Work {
-    std::vector<std::uint32_t> cores;  // of NPUs, that worked on it
-    std::vector<std::uint32_t> other;  // that it ran on without
+    // Of NPUs, that worked on it; that have asynchronous spans of it.
+    std::vector<std::uint32_t> cores, cores_of_asynchronous;
   };
 
   void look_at_ops();
@@ -88,7 +88,7 @@ class OneCoreWork {
 // false between two ops.
 OneCoreWork::WorkOfOp OneCoreWork::look_at(std::span<const KeptOpSpan> spans,
                                            std::vector<std::uint8_t>& ran) const {
-  enum : std::uint8_t { without_work = 1, with_work = 2 };
+  enum : std::uint8_t { asynchronously = 1, with_work = 2 };
   WorkOfOp of;
   for (const KeptOpSpan& span : spans) {
     const bool is_work = role_of(span.kind()) == Role::work;
@@ -98,14 +98,14 @@ OneCoreWork::WorkOfOp OneCoreWork::look_at(std::span<const KeptOpSpan> spans,
       of.work += double(by_op_.own(span) - issues_.of(span.row));
       of.length = saturating_add(of.length, length_of(by_op_.interval(span)));
     }
-    const std::uint8_t sort = is_work ? with_work : without_work;
+    const std::uint8_t sort = is_work ? with_work : asynchronously;
     if ((ran[core] & sort) != 0 || !cores_.is_of_npu(core)) continue;
     ran[core] |= sort;
-    (is_work ? of.cores : of.other).push_back(core);
+    (is_work ? of.cores : of.cores_of_asynchronous).push_back(core);
     if (is_work) of.note(core);
   }
   for (const std::uint32_t core : of.cores) ran[core] = 0;
-  for (const std::uint32_t core : of.other) ran[core] = 0;
+  for (const std::uint32_t core : of.cores_of_asynchronous) ran[core] = 0;
   return of;
 }
 
@@ -121,7 +121,7 @@ void OneCoreWork::look_at_ops() {
   for (std::uint32_t op = 0; op < ops.size(); ++op) {
     groups_[keys_.of(OpId(op))].add(ops[op]);
     for (const std::uint32_t core : ops[op].cores) ran[core] = true;
-    for (const std::uint32_t core : ops[op].other) ran[core] = true;
+    for (const std::uint32_t core : ops[op].cores_of_asynchronous) ran[core] = true;
   }
   core_count_ = std::uint32_t(std::count(ran.begin(), ran.end(), true));
   find_kinds_on_all(ops);

@@ -277,6 +277,20 @@ TEST(UnevenThreads, NobodyTellsThatTheLastWaveOfTilesRunsOnOneThread) {
   EXPECT_TRUE(Tried("uneven-threads", made(180).profile).is_quiet());  // 200 of 190
 }
 
+// As everywhere, it is an empty one: it makes no thread's share less.
+TEST(UnevenThreads, ASpanThatEndsBeforeItStartsWasTakenOffItsThreadsShare) {
+  CoreBuilder core;
+  core.span(core.hvx, "solve", 0, 200, SpanKind::op, "Pack::Solve");
+  core.span(core.hvx, "solve", 200, 110, SpanKind::op, "Pack::Solve");
+  core.span(core.hvx1, "solve", 0, 100, SpanKind::op, "Pack::Solve");
+  core.span(core.hmx, "MatMul", 200, 260, SpanKind::op, "q::ConvLayer_s1.opt");
+  core.profile.edges = {
+      {core.op("solve", "Pack::Solve"), core.op("MatMul", "q::ConvLayer_s1.opt")}};
+  const Tried tried("uneven-threads", core.profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_EQ(tried.value("excess", "Pack::Solve"), 50);  // 200 where 300 / 2 were even
+}
+
 // Excess and tiles of each execution of an op, counted span by span.
 TEST(UnevenThreads, TilesOfAnyInferencesInAnyOrderAreCountedOnce) {
   std::mt19937 random(7);

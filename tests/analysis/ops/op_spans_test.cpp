@@ -69,6 +69,26 @@ TEST(OpSpans, AreThoseOfEachOpInTheProfilesOrder) {
   }
 }
 
+// More inferences than are told apart elsewhere are so here, as runs of an op must be.
+TEST(OpSpans, KeepTheInstancesOfTooManyInferences) {
+  Profile profile;
+  profile.units.resize(1);
+  profile.ops.resize(1);
+  constexpr std::uint32_t too_many = 65'537;
+  for (std::uint32_t i = 0; i < too_many; ++i) {
+    profile.spans.unit.push_back(UnitId(0));
+    profile.spans.op.push_back(OpId(0));
+    profile.spans.kind.push_back(SpanKind::op);
+    profile.spans.start.push_back(i);
+    profile.spans.duration.push_back(1);
+    profile.spans.instance.push_back(i);
+  }
+  const Analysis analysis(std::move(profile));
+  ASSERT_EQ(analysis.inferences().count(), 1u);
+  const OpSpansInGroups& by_op = analysis.spans_by_op();
+  for (const KeptOpSpan& kept : by_op.of(0)) ASSERT_EQ(by_op.instance(kept), kept.row);
+}
+
 TEST(OpSpans, AreThoseOfEachGroupOfUnits) {
   std::mt19937 random(2);
   const Analysis analysis(random_profile(random));

@@ -308,6 +308,67 @@ TEST(RunLengths, AreFromTheFirstStartToTheLastEndOfWhatWasRunTogether) {
   }
 }
 
+// Rows of several ops, whose spans come op after op: extents, and loads of cores, inference by
+// inference.
+TEST(OpTable, OfSeveralOpsARowIsThatOfTheObviousWay) {
+  std::mt19937 random(8);
+  for (int round = 0; round < 500; ++round) {
+    TwoCores made;
+    const std::uint32_t inferences = 2 + random() % 3;
+    for (std::size_t i = 0; i < 5 + random() % 40; ++i) {
+      const std::int64_t begin = random() % 60;
+      const std::uint32_t op = random() % 6;
+      made.span(made.units[random() % made.units.size()], "op" + std::to_string(op), begin,
+                begin + random() % 15, SpanKind::op, op % 2 == 0 ? "even" : "odd");
+      made.profile.spans.instance.push_back(random() % inferences);
+    }
+    const Profile& profile = made.profile;
+    const Spans& spans = profile.spans;
+    const auto own = Analysis(profile).self_times();
+    const OpTable sums = table_of(profile, {.grouping = Grouping::kind});
+    const OpTable medians =
+        table_of(profile, {.grouping = Grouping::kind, .details = true, .per_inference = true});
+    const std::set<std::uint32_t> all(spans.instance.begin(), spans.instance.end());
+    if (all.size() < 2) continue;
+    const auto rows_of = [&](const OpRow& row) {
+      std::vector<std::size_t> rows;
+      for (std::size_t i = 0; i < spans.size(); ++i) {
+        if (profile.ops[index_of(spans.op[i])].kind == row.label) rows.push_back(i);
+      }
+      return rows;
+    };
+    for (const OpRow& row : sums.rows) {
+      std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> extents;
+      for (const std::size_t i : rows_of(row)) {
+        const std::int64_t begin = spans.start[i], end = begin + spans.duration[i];
+        auto& extent = extents.try_emplace(spans.instance[i], begin, end).first->second;
+        extent = {std::min(extent.first, begin), std::max(extent.second, end)};
+      }
+      double sum = 0;
+      for (const auto& [inference, extent] : extents) sum += double(extent.second - extent.first);
+      ASSERT_EQ(row.values[*sums.place_of("span")], sum) << "in round " << round;
+    }
+    for (const OpRow& row : medians.rows) {
+      std::map<std::uint32_t, std::map<std::uint32_t, double>> work;  // by core, by inference
+      for (const std::size_t i : rows_of(row)) {
+        if (spans.instance[i] == *all.begin()) continue;
+        work[profile.units[index_of(spans.unit[i])].core][spans.instance[i]] += double(own[i]);
+      }
+      double max = 0;
+      for (const auto& [core, of_core] : work) {
+        std::vector<double> samples;
+        for (const std::uint32_t inference : all) {
+          if (inference == *all.begin()) continue;
+          samples.push_back(of_core.contains(inference) ? of_core.at(inference) : 0);
+        }
+        max = std::max(max, median_of(samples));
+      }
+      ASSERT_EQ(row.details.spread.cores, work.size()) << "in round " << round;
+      ASSERT_EQ(row.details.spread.max, max) << "in round " << round;
+    }
+  }
+}
+
 // Everything that an op table says of spans, counted moment by moment and span by span.
 TEST(OpTable, IsThatOfTheObviousWay) {
   std::mt19937 random(6);

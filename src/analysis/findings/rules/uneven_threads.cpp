@@ -33,10 +33,7 @@ struct Tile {
 class TilesOfOp {
  public:
   explicit TilesOfOp(const Analysis& analysis)
-      : spans_(analysis.profile().spans),
-        are_told_apart_(analysis.inferences().count() > 1),
-        engines_(analysis.profile()),
-        by_op_(analysis.spans_by_op()) {}
+      : engines_(analysis.profile()), by_op_(analysis.spans_by_op()) {}
 
   std::span<const Tile> of(std::size_t op) {
     std::vector<Tile>& tiles = tiles_.mine();
@@ -46,21 +43,13 @@ class TilesOfOp {
           engines_.of(span.op, span.unit, span.kind()) != Engine::hvx) {
         continue;
       }
-      tiles.push_back({instance_of(span), span.unit, length_of(by_op_.interval(span))});
+      tiles.push_back({by_op_.instance(span), span.unit, length_of(by_op_.interval(span))});
     }
     if (!std::is_sorted(tiles.begin(), tiles.end())) std::sort(tiles.begin(), tiles.end());
     return tiles;
   }
 
  private:
-  // Those of too many inferences, or of one, have no numbers of their own.
-  std::uint32_t instance_of(const KeptOpSpan& span) const {
-    if (are_told_apart_) return span.inference();
-    return spans_.instance.empty() ? 0 : spans_.instance[span.row];
-  }
-
-  const Spans& spans_;
-  const bool are_told_apart_;
   const SpanEngines engines_;
   const OpSpansInGroups& by_op_;
   PerThread<std::vector<Tile>> tiles_;
