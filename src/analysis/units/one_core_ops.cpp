@@ -85,7 +85,7 @@ class OneCoreWork {
 };
 
 // Of work on NPUs. A group that only other processors work on has no core. `ran`: by core, all
-// false between two ops.
+// 0 between two ops.
 OneCoreWork::WorkOfOp OneCoreWork::look_at(std::span<const KeptOpSpan> spans,
                                            std::vector<std::uint8_t>& ran) const {
   enum : std::uint8_t { asynchronously = 1, with_work = 2 };
