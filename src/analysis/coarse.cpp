@@ -33,24 +33,44 @@ Spread spread_of(const std::vector<double>& samples) {
 
 namespace {
 
+// The union of sets that come one after another. They stay where they are: a first one is seen
+// there, without a copy.
+class SeenSets {
+ public:
+  const IntervalSet& all() const { return *all_; }
+  // How long of it none of the sets before was.
+  std::int64_t add(const IntervalSet& set) {
+    if (set.empty()) return 0;
+    if (all_->empty()) {
+      all_ = &set;
+      return length_of(set);
+    }
+    const std::int64_t alone = length_of(difference_of(set, *all_));
+    sum_ = union_of(*all_, set);
+    all_ = &sum_;
+    return alone;
+  }
+
+ private:
+  IntervalSet sum_;
+  const IntervalSet* all_ = &sum_;
+};
+
 void divide_wall(const BusyTogether& busy, Coarse& coarse) {
   const IntervalSet &compute = busy.of(Domain::compute), &movement = busy.of(Domain::movement);
   const auto part = [&](Part which) -> std::int64_t& { return coarse.parts[std::size_t(which)]; };
   const auto both = intersection_of(compute, movement);
   part(Part::compute_and_movement) = length_of(both);
   part(Part::compute_alone) = length_of(difference_of(compute, both));
-  part(Part::movement_alone) = length_of(difference_of(movement, both));
-  IntervalSet seen = union_of(compute, movement);
-  const auto add = [&](Part which, const IntervalSet& set) {
-    part(which) = length_of(difference_of(set, seen));
-    seen = union_of(seen, set);
-  };
-  add(Part::other_work, busy.of(Domain::other));
-  add(Part::host_alone, busy.of(Domain::host));
-  coarse.active = length_of(seen);
-  add(Part::waiting_for_dma, busy.dma_waits);
-  add(Part::other_waiting, busy.other_waits);
-  const IntervalSet gaps = gaps_in(seen, coarse.timeline);
+  SeenSets seen;
+  seen.add(compute);
+  part(Part::movement_alone) = seen.add(movement);
+  part(Part::other_work) = seen.add(busy.of(Domain::other));
+  part(Part::host_alone) = seen.add(busy.of(Domain::host));
+  coarse.active = length_of(seen.all());
+  part(Part::waiting_for_dma) = seen.add(busy.dma_waits);
+  part(Part::other_waiting) = seen.add(busy.other_waits);
+  const IntervalSet gaps = gaps_in(seen.all(), coarse.timeline);
   part(Part::idle) = length_of(gaps);
   coarse.gaps = gaps.size();
   for (const Interval& gap : gaps)

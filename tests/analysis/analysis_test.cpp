@@ -21,8 +21,6 @@ using ::testing::ElementsAre;
 
 std::vector<std::int64_t> own_of(const Profile& profile) { return Analysis(profile).self_times(); }
 
-Coarse coarse_of(const Profile& profile) { return Analysis(profile).coarse(); }
-
 OpTable ops_of(const Profile& profile, Grouping grouping = Grouping::part) {
   return Analysis(profile).ops({grouping, 10});
 }
@@ -168,47 +166,6 @@ TEST(OwnDuration, OfSlicesThatNestProperlySumsToTheUnion) {
   }
   EXPECT_EQ(std::accumulate(own.begin(), own.end(), std::int64_t{0}),
             length_of(union_of(std::move(all))));
-}
-
-TEST(Coarse, ThePartsAddUpToTheWall) {
-  ProfileBuilder made;
-  const UnitId hmx = made.unit("HMX", Engine::hmx);
-  const UnitId dma = made.unit("DMA", Engine::dma);
-  const UnitId host = made.unit("CPU", Engine::host);
-  const UnitId thread = made.unit("t", Engine::thread);
-  made.span(hmx, "a", 0, 40);
-  made.span(dma, "b", 30, 60);
-  made.span(thread, "c", 55, 70, SpanKind::slice);
-  made.span(host, "d", 65, 80, SpanKind::host);
-  made.span(hmx, "a", 70, 90, SpanKind::sync);
-  made.span(hmx, "a", 78, 86, SpanKind::dma_wait);
-  made.span(hmx, "", 0, 100, SpanKind::inference);
-  made.span(hmx, "", -50, 0, SpanKind::activation);
-  const Coarse coarse = coarse_of(made.profile);
-  EXPECT_EQ(coarse.wall, 100);
-  EXPECT_THAT(coarse.parts, ElementsAre(30, 10, 20, 10, 10, 6, 4, 10));
-  EXPECT_TRUE(coarse.has_parts());
-  EXPECT_EQ(coarse.active, 80);
-  EXPECT_EQ(coarse.work, 40 + 30 + 15 + 15);
-  EXPECT_EQ(coarse.gaps, 1u);
-  EXPECT_EQ(coarse.longest_gap, 10);
-}
-
-TEST(Coarse, WallOfInferencesIsFirstAndMedianOfTheRest) {
-  ProfileBuilder made;
-  const UnitId unit = made.unit("HMX", Engine::hmx);
-  std::int64_t at = 0;
-  for (const std::int64_t wall : {500, 100, 130, 110}) {
-    made.span(unit, "a", at, at + wall);
-    at += 1'000;
-  }
-  for (const std::uint32_t instance : {0, 1, 2, 3}) made.profile.spans.instance.push_back(instance);
-  const Coarse coarse = coarse_of(made.profile);
-  EXPECT_EQ(coarse.inferences.count, 4u);
-  EXPECT_EQ(coarse.inferences.first, 500);
-  EXPECT_EQ(coarse.inferences.median_of_rest, 110);
-  EXPECT_EQ(coarse.inferences.median, 120);
-  EXPECT_EQ(coarse.inferences.min, 100);
 }
 
 TEST(Rate, IsOfTheClockOrOfThePhaseAroundTheWindowAndOfNoOther) {

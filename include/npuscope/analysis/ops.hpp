@@ -58,11 +58,12 @@ struct OpOptions {
   // Ops of the HMX that the files give to a reshape ("X_post_reshape") stay there, instead of
   // counting for the operator before it.
   bool owners_as_written = false;
-  bool details = false;        // fill OpRow::details and OpRow::spreads
-  bool count_runs = true;      // fill OpRow::runs, which takes as long as much of the rest
-  bool per_inference = false;  // of several inferences medians of all but the first, not sums
-  std::string sort = {};       // a column's or detail's name; empty: what decides most
-  double min_share = 0;        // rows with less of the whole of that column are not kept
+  bool details = false;         // fill OpRow::details and OpRow::spreads
+  bool count_runs = true;       // fill OpRow::runs, which takes as long as much of the rest
+  bool active_and_span = true;  // have columns of these, which take as long again
+  bool per_inference = false;   // of several inferences medians of all but the first, not sums
+  std::string sort = {};        // a column's or detail's name; empty: what decides most
+  double min_share = 0;         // rows with less of the whole of that column are not kept
 };
 
 struct OpColumn {

@@ -22,7 +22,7 @@ class Analysis;
 // Of the table that parts are made of: the rows with most; what is beyond counts as unexplained.
 inline OpOptions options_of_parts() {
   constexpr std::size_t max_rows = 2'000;
-  return {.top = max_rows, .count_runs = false, .per_inference = true};
+  return {.top = max_rows, .count_runs = false, .active_and_span = false, .per_inference = true};
 }
 
 struct ModelPart {

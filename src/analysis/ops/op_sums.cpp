@@ -34,7 +34,8 @@ double percentile_with(const std::vector<double>& samples, std::size_t zeros, do
 
 }  // namespace
 
-OpSums::OpSums(const Analysis& analysis, const OpKeys& keys, bool per_inference)
+OpSums::OpSums(const Analysis& analysis, const OpKeys& keys, bool per_inference,
+               bool active_and_span)
     : profile_(analysis.profile()),
       own_(analysis.self_times()),
       issues_(analysis.issues_beside()),
@@ -51,7 +52,7 @@ OpSums::OpSums(const Analysis& analysis, const OpKeys& keys, bool per_inference)
     by_op_ = &analysis.spans_by_op();
     sort_ops();
   }
-  find_columns();
+  find_columns(active_and_span);
 }
 
 void OpSums::sort_ops() {
@@ -76,7 +77,7 @@ void OpSums::add(OpColumn column, Source source) {
 }
 
 // Times of spans have a column only where there is a span of the kind.
-void OpSums::find_columns() {
+void OpSums::find_columns(bool active_and_span) {
   const Spans& spans = profile_.spans;
   for (const MeasureColumn& measure : spans.measures) {
     if (measure.values.size() != spans.size() || !measure.meaning.additive) continue;
@@ -100,6 +101,7 @@ void OpSums::find_columns() {
   add_time(issues_.any(), "issue", MeasureKind::work, What::issue);
   add_time(any_wait, "waiting", MeasureKind::work, What::waiting);
   add_time(is_there[std::size_t(SpanKind::async)], "async", MeasureKind::work, What::async);
+  if (!active_and_span) return;
   add_time(any_work, "active", MeasureKind::active, What::active);
   add_time(any_work, "span", MeasureKind::span, What::span);
 }
@@ -126,21 +128,29 @@ class OpSums::Adding {
   }
 
   void add(std::span<OpSpan> spans) {
-    for (OpSpan& span : spans) {
-      span.slot = slot_of(span);
-      const std::size_t first = span.slot * width_;
-      for (const auto& [column, values] : measures_) {
-        const std::int64_t value = values[span.row];
-        if (value != MeasureColumn::missing) put(first, column, value);
-      }
-      const std::int64_t issue = sums_.issues_.of(span.row);
-      const Role role = role_of(span.kind);
-      if (issue > 0) put(first, What::issue, issue);
-      if (role == Role::wait) put(first, What::waiting, span.own);
-      if (span.kind == SpanKind::async) put(first, What::async, span.own);
-      if (role != Role::work) continue;
-      put(first, What::work, span.own - issue);
-      if (place_[std::size_t(What::active)] != nowhere) add_run(span.slot, span.interval());
+    for (OpSpan& span : spans) span.slot = slot_of(span);
+    for (const auto& [column, values] : measures_) {
+      add(column, spans, [&, of = values](const OpSpan& span) { return of[span.row]; });
+    }
+    if (sums_.issues_.any()) {
+      add(place_[std::size_t(What::issue)], spans, [&](const OpSpan& span) {
+        const std::int64_t issue = sums_.issues_.of(span.row);
+        return issue > 0 ? issue : MeasureColumn::missing;
+      });
+    }
+    const auto own_of = [](const auto& counts) {
+      return [=](const OpSpan& span) { return counts(span) ? span.own : MeasureColumn::missing; };
+    };
+    add(place_[std::size_t(What::waiting)], spans,
+        own_of([](const OpSpan& span) { return role_of(span.kind) == Role::wait; }));
+    add(place_[std::size_t(What::async)], spans,
+        own_of([](const OpSpan& span) { return span.kind == SpanKind::async; }));
+    add(place_[std::size_t(What::work)], spans, [&](const OpSpan& span) {
+      return role_of(span.kind) == Role::work ? sums_.work_of(span) : MeasureColumn::missing;
+    });
+    if (place_[std::size_t(What::active)] == nowhere) return;
+    for (const OpSpan& span : spans) {
+      if (role_of(span.kind) == Role::work) add_run(span.slot, span.interval());
     }
   }
 
@@ -186,13 +196,20 @@ class OpSums::Adding {
     return slot;
   }
 
-  void put(std::size_t first, std::size_t column, std::int64_t value) {
-    result_.sums[first + column] += double(value);
-    result_.known[column] = true;
-  }
-  void put(std::size_t first, What what, std::int64_t value) {
-    const std::size_t column = place_[std::size_t(what)];
-    if (column != nowhere) put(first, column, value);
+  // Into a column, nowhere or not, what `value_of` says of each span; missing: nothing.
+  template <class ValueOf>
+  void add(std::size_t column, std::span<const OpSpan> spans, const ValueOf& value_of) {
+    if (column == nowhere) return;
+    double* const sums = result_.sums.data() + column;
+    const std::size_t width = width_;
+    bool known = false;
+    for (const OpSpan& span : spans) {
+      const std::int64_t value = value_of(span);
+      if (value == MeasureColumn::missing) continue;
+      sums[span.slot * width] += double(value);
+      known = true;
+    }
+    if (known) result_.known[column] = true;
   }
 
   void add_run(std::uint32_t slot, Interval interval) {

@@ -1,6 +1,6 @@
 // The columns of an op table that come from spans, summed for one row of it.
 //
-//   const OpSums sums(analysis, keys, false);
+//   const OpSums sums(analysis, keys, false, true);
 //   sums.columns()[1].name       // "work"
 //   const RowSums row = sums.of(group);
 //   row.value(column)            // sum, or the median of the inferences after the first
@@ -31,7 +31,8 @@ struct RowSums {
 
 class OpSums {
  public:
-  OpSums(const Analysis& analysis, const OpKeys& keys, bool per_inference);
+  // Unless `active_and_span`, without the columns of these.
+  OpSums(const Analysis& analysis, const OpKeys& keys, bool per_inference, bool active_and_span);
 
   const std::vector<OpColumn>& columns() const { return columns_; }
   std::uint64_t columns_left() const { return columns_left_; }
@@ -71,7 +72,7 @@ class OpSums {
   };
 
   void sort_ops();
-  void find_columns();
+  void find_columns(bool active_and_span);
   void add(OpColumn column, Source source);
   class Adding;
 

@@ -267,20 +267,22 @@ class OpTableBuilder::Instances {
   }
 
   void add(OpSpans spans) {
-    const Profile& profile = table_.profile_;
+    const SpanEngines& engines = table_.engines_;
+    const auto last_unit = std::uint32_t(is_used_.size() - 1);
+    std::uint8_t* const is_used = is_used_.data();
     for (const OpSpan& span : spans) {
-      const bool is_run = !compiled_ && span.kind == SpanKind::async;
-      if (role_of(span.kind) != Role::work && !is_run) continue;
-      std::int64_t& work = work_[std::size_t(table_.engines_.of(span.op, span.unit, span.kind))];
+      if (!is_counted(span.kind)) continue;
+      std::int64_t& work = work_[std::size_t(engines.of(span.op, span.unit, span.kind))];
       work = saturating_add(std::max<std::int64_t>(work, 0), span.own);
-      if (table_.counts(span)) {
-        instances_ += 1;
-        kinds_.add(profile, span);
-      }
-      const auto unit = std::min(index_of(span.unit), std::uint32_t(profile.units.size()));
-      if (is_used_[unit] != 0) continue;
-      is_used_[unit] = true;
+      const std::uint32_t unit = std::min(index_of(span.unit), last_unit);
+      if (is_used[unit] != 0) continue;
+      is_used[unit] = true;
       used_.push_back(unit);
+    }
+    for (const OpSpan& span : spans) {
+      if (!is_counted(span.kind) || !table_.counts(span)) continue;
+      instances_ += 1;
+      kinds_.add(table_.profile_, span);
     }
   }
 
@@ -306,6 +308,10 @@ class OpTableBuilder::Instances {
     std::vector<std::uint8_t>& is_used = table.used_units_.mine();
     is_used.resize(table.profile_.units.size() + 1, false);
     return is_used;
+  }
+
+  bool is_counted(SpanKind kind) const {
+    return role_of(kind) == Role::work || (!compiled_ && kind == SpanKind::async);
   }
 
   const OpTableBuilder& table_;

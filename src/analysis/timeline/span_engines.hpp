@@ -15,18 +15,33 @@
 
 namespace npuscope::analysis {
 
-// engine_of() by lane, op and kind: a processor cannot foresee its branches.
-inline constexpr auto engines_of_spans = [] {
-  std::array<std::array<std::array<Engine, span_kind_count>, engine_count>, engine_count> table{};
-  for (std::size_t lane = 0; lane < engine_count; ++lane) {
-    for (std::size_t op = 0; op < engine_count; ++op) {
-      for (std::size_t kind = 0; kind < span_kind_count; ++kind) {
-        table[lane][op][kind] = engine_of(Engine(op), Engine(lane), SpanKind(kind));
+// What of a lane, what its op uses and its kind say of a span together, as a place in a table: a
+// processor cannot foresee so many branches.
+class PlaceOfSpan {
+ public:
+  static constexpr std::size_t count = 16 * 16 * 32;
+  static_assert(engine_count <= 16 && span_kind_count <= 32);
+
+  static constexpr std::size_t of(Engine lane, Engine of_op, SpanKind kind) {
+    return std::size_t(lane) << 9 | std::size_t(of_op) << 5 | std::size_t(kind);
+  }
+  template <class T, class Find>
+  static constexpr std::array<T, count> table(const Find& find) {
+    std::array<T, count> table{};
+    for (std::size_t lane = 0; lane < engine_count; ++lane) {
+      for (std::size_t op = 0; op < engine_count; ++op) {
+        for (std::size_t kind = 0; kind < span_kind_count; ++kind) {
+          const Engine engine = Engine(lane), of_op = Engine(op);
+          table[of(engine, of_op, SpanKind(kind))] = find(engine, of_op, SpanKind(kind));
+        }
       }
     }
+    return table;
   }
-  return table;
-}();
+};
+
+inline constexpr auto engines_of_spans = PlaceOfSpan::table<Engine>(
+    [](Engine lane, Engine of_op, SpanKind kind) { return engine_of(of_op, lane, kind); });
 
 class SpanEngines {
  public:
@@ -37,29 +52,28 @@ class SpanEngines {
     lanes_.reserve(profile.units.size() + 1);
     for (const Unit& unit : profile.units) lanes_.push_back(unit.engine);
     lanes_.push_back(Engine::none);
+    last_op_ = std::uint32_t(of_ops_.size() - 1);
+    last_lane_ = std::uint32_t(lanes_.size() - 1);
   }
 
   // Engine::none of what does not exist.
-  Engine of_op(OpId op) const { return at(of_ops_, index_of(op)); }
-  Engine lane(UnitId unit) const { return at(lanes_, index_of(unit)); }
+  Engine of_op(OpId op) const { return of_ops_[std::min(index_of(op), last_op_)]; }
+  Engine lane(UnitId unit) const { return lanes_[std::min(index_of(unit), last_lane_)]; }
   bool any_op_uses(Engine engine) const {
     return std::find(of_ops_.begin(), of_ops_.end(), engine) != of_ops_.end();
   }
 
   Engine of(OpId op, UnitId unit, SpanKind kind) const {
-    return engines_of_spans[std::size_t(lane(unit))][std::size_t(of_op(op))][std::size_t(kind)];
+    return engines_of_spans[PlaceOfSpan::of(lane(unit), of_op(op), kind)];
   }
   Engine of(std::size_t row) const {
     return of(spans_.op[row], spans_.unit[row], spans_.kind[row]);
   }
 
  private:
-  static Engine at(const std::vector<Engine>& engines, std::size_t index) {
-    return engines[std::min(index, engines.size() - 1)];
-  }
-
   const Spans& spans_;
   std::vector<Engine> of_ops_, lanes_;  // one more for spans without
+  std::uint32_t last_op_, last_lane_;
 };
 
 }  // namespace npuscope::analysis

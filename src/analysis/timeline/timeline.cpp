@@ -35,11 +35,19 @@ struct Extents {
 
 Extents extents_of(const Spans& spans, RowRange rows) {
   Extents extents;
+  Interval ran = Extents::none();  // apart, for a processor to keep at hand
   for (std::size_t row = rows.first; row < rows.last; ++row) {
     const SpanKind kind = spans.kind[row];
     if (kind == SpanKind::activation) continue;
-    extents.extend(role_of(kind) == Role::overlay, interval_of(spans, row));
+    const Interval interval = interval_of(spans, row);
+    if (role_of(kind) == Role::overlay) {
+      extents.extend(true, interval);
+      continue;
+    }
+    ran.begin = std::min(ran.begin, interval.begin);
+    ran.end = std::max(ran.end, interval.end);
   }
+  extents.extend(false, ran);
   return extents;
 }
 
@@ -108,17 +116,23 @@ struct InOrder {
   std::int64_t end = std::numeric_limits<std::int64_t>::min();
 };
 
-// By unit, the last for those without one, and nesting; nothing where any two overlap.
-std::vector<InOrder> in_order_of(const Profile& profile, RowRange rows) {
+// By unit, the last for those without one, and nesting; nothing where any two overlap. Notes the
+// whole time of each span up to there.
+std::vector<InOrder> in_order_of(const Profile& profile, RowRange rows,
+                                 std::vector<std::int64_t>& own) {
   const Spans& spans = profile.spans;
   const std::size_t units = profile.units.size();
   std::vector<InOrder> of_units(2 * (units + 1));
+  InOrder* const of = of_units.data();
+  std::int64_t* const times = own.data();
   for (std::size_t row = rows.first; row < rows.last; ++row) {
-    const NestedIn nesting = nested_in(spans.kind[row]);
+    const SpanKind kind = spans.kind[row];
     const Interval interval = interval_of(spans, row);
+    times[row] = whole_time(kind, interval);
+    const NestedIn nesting = nested_in(kind);
     if (nesting == NestedIn::neither || interval.end <= interval.begin) continue;
     const std::size_t unit = std::min<std::size_t>(index_of(spans.unit[row]), units);
-    InOrder& in_order = of_units[2 * unit + std::size_t(nesting)];
+    InOrder& in_order = of[2 * unit + std::size_t(nesting)];
     if (interval.begin < in_order.end) return {};
     in_order.begin = std::min(in_order.begin, interval.begin);
     in_order.end = interval.end;
@@ -126,8 +140,9 @@ std::vector<InOrder> in_order_of(const Profile& profile, RowRange rows) {
   return of_units;
 }
 
-// Whether a look at the rows as they come shows that no span lies inside another.
-bool nothing_nests(const Profile& profile) {
+// Where a look at the rows as they come shows that no span lies inside another, each has its whole
+// time to itself. False: one may, and some times are not told.
+bool take_whole_times(const Profile& profile, std::vector<std::int64_t>& own) {
   constexpr std::size_t rows_a_unit = 64, few_units = 1'024;
   const std::size_t units = profile.units.size();
   // Of very many units with few spans each, noting them would cost too much.
@@ -138,7 +153,7 @@ bool nothing_nests(const Profile& profile) {
   std::atomic<bool> any = false;
   parallel_for(parts.size(), [&](std::size_t part) {
     if (any) return;
-    of_parts[part] = in_order_of(profile, parts[part]);
+    of_parts[part] = in_order_of(profile, parts[part], own);
     if (of_parts[part].empty()) any = true;
   });
   if (any) return false;
@@ -150,15 +165,6 @@ bool nothing_nests(const Profile& profile) {
     }
   }
   return true;
-}
-
-void take_whole_times(const Spans& spans, std::vector<std::int64_t>& own) {
-  const std::vector<RowRange> parts = ranges_of(spans.size());
-  parallel_for(parts.size(), [&](std::size_t part) {
-    for (std::size_t row = parts[part].first; row < parts[part].last; ++row) {
-      own[row] = whole_time(spans.kind[row], interval_of(spans, row));
-    }
-  });
 }
 
 }  // namespace
@@ -178,10 +184,7 @@ void find_self_times(std::span<const SpanOfUnit> spans, std::vector<std::int64_t
 std::vector<std::int64_t> find_self_times(const Analysis& analysis) {
   const Profile& profile = analysis.profile();
   std::vector<std::int64_t> own(profile.spans.size(), 0);
-  if (nothing_nests(profile)) {
-    take_whole_times(profile.spans, own);
-    return own;
-  }
+  if (take_whole_times(profile, own)) return own;
   const SpansByUnit& by_unit = analysis.spans_by_unit();
   PerThread<std::vector<std::int64_t>> own_of_unit;
   parallel_for(by_unit.groups(), [&](std::size_t group) {

@@ -21,7 +21,11 @@ struct WorkOfClass {
   std::int64_t work = 0;
   IntervalSet busy;
 };
-using WorkOfClasses = std::array<std::array<WorkOfClass, domain_count>, engine_count>;
+using WorkOfClasses = std::array<WorkOfClass, engine_count * domain_count>;
+
+constexpr std::size_t place_of(std::size_t engine, std::size_t domain) {
+  return engine * domain_count + domain;
+}
 
 void divide(WorkOfClasses& classes, UnitBusy& of) {
   bool in_domain[domain_count] = {};
@@ -29,7 +33,7 @@ void divide(WorkOfClasses& classes, UnitBusy& of) {
     UnitBusy::OfEngine of_engine{Engine(engine), 0, {}};
     bool any = false;
     for (std::size_t domain = 0; domain < domain_count; ++domain) {
-      const WorkOfClass& each = classes[engine][domain];
+      const WorkOfClass& each = classes[place_of(engine, domain)];
       if (!each.any) continue;
       any = in_domain[domain] = true;
       of_engine.work = saturating_add(of_engine.work, each.work);
@@ -43,14 +47,14 @@ void divide(WorkOfClasses& classes, UnitBusy& of) {
   }
   if (of.engines.size() == 1 && of.domains.size() == 1) {
     const auto engine = std::size_t(of.engines[0].engine);
-    of.busy = std::move(classes[engine][std::size_t(of.domains[0].domain)].busy);
+    of.busy = std::move(classes[place_of(engine, std::size_t(of.domains[0].domain))].busy);
     return;
   }
   const auto unite = [&](const auto& is_part) {
     std::vector<const IntervalSet*> sets;
     for (std::size_t engine = 0; engine < engine_count; ++engine) {
       for (std::size_t domain = 0; domain < domain_count; ++domain) {
-        if (is_part(engine, domain)) sets.push_back(&classes[engine][domain].busy);
+        if (is_part(engine, domain)) sets.push_back(&classes[place_of(engine, domain)].busy);
       }
     }
     return union_of_many(std::move(sets));
@@ -68,24 +72,13 @@ void divide(WorkOfClasses& classes, UnitBusy& of) {
   }
 }
 
-// What a span is to its unit, as one number: its role, the engine and the domain. Of each lane,
-// what ops use, and kind; looked up, because a processor cannot foresee so many branches.
+// What a span is to its unit, as one number: its role, the engine and the domain.
 class ClassesOfSpans {
  public:
   static constexpr std::uint8_t nothing = 0xff, waits = 0x80;
 
-  ClassesOfSpans() {
-    for (std::size_t lane = 0; lane < engine_count; ++lane) {
-      for (std::size_t op = 0; op < engine_count; ++op) {
-        for (std::size_t kind = 0; kind < span_kind_count; ++kind) {
-          of_[lane][op][kind] = find(Engine(lane), Engine(op), SpanKind(kind));
-        }
-      }
-    }
-  }
-
   std::uint8_t of(Engine lane, Engine of_op, SpanKind kind) const {
-    return of_[std::size_t(lane)][std::size_t(of_op)][std::size_t(kind)];
+    return of_[PlaceOfSpan::of(lane, of_op, kind)];
   }
 
  private:
@@ -94,12 +87,11 @@ class ClassesOfSpans {
     const Role role = role_of(kind);
     if (role != Role::work && role != Role::wait) return nothing;
     const Engine engine = engine_of(of_op, lane, kind);
-    const std::size_t place =
-        std::size_t(engine) * domain_count + std::size_t(domain_of(engine, kind));
+    const std::size_t place = place_of(std::size_t(engine), std::size_t(domain_of(engine, kind)));
     return std::uint8_t(place | (role == Role::wait ? waits : 0));
   }
 
-  std::array<std::array<std::array<std::uint8_t, span_kind_count>, engine_count>, engine_count> of_;
+  const std::array<std::uint8_t, PlaceOfSpan::count> of_ = PlaceOfSpan::table<std::uint8_t>(find);
 };
 
 // What is known of one unit while its spans come one after another.
@@ -108,15 +100,15 @@ class BusyCollector {
   // Of a span, its number among ClassesOfSpans. False: it begins before an earlier one of its sort.
   bool add(std::uint8_t its_class, SpanKind kind, Interval interval, std::int64_t own) {
     if (its_class == ClassesOfSpans::nothing) return true;
-    const std::size_t engine = its_class % ClassesOfSpans::waits / domain_count;
     if (its_class < ClassesOfSpans::waits) {
-      WorkOfClass& its = classes_[engine][its_class % domain_count];
+      WorkOfClass& its = classes_[its_class];
       if (!its.any) its.busy.reserve(of_.spans == 0 ? expected_ : 0);
       its.any = true;
       its.work = saturating_add(its.work, own);
       of_.spans += 1;
       return append_in_order(its.busy, interval);
     }
+    const std::size_t engine = its_class % ClassesOfSpans::waits / domain_count;
     of_.wait_engines |= std::uint16_t(1u << engine);
     return append_in_order(waits_of(kind), interval);
   }
@@ -124,15 +116,13 @@ class BusyCollector {
   // Those of later spans. False: they do not come after these.
   bool add(const BusyCollector& later) {
     bool in_order = true;
-    for (std::size_t engine = 0; engine < engine_count; ++engine) {
-      for (std::size_t domain = 0; domain < domain_count; ++domain) {
-        const WorkOfClass& from = later.classes_[engine][domain];
-        WorkOfClass& to = classes_[engine][domain];
-        if (!from.any) continue;
-        to.any = true;
-        to.work = saturating_add(to.work, from.work);
-        in_order = append_all(to.busy, from.busy) && in_order;
-      }
+    for (std::size_t place = 0; place < classes_.size(); ++place) {
+      const WorkOfClass& from = later.classes_[place];
+      WorkOfClass& to = classes_[place];
+      if (!from.any) continue;
+      to.any = true;
+      to.work = saturating_add(to.work, from.work);
+      in_order = append_all(to.busy, from.busy) && in_order;
     }
     of_.spans += later.of_.spans;
     of_.wait_engines |= later.of_.wait_engines;
@@ -145,9 +135,8 @@ class BusyCollector {
 
   UnitBusy finish(UnitId unit, const IntervalSet& held) {
     of_.unit = unit;
-    for (auto& of_engine : classes_) {
-      if (held.empty()) break;
-      for (WorkOfClass& each : of_engine) each.busy = difference_of(each.busy, held);
+    if (!held.empty()) {
+      for (WorkOfClass& each : classes_) each.busy = difference_of(each.busy, held);
     }
     divide(classes_, of_);
     return std::move(of_);
@@ -200,6 +189,7 @@ UnitBusy busy_of(UnitId unit, std::span<const SpanOfUnit> spans, const SpanEngin
 std::vector<UnitBusy> busy_by_rows(const Analysis& analysis, const SpanEngines& engines,
                                    const ClassesOfSpans& classes) {
   constexpr std::size_t min_rows = 65'536, rows_a_unit = 1'024;  // for less it is not worth it
+  constexpr std::size_t looks_up_after = 4'096;  // rows, whether other parts are in order
   const Profile& profile = analysis.profile();
   const Spans& spans = profile.spans;
   const std::size_t units = profile.units.size();
@@ -217,14 +207,19 @@ std::vector<UnitBusy> busy_by_rows(const Analysis& analysis, const SpanEngines& 
     const std::size_t rows = ranges[part].last - ranges[part].first;
     const std::size_t room = (part == 0 ? spans.size() : rows) / (units + 1) * 5 / 4;
     for (BusyCollector& collector : parts[part]) collector.expect(room);
-    for (std::size_t row = ranges[part].first; in_order && row < ranges[part].last; ++row) {
-      const std::size_t unit = std::min<std::size_t>(index_of(spans.unit[row]), units);
-      const Engine lane = engines.lane(spans.unit[row]);
+    BusyCollector* const of_units = parts[part].data();
+    const std::int64_t* const own_of = own.data();
+    const std::size_t last = ranges[part].last;
+    for (std::size_t row = ranges[part].first; row < last; ++row) {
+      if (row % looks_up_after == 0 && !in_order) return;
+      const UnitId unit = spans.unit[row];
       const SpanKind kind = spans.kind[row];
-      if (!parts[part][unit].add(classes.of(lane, engines.of_op(spans.op[row]), kind), kind,
-                                 interval_of(spans, row), own[row])) {
-        in_order = false;
-      }
+      const std::uint8_t its_class =
+          classes.of(engines.lane(unit), engines.of_op(spans.op[row]), kind);
+      BusyCollector& collector = of_units[std::min<std::size_t>(index_of(unit), units)];
+      if (collector.add(its_class, kind, interval_of(spans, row), own_of[row])) continue;
+      in_order = false;
+      return;
     }
   });
   std::vector<UnitBusy> all(units + 1);

@@ -369,6 +369,27 @@ TEST(OpTable, OfSeveralOpsARowIsThatOfTheObviousWay) {
   }
 }
 
+TEST(OpTable, WithoutActiveAndSpanHasTheOtherColumns) {
+  TwoCores made;
+  made.span(made.units[0], "a", 0, 10, SpanKind::op, "Conv");
+  made.span(made.units[1], "a", 5, 20, SpanKind::op, "Conv");
+  made.span(made.units[0], "b", 10, 14, SpanKind::op, "Add");
+  const OpTable all = table_of(made.profile, {});
+  const OpTable some = table_of(made.profile, {.active_and_span = false});
+  const auto columns_of = [](const OpTable& table) {
+    std::vector<std::string> names;
+    for (const OpColumn& column : table.columns) names.push_back(column.name);
+    return names;
+  };
+  EXPECT_EQ(columns_of(all), (std::vector<std::string>{"work", "active", "span"}));
+  ASSERT_EQ(columns_of(some), (std::vector<std::string>{"work"}));
+  ASSERT_EQ(some.rows.size(), all.rows.size());
+  for (std::size_t row = 0; row < all.rows.size(); ++row) {
+    EXPECT_EQ(some.rows[row].name, all.rows[row].name);
+    EXPECT_EQ(some.rows[row].values[0], all.rows[row].values[0]);
+  }
+}
+
 // Everything that an op table says of spans, counted moment by moment and span by span.
 TEST(OpTable, IsThatOfTheObviousWay) {
   std::mt19937 random(6);
