@@ -142,36 +142,4 @@ IntervalSet gaps_in(const IntervalSet& set, Interval window) {
   return difference_of({window}, set);
 }
 
-Concurrency concurrency_of(std::span<const Interval> intervals) {
-  std::vector<std::int64_t> begins, ends;
-  begins.reserve(intervals.size());
-  ends.reserve(intervals.size());
-  for (const Interval& interval : intervals) {
-    if (interval.begin >= interval.end) continue;
-    begins.push_back(interval.begin);
-    ends.push_back(interval.end);
-  }
-  parallel_for(2, [&](std::size_t which) {
-    sort_by_time(which == 0 ? begins : ends, [](std::int64_t time) { return time; });
-  });
-  Concurrency concurrency;
-  if (begins.empty()) return concurrency;
-  std::size_t running = 0;
-  std::int64_t since = begins.front();
-  for (std::size_t begun = 0, ended = 0; ended < ends.size();) {
-    const bool ends_next = begun == begins.size() || ends[ended] <= begins[begun];
-    const std::int64_t now = ends_next ? ends[ended] : begins[begun];
-    if (concurrency.time_at.size() <= running) concurrency.time_at.resize(running + 1, 0);
-    auto& time = concurrency.time_at[running];
-    time = saturating_add(time, saturating_subtract(now, since));
-    since = now;
-    if (ends_next) {
-      ++ended, --running;
-    } else {
-      ++begun, ++running;
-    }
-  }
-  return concurrency;
-}
-
 }  // namespace npuscope

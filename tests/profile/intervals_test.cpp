@@ -11,19 +11,28 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+// Of intervals that need not be apart from one another.
+Concurrency concurrency_of_all(const std::vector<Interval>& intervals) {
+  std::vector<IntervalSet> sets;
+  for (const Interval& interval : intervals) sets.push_back(union_of({interval}));
+  std::vector<const IntervalSet*> all;
+  for (const IntervalSet& set : sets) all.push_back(&set);
+  return concurrency_of(all);
+}
+
 constexpr auto smallest = std::numeric_limits<std::int64_t>::min();
 constexpr auto largest = std::numeric_limits<std::int64_t>::max();
 
 TEST(Intervals, OneThatEndsWhereTheNextBeginsTouchesItButDoesNotOverlap) {
   EXPECT_THAT(union_of({{5, 9}, {0, 5}}), ElementsAre(Interval{0, 9}));
   EXPECT_THAT(intersection_of({{0, 5}}, {{5, 9}}), IsEmpty());
-  EXPECT_THAT(concurrency_of(std::vector<Interval>{{0, 5}, {5, 9}}).time_at, ElementsAre(0, 9));
+  EXPECT_THAT(concurrency_of_all({{0, 5}, {5, 9}}).time_at, ElementsAre(0, 9));
 }
 
 TEST(Intervals, EmptyAndReversedOnesCountAsNothing) {
   EXPECT_THAT(union_of({{3, 3}, {9, 2}, {4, 5}}), ElementsAre(Interval{4, 5}));
   EXPECT_EQ(length_of(Interval{9, 2}), 0);
-  EXPECT_THAT(concurrency_of(std::vector<Interval>{{3, 3}}).time_at, IsEmpty());
+  EXPECT_THAT(concurrency_of_all({{3, 3}}).time_at, IsEmpty());
 }
 
 TEST(Intervals, NestedOnesAreNotCountedTwice) {
@@ -44,8 +53,7 @@ TEST(Intervals, LengthsSaturateInsteadOfWrapping) {
   EXPECT_EQ(saturating_add(smallest, -1), smallest);
   EXPECT_EQ(saturating_subtract(smallest, 1), smallest);
   EXPECT_EQ(saturating_subtract(0, smallest), largest);
-  EXPECT_THAT(concurrency_of(std::vector<Interval>{{smallest, largest}}).time_at,
-              ElementsAre(0, largest));
+  EXPECT_THAT(concurrency_of_all({{smallest, largest}}).time_at, ElementsAre(0, largest));
 }
 
 // The obvious way: a flag for every moment of a short time.
@@ -103,7 +111,7 @@ TEST(Intervals, AgreeWithCountingEveryMoment) {
         time_at[running] += 1;
       }
     }
-    ASSERT_EQ(concurrency_of(first).time_at, time_at);
+    ASSERT_EQ(concurrency_of_all(first).time_at, time_at);
   }
 }
 
@@ -130,11 +138,34 @@ TEST(Intervals, ManyAtOnceAgreeWithSortedEvents) {
       auto& time = time_at[std::size_t(running)];
       time = saturating_add(time, saturating_subtract(events[i + 1].first, events[i].first));
     }
-    const auto found = concurrency_of(intervals).time_at;
+    const auto found = concurrency_of_all(intervals).time_at;
     for (std::size_t k = 0; k < std::max(found.size(), time_at.size()); ++k) {
       ASSERT_EQ(k < found.size() ? found[k] : 0, k < time_at.size() ? time_at[k] : 0) << bits;
     }
   }
+}
+
+// Of more intervals than fit into one window, which cuts some of them.
+TEST(Intervals, ConcurrencyOfManyIsThatOfEachMoment) {
+  std::mt19937 random(6);
+  constexpr std::size_t length = 200'000;
+  std::vector<IntervalSet> sets(3);
+  std::vector<std::uint8_t> running(length, 0);
+  for (IntervalSet& set : sets) {
+    for (std::int64_t now = random() % 5; now < std::int64_t(length) - 9;) {
+      const Interval next{now, now + 1 + std::int64_t(random() % 6)};
+      for (std::int64_t t = next.begin; t < next.end; ++t) running[std::size_t(t)] += 1;
+      set.push_back(next);
+      now = next.end + 1 + std::int64_t(random() % 4);
+    }
+  }
+  const auto first = std::ranges::find_if(running, [](int count) { return count > 0; });
+  const auto last =
+      std::find_if(running.rbegin(), running.rend(), [](int count) { return count > 0; });
+  std::vector<std::int64_t> time_at(4, 0);
+  for (auto at = first; at != last.base(); ++at) time_at[*at] += 1;
+  EXPECT_EQ(concurrency_of(std::vector<const IntervalSet*>{&sets[0], &sets[1], &sets[2]}).time_at,
+            time_at);
 }
 
 // As units give them: one after another, each in the order of time; and in no order at all.
@@ -186,6 +217,10 @@ TEST(Intervals, CoveredLengthIsThatOfTheUnion) {
         ASSERT_EQ(covered_length(intervals), length_of(union_of(intervals)))
             << count << " of " << bits << " bits, lengths of " << bits_of_length;
         std::ranges::sort(intervals, {}, &Interval::begin);
+        ASSERT_EQ(covered_length(intervals), length_of(union_of(intervals)));
+        for (std::size_t i = 0; i < count; i += 1 + random() % 5) {  // nearly sorted
+          std::swap(intervals[i], intervals[std::min(count - 1, i + random() % 9)]);
+        }
         ASSERT_EQ(covered_length(intervals), length_of(union_of(intervals)));
         const std::ptrdiff_t half = std::ptrdiff_t(count / 2);
         std::rotate(intervals.begin(), intervals.begin() + half, intervals.end());

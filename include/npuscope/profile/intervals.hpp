@@ -6,7 +6,8 @@
 //   length_of(busy)                                                  // 7
 //   gaps_in(busy, {0, 12})                                           // {6,9} {10,12}
 //   intersection_of(busy, union_of({{5, 20}}))                       // {5,6} {9,10}
-//   concurrency_of({{0, 4}, {2, 6}, {6, 8}}).time_at                 // 0: 0, 1: 6, 2: 2
+//   const IntervalSet* sets[] = {&busy, &other};                     // other: {2,3} {10,12}
+//   concurrency_of(sets).time_at                                     // 0: 3, 1: 8, 2: 1
 //
 // All in O(n log n) for n intervals in any order, O(n) for sorted ones; times may be any 64-bit
 // numbers, lengths saturate.
@@ -61,13 +62,12 @@ IntervalSet difference_of(const IntervalSet& a, const IntervalSet& b);
 IntervalSet gaps_in(const IntervalSet& set, Interval window);
 
 struct Concurrency {
-  // How long exactly k intervals were running, for k = 0 … most; 0 counts between the first begin
-  // and the last end only.
+  // How long exactly k of the sets held, for k = 0 … most; 0 counts between the first begin and the
+  // last end only.
   std::vector<std::int64_t> time_at;
   std::size_t max() const { return time_at.empty() ? 0 : time_at.size() - 1; }
 };
 
-// At equal times ends come before begins, so intervals that follow one another do not overlap.
-Concurrency concurrency_of(std::span<const Interval> intervals);
+Concurrency concurrency_of(std::span<const IntervalSet* const> sets);
 
 }  // namespace npuscope

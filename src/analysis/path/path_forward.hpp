@@ -46,37 +46,99 @@ class NodeScale {
   double released_midst(std::uint32_t from, double start, std::uint32_t node) const {
     return start + double(graph_.part_of(from, node)) * of(from);
   }
+  double of_op(std::size_t op) const { return changes_ ? at(scaling_->of_op, op) : 1; }
+  double of_unit(std::size_t unit) const { return changes_ ? at(scaling_->of_unit, unit) : 1; }
+  std::optional<double> faster_as() const { return faster_as_; }
 
  private:
+  static double at(const std::vector<double>& factors, std::size_t place) {
+    return place < factors.size() ? factors[place] : 1;
+  }
+
   const PathGraph& graph_;
   const Scaling* scaling_ = nullptr;
   std::optional<double> faster_as_;
   bool changes_ = false;
 };
 
+// Those of all ways, next to one another: what a processor does with two numbers at once needs them
+// so.
+template <std::size_t ways>
+class NodeScales {
+ public:
+  using Numbers = std::array<double, ways>;
+
+  // Of at most as many scales; the last stands for those that are missing.
+  NodeScales(const PathGraph& graph, const std::vector<NodeScale>& scales) : graph_(graph) {
+    changes_ = std::any_of(scales.begin(), scales.end(),
+                           [](const NodeScale& scale) { return scale.changes(); });
+    if (!changes_) return;
+    of_op_.resize(graph.profile->ops.size() + 1);
+    of_unit_.resize(graph.profile->units.size() + 1);
+    for (std::size_t way = 0; way < ways; ++way) {
+      const NodeScale& scale = scales[std::min(way, scales.size() - 1)];
+      for (std::size_t op = 0; op < of_op_.size(); ++op) of_op_[op][way] = scale.of_op(op);
+      for (std::size_t unit = 0; unit < of_unit_.size(); ++unit) {
+        of_unit_[unit][way] = scale.of_unit(unit);
+      }
+      any_faster_as_ = any_faster_as_ || scale.faster_as().has_value();
+      faster_as_[way] = scale.faster_as();
+    }
+  }
+
+  Numbers of(std::uint32_t node) const {
+    Numbers factors;
+    if (!changes_) {
+      factors.fill(1);
+      return factors;
+    }
+    const Numbers &of_op = of_op_[graph_.op_of(node)], &of_unit = of_unit_[graph_.unit_of(node)];
+    for (std::size_t way = 0; way < ways; ++way) factors[way] = of_op[way] * of_unit[way];
+    for (std::size_t way = 0; any_faster_as_ && way < ways; ++way) {
+      if (factors[way] < 1) factors[way] = faster_as_[way].value_or(factors[way]);
+    }
+    return factors;
+  }
+  Numbers length(std::uint32_t node) const {
+    const double observed = std::max(double(graph_.end[node] - graph_.start[node]), 0.0);
+    Numbers lengths = of(node);
+    for (double& length : lengths) length *= observed;
+    return lengths;
+  }
+
+ private:
+  const PathGraph& graph_;
+  bool changes_ = false, any_faster_as_ = false;
+  std::vector<Numbers> of_op_, of_unit_;  // of each, and of none
+  std::array<std::optional<double>, ways> faster_as_;
+};
+
 template <std::size_t ways>
 class ForwardPass {
  public:
   // Without the links whose mark is set, by place in PathGraph::links.
-  ForwardPass(const PathGraph& graph, std::vector<NodeScale> scales,
+  ForwardPass(const PathGraph& graph, const std::vector<NodeScale>& scales,
               const std::vector<bool>* dropped = nullptr)
-      : graph_(graph), scales_(std::move(scales)), dropped_(dropped) {}
+      : graph_(graph),
+        scales_(graph, scales),
+        dropped_(dropped),
+        latencies_(graph.latencies.begin(), graph.latencies.end()),
+        unit_latencies_(graph.unit_latencies.begin(), graph.unit_latencies.end()) {}
 
   void run() {
     last_end_.fill(0);
     ends_.resize(graph_.size() * ways);
     bool any = false;
     for (std::uint32_t node = 0; node < graph_.size(); ++node) {
-      std::array<double, ways> last;
-      if (!release(node, last)) last.fill(double(graph_.start[node]));
+      Numbers times;
+      if (!release(node, times)) times.fill(double(graph_.start[node]));
+      const Numbers lengths = scales_.length(node);
       double* const ends = &ends_[std::size_t{node} * ways];
       const double delay = double(graph_.delay[node]);
-      for (std::size_t way = 0; way < ways; ++way) {
-        ends[way] = last[way] + delay + scales_[way].length(node);
-      }
+      for (std::size_t way = 0; way < ways; ++way) ends[way] = times[way] + delay + lengths[way];
       if (graph_.kind[node] != NodeKind::execution) continue;
       for (std::size_t way = 0; way < ways; ++way) {
-        last_end_[way] = any ? std::max(last_end_[way], ends[way]) : ends[way];
+        last_end_[way] = any ? later(last_end_[way], ends[way]) : ends[way];
       }
       any = true;
     }
@@ -86,43 +148,52 @@ class ForwardPass {
   Column<double> take_ends() { return std::move(ends_); }
 
  private:
+  using Numbers = typename NodeScales<ways>::Numbers;
+
+  static double later(double a, double b) { return a < b ? b : a; }
   const double* ends_of(std::uint32_t node) const { return &ends_[std::size_t{node} * ways]; }
 
   // When its constraints let the node go; false: it has none.
-  bool release(std::uint32_t node, std::array<double, ways>& last) const {
+  bool release(std::uint32_t node, Numbers& last) const {
     last.fill(-std::numeric_limits<double>::infinity());
     const std::uint32_t before = graph_.unit_before[node];
     bool any = before != PathGraph::none;
-    if (any) take(last, ends_of(before), double(graph_.unit_latency(node)));
+    if (any) take(last, ends_of(before), unit_latencies_[graph_.unit_class(node)]);
     for (auto i = graph_.first_link[node]; i < graph_.first_link[node + 1]; ++i) {
       const PathLink& link = graph_.links[i];
       if (dropped_ != nullptr && (*dropped_)[i]) {
-        for (double& time : last) time = std::max(time, 0.0);
+        for (double& time : last) time = later(time, 0.0);
       } else if (link.from == PathGraph::none) {
         continue;
       } else if (!link.leaves_midst) {
-        take(last, ends_of(link.from), double(graph_.latency_of(link)));
+        take(last, ends_of(link.from), link.joins ? 0 : latencies_[link.latency]);
       } else {
-        for (std::size_t way = 0; way < ways; ++way) {
-          const double start = ends_of(link.from)[way] - scales_[way].length(link.from);
-          last[way] = std::max(last[way], scales_[way].released_midst(link.from, start, node));
-        }
+        take_midst(last, link.from, node);
       }
       any = true;
     }
     return any;
   }
 
-  static void take(std::array<double, ways>& last, const double* ends, double latency) {
+  static void take(Numbers& last, const double* ends, double latency) {
+    for (std::size_t way = 0; way < ways; ++way) last[way] = later(last[way], ends[way] + latency);
+  }
+
+  // Where a link out of the midst of `from` lets the node go.
+  void take_midst(Numbers& last, std::uint32_t from, std::uint32_t node) const {
+    const Numbers lengths = scales_.length(from), factors = scales_.of(from);
+    const double part = double(graph_.part_of(from, node));
     for (std::size_t way = 0; way < ways; ++way) {
-      last[way] = std::max(last[way], ends[way] + latency);
+      const double start = ends_of(from)[way] - lengths[way];
+      last[way] = later(last[way], start + part * factors[way]);
     }
   }
 
   const PathGraph& graph_;
-  std::vector<NodeScale> scales_;
+  NodeScales<ways> scales_;
   const std::vector<bool>* dropped_;
-  std::array<double, ways> last_end_{};
+  std::vector<double> latencies_, unit_latencies_;  // as in the graph
+  Numbers last_end_{};
   Column<double> ends_;
 };
 

@@ -29,11 +29,20 @@ class LatencyClasses {
   explicit LatencyClasses(const Profile& profile) {
     for (const Unit& unit : profile.units) where_.push_back({unit.device, unit.core, true});
     where_.emplace_back();
+    last_ = std::uint32_t(where_.size() - 1);
   }
 
   static constexpr std::size_t count = reason_count * 16;
   std::uint8_t of(Reason reason, Place from, Place to, bool transfer, bool barrier) const {
-    return std::uint8_t(std::size_t(reason) * 16 + distance(from, to) * 4 + transfer * 2 + barrier);
+    return of(nearest(reason, transfer, barrier), from, to);
+  }
+  // The same in two steps, for those who ask it of one constraint from many places to many.
+  static std::uint8_t nearest(Reason reason, bool transfer, bool barrier) {
+    return std::uint8_t(std::size_t(reason) * 16 + std::size_t(transfer) * 2 +
+                        std::size_t(barrier));
+  }
+  std::uint8_t of(std::uint8_t nearest, Place from, Place to) const {
+    return std::uint8_t(nearest + distance(from, to) * 4);
   }
 
  private:
@@ -44,8 +53,8 @@ class LatencyClasses {
 
   // Nearer than 3, from unit to unit: of one unit or queue, one core, one device.
   std::size_t distance(Place from, Place to) const {
-    const Where& a = where_[std::min<std::size_t>(index_of(from.unit), where_.size() - 1)];
-    const Where& b = where_[std::min<std::size_t>(index_of(to.unit), where_.size() - 1)];
+    const Where& a = where_[std::min(index_of(from.unit), last_)];
+    const Where& b = where_[std::min(index_of(to.unit), last_)];
     if (!a.known || !b.known || a.device != b.device) return 3;
     if (from.unit == to.unit) return 0;
     if (a.core != b.core) return 2;
@@ -53,6 +62,7 @@ class LatencyClasses {
   }
 
   std::vector<Where> where_;  // by unit; one more for what has none
+  std::uint32_t last_;
 };
 
 }  // namespace npuscope::analysis

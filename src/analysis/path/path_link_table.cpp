@@ -84,6 +84,7 @@ class LinkTable {
       in_order = in_order && link.from < node;
       graph_.links[next++] = link;
     };
+    PathLink* const links = graph_.links.data();
     for (std::uint32_t node = first; node < last; ++node) {
       graph_.first_link[node] = next;
       const std::uint32_t before = graph_.unit_before[node];
@@ -96,8 +97,10 @@ class LinkTable {
                ++put_loose) {
             put(node, loose_[loose[put_loose]].link);
           }
-          if (!sweep->link(edge, graph_.links.data() + next)) continue;
-          in_order = graph_.links[next++].from < node && in_order;
+          PathLink& link = links[next];
+          if (!sweep->link(edge, link)) continue;
+          in_order = link.from < node && in_order;
+          next += 1;
         }
       }
       for (; put_loose < loose.size(); ++put_loose) put(node, loose_[loose[put_loose]].link);

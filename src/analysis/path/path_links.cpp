@@ -94,9 +94,11 @@ void PathLinks::follow_stepwise(std::uint32_t edge) {
     return;
   }
   stepwise_left_ -= cost;
-  stepwise_.follow({edge, from, reason_of(profile_.edges[edge].kind), runs_[from].transfers,
-                    runs_[from].has_barrier},
-                   to);
+  const Reason reason = reason_of(profile_.edges[edge].kind);
+  stepwise_.follow(
+      {edge, from, reason,
+       LatencyClasses::nearest(reason, runs_[from].transfers, runs_[from].has_barrier)},
+      to);
 }
 
 // What ran on the span's unit at a time within it: the last piece, its own or nested, that had

@@ -62,7 +62,7 @@ void PathLinks::hold_waits_stepwise() {
     if (!sweep.go_to(node)) continue;
     for (const StepwiseEdges::Followed& edge : stepwise_.into(graph_.op_of(node))) {
       PathLink link;
-      if (sweep.link(edge, &link)) hold_wait(waited, link.from, edge.reason, edge.edge + 1);
+      if (sweep.link(edge, link)) hold_wait(waited, link.from, edge.reason, edge.edge + 1);
     }
   }
   std::rotate(links_.begin(), links_.begin() + pushed, links_.end());

@@ -2,10 +2,10 @@
 // consumer waits for the last one of the producer that had ended when it began.
 //
 //   StepwiseEdges edges(profile, nodes, graph, classes);
-//   edges.follow({.edge = 4711, .from = 3, .to = 5, .reason = Reason::data});   // in their order
-//   edges.prepare();
-//   StepwiseEdges::Sweep sweep(edges, 0);              // of consumers in the order of nodes
-//   if (sweep.go_to(node)) for (const auto& edge : edges.into(5)) sweep.link(edge, &link);
+//   edges.follow({4711, 3, Reason::data, classes.nearest(Reason::data, false, false)}, 5);   // in
+//   their order edges.prepare(); StepwiseEdges::Sweep sweep(edges, 0);              // of consumers
+//   in the order of nodes if (sweep.go_to(node)) for (const auto& edge : edges.into(5))
+//   sweep.link(edge, link);
 #pragma once
 
 #include <limits>
@@ -23,7 +23,7 @@ class StepwiseEdges {
     std::uint32_t edge;  // of the profile
     std::uint32_t from;
     Reason reason;
-    bool transfers, barrier;  // what the producer has
+    std::uint8_t nearest;  // LatencyClasses::nearest() of it
   };
 
   StepwiseEdges(const Profile& profile, const PathNodes& nodes, const PathGraph& graph,
@@ -77,15 +77,12 @@ class StepwiseEdges::Sweep {
   // Whether the node waits for what its op depends on.
   bool go_to(std::uint32_t node);
   // Of the node that it went to; writes nothing where the edge is unmet.
-  bool link(const Followed& edge, PathLink* link) {
+  bool link(const Followed& edge, PathLink& link) {
     Producer& producer = producers_[edge.from];
     while (producer.next_end <= begin_) end_next(producer);
     if (producer.ended == PathGraph::none) return false;
-    link->from = edges_.nodes_.last_of(producer.ended);
-    link->reason = edge.reason;
-    link->latency =
-        edges_.classes_.of(edge.reason, producer.place, place_, edge.transfers, edge.barrier);
-    link->joins = link->leaves_midst = false;
+    link = {edges_.nodes_.last_of(producer.ended), edge.reason,
+            edges_.classes_.of(edge.nearest, producer.place, place_), false, false};
     return true;
   }
 

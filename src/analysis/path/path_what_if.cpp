@@ -45,11 +45,11 @@ std::optional<double> speedup_to(const PathGraph& graph, const Scaling& scaling,
 constexpr std::size_t max_ways = 4;
 
 template <std::size_t ways>
-std::vector<double> ends_of_pass(const PathGraph& graph, std::vector<NodeScale> scales) {
-  ForwardPass<ways> pass(graph, std::move(scales));
+std::vector<double> ends_of_pass(const PathGraph& graph, const std::vector<NodeScale>& scales) {
+  ForwardPass<ways> pass(graph, scales);
   pass.run();
   std::vector<double> ends;
-  for (std::size_t way = 0; way < ways; ++way) ends.push_back(pass.last_end(way));
+  for (std::size_t way = 0; way < scales.size(); ++way) ends.push_back(pass.last_end(way));
   return ends;
 }
 
@@ -62,10 +62,9 @@ std::vector<double> last_ends(const PathGraph& graph, std::span<const Scaling> s
   }
   if (!changes) return std::vector<double>(scalings.size(), double(graph.last_end));
   switch (scalings.size()) {
-    case 1: return ends_of_pass<1>(graph, std::move(scales));
-    case 2: return ends_of_pass<2>(graph, std::move(scales));
-    case 3: return ends_of_pass<3>(graph, std::move(scales));
-    default: return ends_of_pass<max_ways>(graph, std::move(scales));
+    case 1: return ends_of_pass<1>(graph, scales);
+    case 2: return ends_of_pass<2>(graph, scales);
+    default: return ends_of_pass<max_ways>(graph, scales);  // of three not fewer: in pairs
   }
 }
 

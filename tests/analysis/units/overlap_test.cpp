@@ -6,10 +6,11 @@
 
 #include <limits>
 #include <random>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "analysis/profile_builder.hpp"
-#include "analysis/units/unit_busy.hpp"
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/imbalance.hpp"
 #include "npuscope/analysis/ops.hpp"
@@ -22,12 +23,8 @@ using npuscope::test_support::ProfileBuilder;
 
 struct Analysed {
   explicit Analysed(const Profile& profile)
-      : analysis(profile),
-        busy(analysis.unit_busy()),
-        overlap(analysis.overlap()),
-        units(analysis.units()) {}
+      : analysis(profile), overlap(analysis.overlap()), units(analysis.units()) {}
   Analysis analysis;
-  const std::vector<UnitBusy>& busy;
   const Overlap& overlap;
   const UnitTable& units;
 };
@@ -80,14 +77,25 @@ TEST(Overlap, IsThatOfEachMomentAndOfTheCoarseView) {
     for (Op& op : made.profile.ops) op.engine = random() % 3 == 0 ? Engine::dma : Engine::none;
     const Profile& profile = made.profile;
     std::int64_t both[Overlap::classes][Overlap::classes] = {};
+    std::vector<std::int64_t> time_at;
+    std::int64_t idle = 0;  // since something worked last
     for (std::int64_t t = 0; t < 70; ++t) {
       bool works[Overlap::classes] = {};
+      std::set<std::uint32_t> units_at_work;
       for (std::size_t row = 0; row < profile.spans.size(); ++row) {
         const Interval interval = interval_of(profile.spans, row);
         if (role_of(profile.spans.kind[row]) != Role::work) continue;
         if (interval.begin <= t && t < interval.end) {
           works[std::size_t(engine_of(profile, row))] = true;
+          units_at_work.insert(index_of(profile.spans.unit[row]));
         }
+      }
+      if (units_at_work.empty()) {
+        idle += time_at.empty() ? 0 : 1;
+      } else {
+        time_at.resize(std::max(time_at.size(), units_at_work.size() + 1), 0);
+        time_at[units_at_work.size()] += 1;
+        time_at[0] += std::exchange(idle, 0);
       }
       for (std::size_t a = 0; a < Overlap::classes; ++a) {
         for (std::size_t b = 0; b < Overlap::classes; ++b) both[a][b] += works[a] && works[b];
@@ -99,11 +107,7 @@ TEST(Overlap, IsThatOfEachMomentAndOfTheCoarseView) {
         ASSERT_EQ(found.overlap.both[a][b], both[a][b]) << "round " << round;
       }
     }
-    std::vector<Interval> all;
-    for (const UnitBusy& unit : found.busy) {
-      all.insert(all.end(), unit.busy.begin(), unit.busy.end());
-    }
-    ASSERT_EQ(found.overlap.concurrency.time_at, concurrency_of(all).time_at) << "round " << round;
+    ASSERT_EQ(found.overlap.concurrency.time_at, time_at) << "round " << round;
     for (const EngineRow& row : found.units.engines) {
       ASSERT_EQ(found.overlap.active(row.engine), row.active);
     }

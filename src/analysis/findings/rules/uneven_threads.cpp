@@ -57,14 +57,14 @@ class TilesOfOp {
 
 // Time in which exactly one HVX thread works.
 double one_thread_alone(FindingContext& context) {
-  IntervalSet busy;
+  std::vector<const IntervalSet*> busy;
   for (const UnitBusy& unit : context.analysis().unit_busy()) {
     const std::size_t index = index_of(unit.unit);
     if (index >= context.profile().units.size() ||
         context.profile().units[index].engine != Engine::hvx) {
       continue;
     }
-    busy.insert(busy.end(), unit.busy.begin(), unit.busy.end());
+    busy.push_back(&unit.busy);
   }
   const Concurrency threads = concurrency_of(busy);
   return threads.time_at.size() > 1 ? double(threads.time_at[1]) : 0;
