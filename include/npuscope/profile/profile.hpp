@@ -364,3 +364,9 @@ struct Profile {
 };
 
 }  // namespace npuscope
+
+// As in column.hpp.
+extern template class std::vector<npuscope::UnitId, npuscope::UnwrittenAllocator<npuscope::UnitId>>;
+extern template class std::vector<npuscope::OpId, npuscope::UnwrittenAllocator<npuscope::OpId>>;
+extern template class std::vector<npuscope::SpanKind,
+                                  npuscope::UnwrittenAllocator<npuscope::SpanKind>>;

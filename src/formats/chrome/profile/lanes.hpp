@@ -11,7 +11,7 @@ namespace npuscope::chrome {
 
 struct Lanes {
   std::vector<std::uint16_t> lane;        // by slice; empty when all are in lane 0
-  std::vector<std::uint32_t> lane_count;  // by thread
+  std::vector<std::uint32_t> lane_count;  // by thread; 0: no slice
   std::uint64_t moved = 0;                // slices in other lanes than the first
 };
 

@@ -1,6 +1,7 @@
 #include <string>
 #include <utility>
 
+#include "base/parallel.hpp"
 #include "formats/chrome/events.hpp"
 #include "formats/chrome/profile/bound_flows.hpp"
 #include "formats/chrome/profile/flows.hpp"
@@ -22,24 +23,30 @@ void add_clock(Profile& profile) {
   profile.clocks.push_back(clock);
 }
 
+// One after another: they are numbered as they come.
+void add_ops(const Slices& slices, OpTable& ops, Profile& profile) {
+  Column<OpId>& op = profile.spans.op;
+  op.resize(slices.size());
+  for (std::size_t i = 0; i < op.size(); ++i) {
+    op[i] = ops.op(slices.name[i], slices.category.empty() ? StringId::empty : slices.category[i]);
+  }
+}
+
 // Columns move where the profile has the same ones.
-void add_slices(Slices&& slices, const Lanes& lanes, const UnitTable& units, OpTable& ops,
-                Profile& profile) {
+void add_slices(Slices&& slices, const Lanes& lanes, const UnitTable& units, Profile& profile) {
   Spans& spans = profile.spans;
-  const std::size_t rows = slices.size();
-  spans.unit.resize(rows);
-  for (std::size_t i = 0; i < rows; ++i) {
-    spans.unit[i] = units.lane(slices.thread[i], lanes.lane.empty() ? 0 : lanes.lane[i]);
-  }
-  Column<std::uint32_t>().swap(slices.thread);
-  spans.op.resize(rows);
-  for (std::size_t i = 0; i < rows; ++i) {
-    spans.op[i] =
-        ops.op(slices.name[i], slices.category.empty() ? StringId::empty : slices.category[i]);
-  }
   Column<StringId>().swap(slices.name);
   Column<StringId>().swap(slices.category);
-  spans.kind.assign(rows, SpanKind::slice);
+  spans.unit.resize(slices.size());
+  spans.kind.resize(slices.size());
+  const std::vector<RowRange> parts = ranges_of(slices.size());
+  parallel_for(parts.size(), [&](std::size_t part) {
+    for (std::size_t i = parts[part].first; i < parts[part].last; ++i) {
+      spans.unit[i] = units.lane(slices.thread[i], lanes.lane.empty() ? 0 : lanes.lane[i]);
+      spans.kind[i] = SpanKind::slice;
+    }
+  });
+  Column<std::uint32_t>().swap(slices.thread);
   spans.start = std::move(slices.start);
   spans.duration = std::move(slices.duration);
   spans.arguments = std::move(slices.arguments);
@@ -75,13 +82,19 @@ Profile make_profile(Events&& events) {
   profile.provenance.files = {events.file};
   add_clock(profile);
   const std::size_t threads = events.threads.size();
-  const std::vector<std::uint32_t> order = nesting_order(events.slices, threads);
-  const Lanes lanes = assign_lanes(events.slices, threads, order);
+  std::vector<std::uint32_t> order;
+  Lanes lanes;
+  OpTable ops(profile);
+  // Neither knows of what the other is about.
+  parallel_for(2, [&](std::size_t which) {
+    if (which == 0) return add_ops(events.slices, ops, profile);
+    order = nesting_order(events.slices, threads);
+    lanes = assign_lanes(events.slices, threads, order);
+  });
   Flows flows = connect_flows(events.slices, events.marks, threads, order);
   BoundFlows bound = connect_bound_flows(events.slices, profile.strings);
   const UnitTable units = make_units(events, lanes.lane_count, profile);
-  OpTable ops(profile);
-  add_slices(std::move(events.slices), lanes, units, ops, profile);
+  add_slices(std::move(events.slices), lanes, units, profile);
   ShapeTable shapes;
   for (const ArgumentShape& shape : profile.spans.arguments.shapes) shapes.intern(shape);
   add_mark_rows(events, units, ops, shapes, profile);

@@ -1,5 +1,6 @@
 #include "formats/chrome/profile/unit_table.hpp"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,15 +16,15 @@ StringId name_or(Profile& profile, StringId name, std::string_view kind, StringI
 }
 
 // Threads on which nothing runs are only places where counters and names of processes stand.
-std::vector<bool> threads_with_rows(const Events& events) {
+std::vector<bool> threads_with_rows(const Events& events,
+                                    const std::vector<std::uint32_t>& lane_count) {
   std::vector<bool> used(events.threads.size());
-  for (const std::uint32_t thread : events.slices.thread) used[thread] = true;
   for (std::size_t i = 0; i < events.marks.size(); ++i) {
     const char phase = events.marks.phase[i];
     if (phase != 'M' && phase != 'C') used[events.marks.thread[i]] = true;
   }
   for (std::size_t i = 0; i < used.size(); ++i) {
-    used[i] = used[i] || events.threads[i].thread_name != StringId::empty;
+    used[i] = used[i] || lane_count[i] > 0 || events.threads[i].thread_name != StringId::empty;
   }
   return used;
 }
@@ -51,7 +52,7 @@ void add_lanes(const Thread& thread, std::uint32_t lanes, UnitId process, Profil
 UnitTable make_units(const Events& events, const std::vector<std::uint32_t>& lane_count,
                      Profile& profile) {
   UnitTable table;
-  const std::vector<bool> used = threads_with_rows(events);
+  const std::vector<bool> used = threads_with_rows(events, lane_count);
   std::unordered_map<std::uint32_t, UnitId> processes;
   for (std::size_t i = 0; i < events.threads.size(); ++i) {
     const Thread& thread = events.threads[i];
@@ -66,7 +67,9 @@ UnitTable make_units(const Events& events, const std::vector<std::uint32_t>& lan
     }
     table.process.push_back(process->second);
     table.first_lane.push_back(used[i] ? UnitId(profile.units.size()) : process->second);
-    if (used[i]) add_lanes(thread, lane_count[i], process->second, profile);
+    if (used[i]) {
+      add_lanes(thread, std::max(1u, lane_count[i]), process->second, profile);
+    }
   }
   number_namesakes(profile);
   return table;
