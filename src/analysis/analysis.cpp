@@ -24,7 +24,7 @@ struct Analysis::Answers {
   Lazy<BusyTogether> busy_together;
   Lazy<Inferences> inferences;
   Lazy<IssuesBeside> issues_beside;
-  Lazy<OpSpansInGroups> spans_by_op;
+  LazyWhileHeld<OpSpansInGroups> spans_by_op;
   Lazy<Coarse> coarse;
   Lazy<std::vector<PhaseRow>> phases;
   Lazy<std::vector<NumberRow>> numbers;
@@ -93,7 +93,7 @@ const IssuesBeside& Analysis::issues_beside() const {
   return answers_->issues_beside.get([&] { return IssuesBeside(profile(), self_times()); });
 }
 
-const OpSpansInGroups& Analysis::spans_by_op() const {
+std::shared_ptr<const OpSpansInGroups> Analysis::spans_by_op() const {
   return answers_->spans_by_op.get([&] { return OpSpansInGroups(*this); });
 }
 

@@ -1,4 +1,4 @@
-// A value that is made when it is first asked for, once, by whichever thread comes first.
+// Values that are made when they are first asked for, once, by whichever thread comes first.
 #pragma once
 
 #include <atomic>
@@ -30,6 +30,26 @@ class Lazy {
   std::once_flag once_;
   std::unique_ptr<T> value_;
   std::atomic<const T*> known_ = nullptr;
+};
+
+// The same of a value that takes much memory: it is there as long as anyone who asked for it holds
+// it, and made anew when it is asked for later.
+template <class T>
+class LazyWhileHeld {
+ public:
+  template <class Make>
+  std::shared_ptr<const T> get(const Make& make) {
+    const std::lock_guard lock(mutex_);
+    std::shared_ptr<const T> value = known_.lock();
+    if (value != nullptr) return value;
+    isolated([&] { value = std::make_shared<const T>(make()); });
+    known_ = value;
+    return value;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::weak_ptr<const T> known_;
 };
 
 }  // namespace npuscope::analysis

@@ -18,13 +18,23 @@ std::vector<RowRange> ranges_of(std::size_t rows, std::size_t min) {
 
 #ifndef __SANITIZE_THREAD__
 
+#include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
+#include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
 
 namespace npuscope {
 
 void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body) {
-  tbb::parallel_for(std::size_t{0}, count, body);
+  // Bodies take as long as they take: a thread that is done looks for few of those that are left.
+  constexpr std::size_t max_tasks = 1'024;
+  const tbb::blocked_range<std::size_t> all(0, count, count / max_tasks + 1);
+  tbb::parallel_for(
+      all,
+      [&](const tbb::blocked_range<std::size_t>& some) {
+        for (std::size_t i = some.begin(); i < some.end(); ++i) body(i);
+      },
+      tbb::simple_partitioner());
 }
 
 void isolated(const std::function<void()>& work) { tbb::this_task_arena::isolate(work); }

@@ -72,6 +72,16 @@ TEST(SharedAnswers, AreGivenOnce) {
   EXPECT_EQ(&analysis.path(), &analysis.path());
 }
 
+TEST(SharedAnswers, ThatTakeMuchMemoryAreThereWhileTheyAreHeld) {
+  const Profile profile = random_run(1);
+  const Analysis analysis(profile);
+  const auto first = analysis.spans_by_op();
+  std::weak_ptr<const OpSpansInGroups> held = analysis.spans_by_op();
+  EXPECT_EQ(held.lock(), first);
+  held = Analysis(profile).spans_by_op();
+  EXPECT_TRUE(held.expired());
+}
+
 TEST(SharedAnswers, OfAPartAreOfThatPart) {
   const Profile profile = random_run(2);
   const Analysis whole(profile);

@@ -116,7 +116,8 @@ class Analysis {
   const BusyTogether& busy_together() const;
   const Inferences& inferences() const;  // more than 65,536 are not told apart
   const IssuesBeside& issues_beside() const;
-  const OpSpansInGroups& spans_by_op() const;
+  // As large as the profile: there while anyone holds it.
+  std::shared_ptr<const OpSpansInGroups> spans_by_op() const;
 
  private:
   struct Answers;

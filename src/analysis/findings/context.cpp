@@ -59,8 +59,16 @@ const std::vector<NumberRow>& FindingContext::numbers() {
 }
 
 void FindingContext::prepare() {
-  const std::function<void()> questions[] = {[&] { path(); },
-                                             [&] { analysis_.coarse(); },
+  // What several of the questions begin with, on all cores: a thread that asks for what another one
+  // is about only waits for it.
+  if (profile_.spans.size() > 0) {
+    if (analysis_.inferences().count() < 2) analysis_.spans_by_unit();  // for path()
+    analysis_.unit_busy();
+    spans_by_op_ = analysis_.spans_by_op();
+    analysis_.busy_together();
+  }
+  path();
+  const std::function<void()> questions[] = {[&] { analysis_.coarse(); },
                                              [&] { kinds(); },
                                              [&] { analysis_.units(); },
                                              [&] { analysis_.imbalance(); },

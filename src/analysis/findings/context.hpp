@@ -1,6 +1,7 @@
 // What rules look at beyond the analysis of the profile: kernels by sort, and what would be gained.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -100,6 +101,7 @@ class FindingContext {
   const Analysis& analysis_;
   const Profile& profile_;
   const DiagnoseOptions& options_;
+  std::shared_ptr<const OpSpansInGroups> spans_by_op_;  // held for all rules
   Lazy<Placement> placement_;
   Lazy<OpTable> kinds_, kernels_;
   Lazy<std::vector<std::uint32_t>> kernel_of_;

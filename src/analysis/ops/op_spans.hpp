@@ -1,10 +1,10 @@
 // The spans of a profile in groups, as questions about ops ask for them:
 //
-//   const OpSpansInGroups& by_op = analysis.spans_by_op();
-//   for (const KeptOpSpan& kept : by_op.of(op)) …    // of one op, in the profile's order
-//   for (const KeptOpSpan& kept : by_op.of(ops)) …   // the last group: of none that exists
-//   by_op.unpack(kept, span);
-//   span.own                                         // its self time
+//   const auto by_op = analysis.spans_by_op();
+//   for (const KeptOpSpan& kept : by_op->of(op)) …    // of one op, in the profile's order
+//   for (const KeptOpSpan& kept : by_op->of(ops)) …   // the last group: of none that exists
+//   by_op->unpack(kept, span);
+//   span.own                                          // its self time
 //
 // The profile has what is asked of a span as many columns apart, and the spans of an op far from
 // one another: gathered once, all questions have them close.

@@ -49,7 +49,7 @@ OpSums::OpSums(const Analysis& analysis, const OpKeys& keys, bool per_inference,
     }
     by_units_.emplace(analysis, group_of, keys_.count());
   } else {
-    by_op_ = &analysis.spans_by_op();
+    by_op_ = analysis.spans_by_op();
     sort_ops();
   }
   find_columns(active_and_span);

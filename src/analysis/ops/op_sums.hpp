@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -85,7 +86,7 @@ class OpSums {
   std::vector<OpColumn> columns_;
   std::vector<Source> sources_;
   std::uint64_t columns_left_ = 0;
-  const OpSpansInGroups* by_op_ = nullptr;
+  std::shared_ptr<const OpSpansInGroups> by_op_;
   std::vector<std::uint32_t> first_, ops_;  // of each group in ops_, one more; by group
   std::optional<OpSpansInGroups> by_units_;
   mutable PerThread<OfThread> of_thread_;

@@ -5,6 +5,7 @@
 
 #include "analysis/path/path_graph.hpp"
 #include "analysis/path/path_schedule.hpp"
+#include "base/parallel.hpp"
 #include "npuscope/analysis/timeline.hpp"
 
 namespace npuscope::analysis {
@@ -84,14 +85,20 @@ void fill_gap_parts(const PathGraph& graph, std::vector<PathStep>& steps) {
     by_unit.push_back({std::min<std::size_t>(index_of(steps[i].unit), units), i});
   }
   std::sort(by_unit.begin(), by_unit.end());
-  std::optional<Waits> waits;
+  std::vector<std::size_t> first;  // of each unit; one more
   for (std::size_t i = 0; i < by_unit.size(); ++i) {
-    const auto [unit, place] = by_unit[i];
-    if (i == 0 || unit != by_unit[i - 1].first) waits.emplace(graph, unit);
-    PathStep& step = steps[place];
-    waits->fill({step.start - step.gap + step.in_flight, step.start}, step.gap_parts);
-    step.gap_parts[std::size_t(GapPart::dma)] += step.in_flight;
+    if (i == 0 || by_unit[i].first != by_unit[i - 1].first) first.push_back(i);
   }
+  if (first.empty()) return;
+  first.push_back(by_unit.size());
+  parallel_for(first.size() - 1, [&](std::size_t group) {
+    Waits waits(graph, by_unit[first[group]].first);
+    for (std::size_t i = first[group]; i < first[group + 1]; ++i) {
+      PathStep& step = steps[by_unit[i].second];
+      waits.fill({step.start - step.gap + step.in_flight, step.start}, step.gap_parts);
+      step.gap_parts[std::size_t(GapPart::dma)] += step.in_flight;
+    }
+  });
 }
 
 }  // namespace

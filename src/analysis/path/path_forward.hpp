@@ -99,6 +99,12 @@ class NodeScales {
     }
     return factors;
   }
+  // Of nodes in their order the next op is no more regular than the program.
+  void ask_ahead(std::uint32_t node) const {
+    constexpr std::uint32_t ahead = 12;
+    if (!changes_ || node + ahead >= graph_.size()) return;
+    __builtin_prefetch(&of_op_[graph_.op_of(node + ahead)]);
+  }
   Numbers length(std::uint32_t node) const {
     const double observed = std::max(double(graph_.end[node] - graph_.start[node]), 0.0);
     Numbers lengths = of(node);
@@ -131,6 +137,7 @@ class ForwardPass {
     bool any = false;
     for (std::uint32_t node = 0; node < graph_.size(); ++node) {
       Numbers times;
+      ask_ahead(node);
       if (!release(node, times)) times.fill(double(graph_.start[node]));
       const Numbers lengths = scales_.length(node);
       double* const ends = &ends_[std::size_t{node} * ways];
@@ -152,6 +159,17 @@ class ForwardPass {
 
   static double later(double a, double b) { return a < b ? b : a; }
   const double* ends_of(std::uint32_t node) const { return &ends_[std::size_t{node} * ways]; }
+
+  // What the next links come from ended some thousand nodes ago.
+  void ask_ahead(std::uint32_t node) const {
+    constexpr std::uint32_t ahead = 24;
+    scales_.ask_ahead(node);
+    for (auto i = graph_.first_link[node]; i < graph_.first_link[node + 1]; ++i) {
+      if (i + ahead >= graph_.links.size()) return;
+      const std::uint32_t from = graph_.links[i + ahead].from;
+      if (from != PathGraph::none) __builtin_prefetch(ends_of(from));
+    }
+  }
 
   // When its constraints let the node go; false: it has none.
   bool release(std::uint32_t node, Numbers& last) const {

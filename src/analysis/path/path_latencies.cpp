@@ -17,9 +17,11 @@ class Latencies {
         unit_classes_((graph.profile->units.size() + 1) * 2),
         parts_(ranges_of(graph.size(), std::max<std::size_t>(65'536, 8 * unit_classes_))),
         min_(unit_classes_ + LatencyClasses::count) {
-    for (std::uint32_t node = 0; node < graph.size(); ++node) {
-      if (is_run(node)) runs_.push_back(node);
-    }
+    std::vector<std::vector<std::uint32_t>> of_parts(parts_.size());
+    for_parts([&](std::uint32_t node, std::size_t part) {
+      if (is_run(node)) of_parts[part].push_back(node);
+    });
+    for (const auto& of_part : of_parts) runs_.insert(runs_.end(), of_part.begin(), of_part.end());
     graph.delay.resize(graph.size());
   }
 

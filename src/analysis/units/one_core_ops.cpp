@@ -75,7 +75,7 @@ class OneCoreWork {
   void find_kinds_on_all(const std::vector<WorkOfOp>& ops);
 
   const Profile& profile_;
-  const OpSpansInGroups& by_op_;
+  const std::shared_ptr<const OpSpansInGroups> by_op_;
   const IssuesBeside& issues_;
   OpKeys keys_;
   CoreNumbers cores_;
@@ -95,8 +95,8 @@ OneCoreWork::WorkOfOp OneCoreWork::look_at(std::span<const KeptOpSpan> spans,
     if (!is_work && span.kind() != SpanKind::async) continue;
     const std::uint32_t core = cores_.of(span.unit);
     if (is_work) {
-      of.work += double(by_op_.own(span) - issues_.of(span.row));
-      of.length = saturating_add(of.length, length_of(by_op_.interval(span)));
+      of.work += double(by_op_->own(span) - issues_.of(span.row));
+      of.length = saturating_add(of.length, length_of(by_op_->interval(span)));
     }
     const std::uint8_t sort = is_work ? with_work : asynchronously;
     if ((ran[core] & sort) != 0 || !cores_.is_of_npu(core)) continue;
@@ -115,7 +115,7 @@ void OneCoreWork::look_at_ops() {
   parallel_for(ops.size(), [&](std::size_t op) {
     std::vector<std::uint8_t>& ran = ran_of_thread.mine();
     ran.resize(cores_.count());
-    ops[op] = look_at(by_op_.of(op), ran);
+    ops[op] = look_at(by_op_->of(op), ran);
   });
   std::vector<std::uint8_t> ran(cores_.count(), false);
   for (std::uint32_t op = 0; op < ops.size(); ++op) {
@@ -158,8 +158,8 @@ std::vector<double> OneCoreWork::active_times(const std::vector<std::uint8_t>& a
     std::vector<Interval>& work = work_of_thread.mine();
     work.clear();
     for (const std::uint32_t op : ops[group]) {
-      for (const KeptOpSpan& span : by_op_.of(op)) {
-        if (role_of(span.kind()) == Role::work) work.push_back(by_op_.interval(span));
+      for (const KeptOpSpan& span : by_op_->of(op)) {
+        if (role_of(span.kind()) == Role::work) work.push_back(by_op_->interval(span));
       }
     }
     active[group] = double(covered_length(work));

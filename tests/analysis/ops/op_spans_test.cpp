@@ -52,7 +52,8 @@ TEST(OpSpans, AreThoseOfEachOpInTheProfilesOrder) {
   std::mt19937 random(1);
   for (int round = 0; round < 20; ++round) {
     const Analysis analysis(random_profile(random));
-    const OpSpansInGroups& by_op = analysis.spans_by_op();
+    const auto held = analysis.spans_by_op();
+    const OpSpansInGroups& by_op = *held;
     const Spans& spans = analysis.profile().spans;
     std::size_t all = 0;
     for (std::uint32_t op = 0; op <= ops; ++op) {
@@ -85,7 +86,8 @@ TEST(OpSpans, KeepTheInstancesOfTooManyInferences) {
   }
   const Analysis analysis(std::move(profile));
   ASSERT_EQ(analysis.inferences().count(), 1u);
-  const OpSpansInGroups& by_op = analysis.spans_by_op();
+  const auto held = analysis.spans_by_op();
+  const OpSpansInGroups& by_op = *held;
   for (const KeptOpSpan& kept : by_op.of(0)) ASSERT_EQ(by_op.instance(kept), kept.row);
 }
 

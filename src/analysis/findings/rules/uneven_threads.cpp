@@ -38,12 +38,12 @@ class TilesOfOp {
   std::span<const Tile> of(std::size_t op) {
     std::vector<Tile>& tiles = tiles_.mine();
     tiles.clear();
-    for (const KeptOpSpan& span : by_op_.of(op)) {
+    for (const KeptOpSpan& span : by_op_->of(op)) {
       if (role_of(span.kind()) != Role::work ||
           engines_.of(span.op, span.unit, span.kind()) != Engine::hvx) {
         continue;
       }
-      tiles.push_back({by_op_.instance(span), span.unit, length_of(by_op_.interval(span))});
+      tiles.push_back({by_op_->instance(span), span.unit, length_of(by_op_->interval(span))});
     }
     if (!std::is_sorted(tiles.begin(), tiles.end())) std::sort(tiles.begin(), tiles.end());
     return tiles;
@@ -51,7 +51,7 @@ class TilesOfOp {
 
  private:
   const SpanEngines engines_;
-  const OpSpansInGroups& by_op_;
+  const std::shared_ptr<const OpSpansInGroups> by_op_;
   PerThread<std::vector<Tile>> tiles_;
 };
 
