@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 
+#include "analysis/inference_times.hpp"
 #include "base/parallel.hpp"
 
 namespace npuscope::analysis {
