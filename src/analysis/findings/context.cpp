@@ -61,14 +61,15 @@ const std::vector<NumberRow>& FindingContext::numbers() {
 
 void FindingContext::prepare() {
   // What several of the questions begin with, on all cores: a thread that asks for what another one
-  // is about only waits for it.
+  // is about only waits for it. The path before spans by op, beside which it would take most
+  // memory.
   if (profile_.spans.size() > 0) {
     if (analysis_.inferences().count() < 2) analysis_.spans_by_unit();  // for path()
     analysis_.unit_busy();
+    path();
     spans_by_op_ = analysis_.spans_by_op();
     analysis_.busy_together();
   }
-  path();
   const std::function<void()> questions[] = {[&] { analysis_.coarse(); },
                                              [&] { kinds(); },
                                              [&] { analysis_.units(); },
@@ -181,6 +182,7 @@ std::optional<Gain> FindingContext::gain_of_path(double after, const std::string
 }
 
 std::vector<std::optional<Gain>> FindingContext::gains_if(std::vector<TriedFactors> tried) {
+  spans_by_op_.reset();  // the rules have asked; trying takes much memory
   std::vector<std::optional<Gain>> gains(tried.size());
   const PathAnalysis* paths = tried.empty() ? nullptr : path();
   if (paths == nullptr) return gains;

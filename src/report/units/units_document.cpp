@@ -335,11 +335,13 @@ Section UnitsSections::concurrency_section() const {
   return section;
 }
 
-// Questions that have nothing to do with each other.
+// First of all the one that takes most memory, which the others can have afterwards; those have
+// nothing to do with each other.
 void UnitsSections::analyse() {
-  const std::function<void()> questions[] = {
-      [&] { one_core_ = analysis_.one_core_ops(); }, [&] { steady_ = analysis_.steady_use(); },
-      [&] { analysis_.imbalance(); }, [&] { analysis_.overlap(); }};
+  one_core_ = analysis_.one_core_ops();
+  const std::function<void()> questions[] = {[&] { steady_ = analysis_.steady_use(); },
+                                             [&] { analysis_.imbalance(); },
+                                             [&] { analysis_.overlap(); }};
   parallel_for(std::size(questions), [&](std::size_t i) { questions[i](); });
 }
 
