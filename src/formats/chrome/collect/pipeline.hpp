@@ -10,6 +10,6 @@
 
 namespace npuscope::chrome {
 
-void run_pipeline(const std::function<std::optional<Chunk>()>& next, EventCollector& collector);
+void collect_chunks(const std::function<std::optional<Chunk>()>& next, EventCollector& collector);
 
 }  // namespace npuscope::chrome

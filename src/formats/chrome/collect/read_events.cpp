@@ -45,7 +45,7 @@ Result<Events> read_events(ByteSource& source, const ReadOptions& options) {
     if (options.progress) options.progress(source.file_bytes_read(), source.file_bytes());
     return chunk;
   };
-  run_pipeline(next, collector);
+  collect_chunks(next, collector);
   Problems problems = cutter.problems();
   problems.add(collector.problems());
   if (const Status any = check_any_events(cutter, collector, problems, source); !any) {

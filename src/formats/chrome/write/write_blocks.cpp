@@ -1,10 +1,9 @@
 #include "formats/chrome/write/write_blocks.hpp"
 
-#include <tbb/parallel_pipeline.h>
-
 #include <algorithm>
 
 #include "base/parallel.hpp"
+#include "base/pipeline.hpp"
 
 namespace npuscope::chrome {
 namespace {
@@ -54,11 +53,8 @@ void BlockWriter::write(const ProgressReport& progress) {
   if (next > 0) write_line(0, *alone_, out_);
   blocks_.resize(std::min(workers() + 1, most_blocks));
   std::size_t number = 0;
-  const auto begin = [&](tbb::flow_control& control) -> Block* {
-    if (next == lines) {
-      control.stop();
-      return nullptr;
-    }
+  const auto begin = [&]() -> Block* {
+    if (next == lines) return nullptr;
     Block& block = block_for(number++);
     block.first = next;
     block.end = next = std::min(lines, next + lines_of_block);
@@ -68,14 +64,8 @@ void BlockWriter::write(const ProgressReport& progress) {
     hand_on(*block);
     if (progress) progress(block->end, lines);
   };
-  tbb::parallel_pipeline(
-      blocks_.size(), tbb::make_filter<void, Block*>(tbb::filter_mode::serial_in_order, begin) &
-                          tbb::make_filter<Block*, Block*>(tbb::filter_mode::parallel,
-                                                           [&](Block* block) {
-                                                             print(*block);
-                                                             return block;
-                                                           }) &
-                          tbb::make_filter<Block*, void>(tbb::filter_mode::serial_in_order, end));
+  run_pipeline<Block*>(
+      blocks_.size(), begin, [&](Block* block) { print(*block); }, end);
 }
 
 std::uint64_t BlockWriter::not_finite() const {
