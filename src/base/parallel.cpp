@@ -26,7 +26,8 @@ std::vector<RowRange> ranges_of(std::size_t rows, std::size_t min) {
 namespace npuscope {
 
 void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body) {
-  // Bodies take as long as they take: a thread that is done looks for few of those that are left.
+  // Some bodies take far longer than others: in small lots, no thread is left with many of them
+  // while others have nothing to do.
   constexpr std::size_t max_tasks = 1'024;
   const tbb::blocked_range<std::size_t> all(0, count, count / max_tasks + 1);
   tbb::parallel_for(

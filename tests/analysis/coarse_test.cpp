@@ -4,6 +4,7 @@
 
 #include <array>
 #include <random>
+#include <vector>
 
 #include "analysis/profile_builder.hpp"
 #include "npuscope/analysis/analysis.hpp"

@@ -2,9 +2,11 @@
 // asker gets.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <random>
 #include <thread>
 
+#include "analysis/ops/op_spans.hpp"
 #include "analysis/profile_builder.hpp"
 #include "npuscope/analysis/analysis.hpp"
 
@@ -75,11 +77,12 @@ TEST(SharedAnswers, AreGivenOnce) {
 TEST(SharedAnswers, ThatTakeMuchMemoryAreThereWhileTheyAreHeld) {
   const Profile profile = random_run(1);
   const Analysis analysis(profile);
-  const auto first = analysis.spans_by_op();
-  std::weak_ptr<const OpSpansInGroups> held = analysis.spans_by_op();
+  auto first = analysis.spans_by_op();
+  const std::weak_ptr<const OpSpansInGroups> held = analysis.spans_by_op();
   EXPECT_EQ(held.lock(), first);
-  held = Analysis(profile).spans_by_op();
+  first.reset();
   EXPECT_TRUE(held.expired());
+  EXPECT_EQ(analysis.spans_by_op()->of(0).size(), Analysis(profile).spans_by_op()->of(0).size());
 }
 
 TEST(SharedAnswers, OfAPartAreOfThatPart) {

@@ -116,7 +116,7 @@ class Analysis {
   const BusyTogether& busy_together() const;
   const Inferences& inferences() const;  // more than 65,536 are not told apart
   const IssuesBeside& issues_beside() const;
-  // As large as the profile: there while anyone holds it.
+  // As large as the profile: there while anyone holds it, not beyond this.
   std::shared_ptr<const OpSpansInGroups> spans_by_op() const;
 
  private:

@@ -63,13 +63,11 @@ void FindingContext::prepare() {
   // What several of the questions begin with, on all cores: a thread that asks for what another one
   // is about only waits for it. The path before spans by op, beside which it would take most
   // memory.
-  if (profile_.spans.size() > 0) {
-    if (analysis_.inferences().count() < 2) analysis_.spans_by_unit();  // for path()
-    analysis_.unit_busy();
-    path();
-    spans_by_op_ = analysis_.spans_by_op();
-    analysis_.busy_together();
-  }
+  if (analysis_.inferences().count() < 2) analysis_.spans_by_unit();  // for path()
+  analysis_.unit_busy();
+  path();
+  spans_by_op_ = analysis_.spans_by_op();
+  analysis_.busy_together();
   const std::function<void()> questions[] = {[&] { analysis_.coarse(); },
                                              [&] { kinds(); },
                                              [&] { analysis_.units(); },

@@ -130,22 +130,20 @@ class OpSums::Adding {
   void add(std::span<OpSpan> spans) {
     for (OpSpan& span : spans) span.slot = slot_of(span);
     for (const auto& [column, values] : measures_) {
-      add(column, spans, [&, of = values](const OpSpan& span) { return of[span.row]; });
+      add_to(column, spans, [&, of = values](const OpSpan& span) { return of[span.row]; });
     }
-    if (sums_.issues_.any()) {
-      add(place_[std::size_t(What::issue)], spans, [&](const OpSpan& span) {
-        const std::int64_t issue = sums_.issues_.of(span.row);
-        return issue > 0 ? issue : MeasureColumn::missing;
-      });
-    }
+    add_to(place_[std::size_t(What::issue)], spans, [&](const OpSpan& span) {
+      const std::int64_t issue = sums_.issues_.of(span.row);
+      return issue > 0 ? issue : MeasureColumn::missing;
+    });
     const auto own_of = [](const auto& counts) {
       return [=](const OpSpan& span) { return counts(span) ? span.own : MeasureColumn::missing; };
     };
-    add(place_[std::size_t(What::waiting)], spans,
-        own_of([](const OpSpan& span) { return role_of(span.kind) == Role::wait; }));
-    add(place_[std::size_t(What::async)], spans,
-        own_of([](const OpSpan& span) { return span.kind == SpanKind::async; }));
-    add(place_[std::size_t(What::work)], spans, [&](const OpSpan& span) {
+    add_to(place_[std::size_t(What::waiting)], spans,
+           own_of([](const OpSpan& span) { return role_of(span.kind) == Role::wait; }));
+    add_to(place_[std::size_t(What::async)], spans,
+           own_of([](const OpSpan& span) { return span.kind == SpanKind::async; }));
+    add_to(place_[std::size_t(What::work)], spans, [&](const OpSpan& span) {
       return role_of(span.kind) == Role::work ? sums_.work_of(span) : MeasureColumn::missing;
     });
     if (place_[std::size_t(What::active)] == nowhere) return;
@@ -198,7 +196,7 @@ class OpSums::Adding {
 
   // Into a column, nowhere or not, what `value_of` says of each span; missing: nothing.
   template <class ValueOf>
-  void add(std::size_t column, std::span<const OpSpan> spans, const ValueOf& value_of) {
+  void add_to(std::size_t column, std::span<const OpSpan> spans, const ValueOf& value_of) {
     if (column == nowhere) return;
     double* const sums = result_.sums.data() + column;
     const std::size_t width = width_;

@@ -33,9 +33,7 @@ class NodeScale {
   bool changes() const { return changes_; }
   double of(std::uint32_t node) const {
     if (!changes_) return 1;
-    double factor = 1;
-    if (!scaling_->of_op.empty()) factor *= scaling_->of_op[graph_.op_of(node)];
-    if (!scaling_->of_unit.empty()) factor *= scaling_->of_unit[graph_.unit_of(node)];
+    const double factor = of_op(graph_.op_of(node)) * of_unit(graph_.unit_of(node));
     return factor < 1 && faster_as_ ? *faster_as_ : factor;
   }
   double length(std::uint32_t node) const {
@@ -66,7 +64,7 @@ class NodeScale {
 template <std::size_t ways>
 class NodeScales {
  public:
-  using Numbers = std::array<double, ways>;
+  using OfWays = std::array<double, ways>;
 
   // Of at most as many scales; the last stands for those that are missing.
   NodeScales(const PathGraph& graph, const std::vector<NodeScale>& scales) : graph_(graph) {
@@ -86,13 +84,13 @@ class NodeScales {
     }
   }
 
-  Numbers of(std::uint32_t node) const {
-    Numbers factors;
+  OfWays of(std::uint32_t node) const {
+    OfWays factors;
     if (!changes_) {
       factors.fill(1);
       return factors;
     }
-    const Numbers &of_op = of_op_[graph_.op_of(node)], &of_unit = of_unit_[graph_.unit_of(node)];
+    const OfWays &of_op = of_op_[graph_.op_of(node)], &of_unit = of_unit_[graph_.unit_of(node)];
     for (std::size_t way = 0; way < ways; ++way) factors[way] = of_op[way] * of_unit[way];
     for (std::size_t way = 0; any_faster_as_ && way < ways; ++way) {
       if (factors[way] < 1) factors[way] = faster_as_[way].value_or(factors[way]);
@@ -105,17 +103,17 @@ class NodeScales {
     if (!changes_ || node + ahead >= graph_.size()) return;
     __builtin_prefetch(&of_op_[graph_.op_of(node + ahead)]);
   }
-  Numbers length(std::uint32_t node) const {
+  OfWays length(std::uint32_t node) const { return length(node, of(node)); }
+  OfWays length(std::uint32_t node, OfWays factors) const {
     const double observed = std::max(double(graph_.end[node] - graph_.start[node]), 0.0);
-    Numbers lengths = of(node);
-    for (double& length : lengths) length *= observed;
-    return lengths;
+    for (double& factor : factors) factor *= observed;
+    return factors;
   }
 
  private:
   const PathGraph& graph_;
   bool changes_ = false, any_faster_as_ = false;
-  std::vector<Numbers> of_op_, of_unit_;  // of each, and of none
+  std::vector<OfWays> of_op_, of_unit_;  // of each, and of none
   std::array<std::optional<double>, ways> faster_as_;
 };
 
@@ -136,10 +134,10 @@ class ForwardPass {
     ends_.resize(graph_.size() * ways);
     bool any = false;
     for (std::uint32_t node = 0; node < graph_.size(); ++node) {
-      Numbers times;
+      OfWays times;
       ask_ahead(node);
       if (!release(node, times)) times.fill(double(graph_.start[node]));
-      const Numbers lengths = scales_.length(node);
+      const OfWays lengths = scales_.length(node);
       double* const ends = &ends_[std::size_t{node} * ways];
       const double delay = double(graph_.delay[node]);
       for (std::size_t way = 0; way < ways; ++way) ends[way] = times[way] + delay + lengths[way];
@@ -155,7 +153,7 @@ class ForwardPass {
   Column<double> take_ends() { return std::move(ends_); }
 
  private:
-  using Numbers = typename NodeScales<ways>::Numbers;
+  using OfWays = typename NodeScales<ways>::OfWays;
 
   static double later(double a, double b) { return a < b ? b : a; }
   const double* ends_of(std::uint32_t node) const { return &ends_[std::size_t{node} * ways]; }
@@ -172,7 +170,7 @@ class ForwardPass {
   }
 
   // When its constraints let the node go; false: it has none.
-  bool release(std::uint32_t node, Numbers& last) const {
+  bool release(std::uint32_t node, OfWays& last) const {
     last.fill(-std::numeric_limits<double>::infinity());
     const std::uint32_t before = graph_.unit_before[node];
     bool any = before != PathGraph::none;
@@ -193,13 +191,13 @@ class ForwardPass {
     return any;
   }
 
-  static void take(Numbers& last, const double* ends, double latency) {
+  static void take(OfWays& last, const double* ends, double latency) {
     for (std::size_t way = 0; way < ways; ++way) last[way] = later(last[way], ends[way] + latency);
   }
 
   // Where a link out of the midst of `from` lets the node go.
-  void take_midst(Numbers& last, std::uint32_t from, std::uint32_t node) const {
-    const Numbers lengths = scales_.length(from), factors = scales_.of(from);
+  void take_midst(OfWays& last, std::uint32_t from, std::uint32_t node) const {
+    const OfWays factors = scales_.of(from), lengths = scales_.length(from, factors);
     const double part = double(graph_.part_of(from, node));
     for (std::size_t way = 0; way < ways; ++way) {
       const double start = ends_of(from)[way] - lengths[way];
@@ -211,7 +209,7 @@ class ForwardPass {
   NodeScales<ways> scales_;
   const std::vector<bool>* dropped_;
   std::vector<double> latencies_, unit_latencies_;  // as in the graph
-  Numbers last_end_{};
+  OfWays last_end_{};
   Column<double> ends_;
 };
 

@@ -2,10 +2,13 @@
 // consumer waits for the last one of the producer that had ended when it began.
 //
 //   StepwiseEdges edges(profile, nodes, graph, classes);
-//   edges.follow({4711, 3, Reason::data, classes.nearest(Reason::data, false, false)}, 5);   // in
-//   their order edges.prepare(); StepwiseEdges::Sweep sweep(edges, 0);              // of consumers
-//   in the order of nodes if (sweep.go_to(node)) for (const auto& edge : edges.into(5))
-//   sweep.link(edge, link);
+//   const auto nearest = LatencyClasses::nearest(Reason::data, false, false);
+//   edges.follow({4711, 3, Reason::data, nearest}, 5);    // from op 3 to 5; edges in their order
+//   edges.prepare();
+//   StepwiseEdges::Sweep sweep(edges, 0);                 // of consumers in the order of nodes
+//   if (sweep.go_to(node)) {
+//     for (const auto& edge : edges.into(5)) sweep.link(edge, link);
+//   }
 #pragma once
 
 #include <limits>

@@ -123,7 +123,7 @@ std::vector<InOrder> in_order_of(const Profile& profile, RowRange rows,
   const Spans& spans = profile.spans;
   const std::size_t units = profile.units.size();
   std::vector<InOrder> of_units(2 * (units + 1));
-  InOrder* const of = of_units.data();
+  InOrder* const units_of_rows = of_units.data();
   std::int64_t* const times = own.data();
   for (std::size_t row = rows.first; row < rows.last; ++row) {
     const SpanKind kind = spans.kind[row];
@@ -132,7 +132,7 @@ std::vector<InOrder> in_order_of(const Profile& profile, RowRange rows,
     const NestedIn nesting = nested_in(kind);
     if (nesting == NestedIn::neither || interval.end <= interval.begin) continue;
     const std::size_t unit = std::min<std::size_t>(index_of(spans.unit[row]), units);
-    InOrder& in_order = of[2 * unit + std::size_t(nesting)];
+    InOrder& in_order = units_of_rows[2 * unit + std::size_t(nesting)];
     if (interval.begin < in_order.end) return {};
     in_order.begin = std::min(in_order.begin, interval.begin);
     in_order.end = interval.end;

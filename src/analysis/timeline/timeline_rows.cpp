@@ -152,15 +152,16 @@ void RowsBuilder::sum_spans(const SpanGroups& groups) {
   parallel_for(parts.size(), [&](std::size_t i) {
     Part& part = parts[i];
     part.groups.resize(groups.count());
-    Group* const of = part.groups.data();
+    Group* const groups_of_part = part.groups.data();
     const std::int64_t* const own = self_times_.data();
-    // All is looked up of each row: where it lies is found out once then, before the first.
+    // All is looked up for every row, so that the compiler can keep where the columns are.
     for (std::size_t row = ranges[i].first; row < ranges[i].last; ++row) {
       const Role role = role_of(spans.kind[row]);
       const std::uint32_t group = groups.of(row);
       const Interval interval = interval_of(spans, row);
       part.not_drawn += role == Role::overlay;
-      if (role == Role::work || role == Role::wait) of[group].add(role, interval, own[row]);
+      if (role != Role::work && role != Role::wait) continue;
+      groups_of_part[group].add(role, interval, own[row]);
     }
   });
   groups_.resize(groups.count());

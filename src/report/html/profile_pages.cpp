@@ -158,11 +158,13 @@ ProfilePages Pages::make() {
                                      .is_part = !part_.selection.empty(),
                                      .peaks = request_.peaks}));
   add_findings();
+  auto spans_by_op = analysis_.spans_by_op();  // held for the tables
   for (const Grouping grouping :
        {Grouping::op, Grouping::node, Grouping::part, Grouping::kind, Grouping::layer,
         Grouping::rule, Grouping::core, Grouping::unit}) {
     add_ops(grouping);
   }
+  spans_by_op.reset();
   add_page("units", "units", units_document(analysis_, {.top = top}));
   add_page("path", "path", path_document(analysis_, {.top = top, .steps = top}));
   MemoryRequest memory;

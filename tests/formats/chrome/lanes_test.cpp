@@ -8,6 +8,7 @@
 #include <numeric>
 #include <random>
 #include <tuple>
+#include <vector>
 
 namespace npuscope::chrome::lanes_test {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 
 #include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"

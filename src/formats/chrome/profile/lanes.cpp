@@ -33,10 +33,6 @@ std::uint16_t find_lane(std::vector<OpenEnds>& lanes, std::int64_t start, std::i
   return std::uint16_t(lanes.size() - 1);
 }
 
-}  // namespace
-
-namespace {
-
 // The slices of a thread within a part of the file.
 struct EndsOfThread {
   static constexpr std::uint32_t none = ~std::uint32_t{0};

@@ -1,5 +1,6 @@
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/parallel.hpp"
 #include "formats/chrome/events.hpp"
