@@ -57,18 +57,8 @@ std::vector<std::int64_t> time_at_in(std::span<const IntervalSet* const> sets, I
 }  // namespace
 
 Concurrency concurrency_of(std::span<const IntervalSet* const> sets) {
-  Interval extent{std::numeric_limits<std::int64_t>::max(),
-                  std::numeric_limits<std::int64_t>::min()};
-  std::size_t intervals = 0;
-  for (const IntervalSet* set : sets) {
-    if (set->empty()) continue;
-    extent.begin = std::min(extent.begin, set->front().begin);
-    extent.end = std::max(extent.end, set->back().end);
-    intervals += set->size();
-  }
   Concurrency concurrency;
-  if (intervals == 0) return concurrency;
-  const std::vector<Interval> windows = windows_of(extent, windows_for(intervals));
+  const std::vector<Interval> windows = windows_of(sets);
   std::vector<std::vector<std::int64_t>> of_windows(windows.size());
   PerThread<Offsets> offsets;
   parallel_for(windows.size(), [&](std::size_t i) {

@@ -1,22 +1,18 @@
 // Sets of intervals cut into windows of time, for each core to look at some of them by itself:
 //
-//   const std::vector<Interval> windows = windows_of(extent, 100);
+//   const std::vector<Interval> windows = windows_of(sets);
 //   take_within(set, windows[3], [&](std::int64_t begin, std::int64_t end) { … });
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <span>
 #include <vector>
 
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope {
-
-// As many as give each core something to do whose times fit into its caches.
-inline std::size_t windows_for(std::size_t intervals) {
-  constexpr std::size_t intervals_a_window = 20'000, max_windows = 1'000;
-  return std::clamp<std::size_t>(intervals / intervals_a_window, 1, max_windows);
-}
 
 // Windows of one length that tile the extent.
 inline std::vector<Interval> windows_of(Interval extent, std::size_t count) {
@@ -31,6 +27,24 @@ inline std::vector<Interval> windows_of(Interval extent, std::size_t count) {
     begin = end;
   }
   return windows;
+}
+
+// Windows that tile what the sets reach over, as many as give each core something to do whose times
+// fit into its caches; none where the sets are empty.
+inline std::vector<Interval> windows_of(std::span<const IntervalSet* const> sets) {
+  constexpr std::size_t intervals_a_window = 20'000, max_windows = 1'000;
+  Interval extent{std::numeric_limits<std::int64_t>::max(),
+                  std::numeric_limits<std::int64_t>::min()};
+  std::size_t intervals = 0;
+  for (const IntervalSet* set : sets) {
+    if (set->empty()) continue;
+    extent.begin = std::min(extent.begin, set->front().begin);
+    extent.end = std::max(extent.end, set->back().end);
+    intervals += set->size();
+  }
+  if (intervals == 0) return {};
+  return windows_of(extent,
+                    std::clamp<std::size_t>(intervals / intervals_a_window, 1, max_windows));
 }
 
 // Hands over what of a set lies within the window, cut at its ends.

@@ -72,19 +72,9 @@ Overlap find_overlap(const Analysis& analysis) {
     streams.push_back({&together.engines[engine], std::uint8_t(engine)});
   }
   Overlap overlap;
-  Interval extent{std::numeric_limits<std::int64_t>::max(),
-                  std::numeric_limits<std::int64_t>::min()};
-  std::size_t intervals = 0;
   std::vector<const IntervalSet*> busy;
-  for (const UnitBusy& unit : units) {
-    if (unit.busy.empty()) continue;
-    extent.begin = std::min(extent.begin, unit.busy.front().begin);
-    extent.end = std::max(extent.end, unit.busy.back().end);
-    intervals += unit.busy.size();
-    busy.push_back(&unit.busy);
-  }
-  if (intervals == 0) return overlap;
-  const std::vector<Interval> windows = windows_of(extent, windows_for(intervals));
+  for (const UnitBusy& unit : units) busy.push_back(&unit.busy);
+  const std::vector<Interval> windows = windows_of(busy);
   std::vector<TimeWith> of_windows(windows.size());
   parallel_for(windows.size(),
                [&](std::size_t i) { sweep_classes(streams, windows[i], of_windows[i]); });
