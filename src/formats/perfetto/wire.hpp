@@ -51,8 +51,25 @@ class FieldReader {
     tag_and_type_ = std::uint32_t(get_uint64());
     return true;
   }
+  // The next eight bytes, the first lowest; 0 for those behind the end.
+  std::uint64_t next_bytes() const {
+    std::uint64_t bytes = 0;
+    if (bytes_left() >= sizeof bytes) {
+      std::memcpy(&bytes, at_, sizeof bytes);
+      return bytes;
+    }
+    for (std::size_t i = bytes_left(); i > 0; --i) bytes = bytes << 8 | std::uint8_t(at_[i - 1]);
+    return bytes;
+  }
+  // Takes so many bytes if they are these, as far as `mask` has bits.
+  bool take_if_next(std::uint64_t expected, std::uint64_t mask, std::size_t bytes) {
+    if ((next_bytes() & mask) != expected || bytes > bytes_left()) return false;
+    at_ += bytes;
+    return true;
+  }
   bool at_end() const { return at_ == end_; }
   std::size_t bytes_left() const { return std::size_t(end_ - at_); }
+  std::string_view rest() const { return {at_, bytes_left()}; }
   std::uint32_t tag_and_type() const { return tag_and_type_; }
   std::uint32_t tag() const { return tag_and_type_ >> 3; }
   protozero::pbf_wire_type wire_type() const { return protozero::pbf_wire_type(tag_and_type_ & 7); }

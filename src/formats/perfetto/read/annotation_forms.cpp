@@ -36,7 +36,7 @@ bool AnnotationForms::decode(std::string_view annotations, std::uint64_t name_ii
   if (form.of != interned.annotation_forms) return false;
   const char* at = annotations.data();
   const char* const end = at + annotations.size();
-  into.values.resize(form.begins.size());
+  if (into.values.size() != form.begins.size()) into.values.resize(form.begins.size());
   std::uint64_t* value = into.values.data();
   for (const Begin& begin : form.begins) {
     if (std::size_t(end - at) < fewest_bytes) return false;

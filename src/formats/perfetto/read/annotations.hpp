@@ -21,15 +21,19 @@ class AnnotationDecoder {
   AnnotationDecoder(StringPool& strings, Defects& defects)
       : strings_(&strings), defects_(&defects) {}
 
-  // All annotations of an event, which lies in a packet. `interned` may be null. Throws protozero's
-  // exceptions on a broken message.
+  // All annotations of an event, which lies in a packet, in place of what the list had. `interned`
+  // may be null. Throws protozero's exceptions on a broken message.
   void decode(const TrackEvent& event, const InternedState* interned, std::uint64_t offset,
               ArgumentList& into) {
     const bool is_one_run = interned != nullptr && event.more_annotations.empty();
-    if (is_one_run && event.annotations.empty()) return;
-    if (is_one_run && forms_.decode(event.annotations, event.name_number(), *interned, into))
-      return;
+    if (is_one_run && event.annotations.empty()) return into.clear();
+    if (is_one_run && decode_by_form(event, *interned, into)) return;
     decode_each(event, interned, offset, into);
+  }
+  // The same of what EventForms made of an event: false, and nothing is reported, where the
+  // annotations are not what others of that name were, or are none to their end.
+  bool decode_by_form(const TrackEvent& event, const InternedState& interned, ArgumentList& into) {
+    return forms_.decode(event.annotations, event.name_number(), interned, into);
   }
 
  private:

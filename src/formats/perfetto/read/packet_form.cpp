@@ -49,9 +49,9 @@ void PacketForm::learn_usual(std::string_view bytes, const Packet& packet) {
   std::memcpy(&behind_, end - sizeof behind_, sizeof behind_);
   between_ &= between_mask_;
   behind_ &= behind_mask_;
-  like_ = packet;
-  like_.interned = {};
-  like_.rare = nullptr;
+  packet_ = packet;
+  packet_.interned = {};
+  packet_.rare = nullptr;
 }
 
 }  // namespace npuscope::perfetto

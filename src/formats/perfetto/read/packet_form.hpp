@@ -21,10 +21,10 @@ namespace npuscope::perfetto {
 
 class PacketForm {
  public:
-  // False where it is another one; `packet` is as it was then.
-  bool decode(std::string_view bytes, Packet& packet) {
+  // Null where it is another one; the packet is there until the next.
+  const Packet* decode(std::string_view bytes, std::uint64_t offset) {
     constexpr std::size_t fewest_bytes = 2 + sizeof(std::uint64_t);
-    if (bytes.size() < fewest_bytes || bytes[0] != tag_of_timestamp) return false;
+    if (bytes.size() < fewest_bytes || bytes[0] != tag_of_timestamp) return nullptr;
     const char* at = bytes.data() + 1;
     const char* const end = bytes.data() + bytes.size();
     std::uint64_t timestamp = 0;
@@ -36,24 +36,24 @@ class PacketForm {
     } else {
       at += sizeof timestamp;
       const std::uint64_t ninth = std::uint8_t(*at++);
-      if (ninth >= 0x80) return false;
+      if (ninth >= 0x80) return nullptr;
       timestamp = varint_of(timestamp) | ninth << 56;
     }
-    if (std::size_t(end - at) < sizeof(std::uint64_t)) return false;
+    if (std::size_t(end - at) < sizeof(std::uint64_t)) return nullptr;
     std::uint64_t between = 0;
     std::memcpy(&between, at, sizeof between);
-    if ((between & between_mask_) != between_) return false;
+    if ((between & between_mask_) != between_) return nullptr;
     at += between_size_;
     const auto length = std::uint8_t(*at++);
-    if (length >= 0x80 || std::size_t(end - at) != length + behind_size_) return false;
+    if (length >= 0x80 || std::size_t(end - at) != length + behind_size_) return nullptr;
     std::uint64_t behind = 0;
     std::memcpy(&behind, end - sizeof behind, sizeof behind);
-    if ((behind & behind_mask_) != behind_) return false;
-    packet = like_;
-    packet.timestamp = timestamp;
-    packet.track_event = {at, length};
+    if ((behind & behind_mask_) != behind_) return nullptr;
     learnt_in_vain_ = 0;
-    return true;
+    packet_.offset = offset;
+    packet_.timestamp = timestamp;
+    packet_.track_event = {at, length};
+    return &packet_;
   }
   // What was made of the last that decode() could not read.
   void learn(std::string_view bytes, const Packet& packet) {
@@ -74,7 +74,7 @@ class PacketForm {
   std::uint64_t between_ = 1, between_mask_ = 0;
   std::uint64_t behind_ = 0, behind_mask_ = 0;
   std::size_t between_size_ = 0, behind_size_ = 0;
-  Packet like_;
+  Packet packet_;  // the last, of which the next has all but the offset, the time and the event
   std::uint32_t learnt_in_vain_ = 0;
 };
 

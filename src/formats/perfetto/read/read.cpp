@@ -79,31 +79,37 @@ void TraceReader::decode_fields(std::string_view bytes, Packet& packet) {
 }
 
 // False when the bytes are no packet.
-bool TraceReader::take_packet(const RawPacket& raw, Level level) {
+bool TraceReader::take_any_packet(const RawPacket& raw, Level level) {
   Packet packet;
   try {
-    decode_packet(raw.bytes, packet);
+    decode_fields(raw.bytes, packet);
   } catch (const protozero::exception&) {
     return false;
   }
   packet.offset = raw.offset;
+  packet_form_.learn(raw.bytes, packet);
+  take_decoded_packet(packet, level);
+  return true;
+}
+
+void TraceReader::take_decoded_packet(const Packet& packet, Level level) {
   ++packets_;
   try {
     const bool is_compressed =
         packet.rare != nullptr && (packet.rare->zlib.data() || packet.rare->zstd.data());
     if (is_compressed) {
       take_compressed(packet, level);
-      return true;
+      return;
     }
     Sequence* sequence = sequence_of(packet);
-    if (sequence == nullptr) return true;
+    if (sequence == nullptr) return;
     const bool may_change_state =
         packet.may_change_state || (packet.flags & sequence_flag::cleared) != 0;
     if (may_change_state) take_sequence_state(packet, *sequence);
     const bool needs_state = (packet.flags & sequence_flag::needs_state) != 0;
     if (needs_state && !sequence->state_valid) {
       defects_.add(Defect::needs_lost_state, packet.offset);
-      return true;
+      return;
     }
     if (packet.track_event.data() != nullptr) {
       take_track_event(packet, *sequence);
@@ -115,7 +121,6 @@ bool TraceReader::take_packet(const RawPacket& raw, Level level) {
         packet.track_event.data() != nullptr ? Defect::broken_track_event : Defect::broken_packet,
         packet.offset);
   }
-  return true;
 }
 
 Sequence* TraceReader::find_sequence(const Packet& packet) {

@@ -78,10 +78,15 @@ std::optional<std::int64_t> TraceReader::time_of_old(const Packet& packet, Seque
   return related && is_in_range(*related) ? *related : time;
 }
 
+std::uint32_t TraceReader::track_of_plain(const Sequence& sequence) {
+  return event_.present.track_uuid ? tracks_.by_uuid(event_.track_uuid) : track_of(sequence);
+}
+
 std::uint32_t TraceReader::track_of(const Sequence& sequence, const LegacyEvent& legacy) {
   if (!event_.has_legacy) return track_of_plain(sequence);
-  if (event_.has_track_uuid && event_.track_uuid != 0) return tracks_.by_uuid(event_.track_uuid);
-  if (!event_.has_track_uuid && sequence.defaults.track_uuid.value_or(0) != 0) {
+  if (event_.present.track_uuid && event_.track_uuid != 0)
+    return tracks_.by_uuid(event_.track_uuid);
+  if (!event_.present.track_uuid && sequence.defaults.track_uuid.value_or(0) != 0) {
     return track_of(sequence);
   }
   if (legacy.process_override || legacy.thread_override) {
@@ -91,7 +96,7 @@ std::uint32_t TraceReader::track_of(const Sequence& sequence, const LegacyEvent&
   }
   // A track of 0 that is said is the default track, but for events of the JSON format; one that is
   // not said, the thread that writes.
-  const bool is_default = event_.has_track_uuid && legacy.phase == 0;
+  const bool is_default = event_.present.track_uuid && legacy.phase == 0;
   if (!is_default && sequence.thread_track) return *sequence.thread_track;
   return tracks_.by_uuid(0);
 }
@@ -113,7 +118,7 @@ std::pair<std::int32_t, std::int64_t> TraceReader::thread_of(const Sequence& seq
 StringId TraceReader::name_of(const Packet& packet, const InternedState* interned,
                               const LegacyEvent& legacy) {
   std::uint64_t iid = event_.name_iid;
-  if (!event_.has_name_iid) {
+  if (!event_.present.name_iid) {
     if (event_.name.data() != nullptr) return profile_.strings.intern(event_.name);
     if (!legacy.name_iid) return {};
     iid = *legacy.name_iid;
@@ -124,23 +129,15 @@ StringId TraceReader::name_of(const Packet& packet, const InternedState* interne
 }
 
 // Several categories are joined by commas, as in the JSON format.
-StringId TraceReader::category_of(const Packet& packet, const InternedState* interned) {
-  const auto interned_category = [&](std::uint64_t iid) {
-    const StringId* const category = interned == nullptr ? nullptr : interned->categories.find(iid);
-    if (!category) defects_.add(Defect::missing_interned_name, packet.offset);
-    return category ? *category : StringId{};
-  };
-  if (event_.categories.empty()) {
-    if (event_.category_iids.empty()) return {};
-    if (event_.category_iids.size() == 1) return interned_category(event_.category_iids[0]);
-  }
+StringId TraceReader::joined_category(const Packet& packet, const InternedState* interned) {
+  if (event_.categories.empty() && event_.category_iids.empty()) return {};
   joined_categories_.clear();
   const auto join = [&](std::string_view category) {
     if (!joined_categories_.empty()) joined_categories_ += ',';
     joined_categories_ += category;
   };
   for (const std::uint64_t iid : event_.category_iids) {
-    join(profile_.strings[interned_category(iid)]);
+    join(profile_.strings[interned_category(iid, packet, interned)]);
   }
   for (const std::string_view category : event_.categories) join(category);
   return profile_.strings.intern(joined_categories_);
@@ -161,7 +158,6 @@ OpId TraceReader::find_or_add_op(StringId name, StringId category) {
 }
 
 void TraceReader::decode_arguments(const EventContext& context) {
-  arguments_.clear();
   annotations_.decode(event_, context.interned, context.offset, arguments_);
   if (event_.has_location_iid || event_.location.data() != nullptr) add_location(context);
   if (event_.has_correlation) {
@@ -194,8 +190,21 @@ void TraceReader::add_location(const EventContext& context) {
   }
 }
 
-std::uint32_t TraceReader::track_of_plain(const Sequence& sequence) {
-  return event_.has_track_uuid ? tracks_.by_uuid(event_.track_uuid) : track_of(sequence);
+// True: `arguments_` are those of its annotations.
+bool TraceReader::decode_event(const Packet& packet, const InternedState* interned) {
+  const bool has_form = event_forms_.decode(packet.track_event, event_);
+  if (has_form) {
+    if (event_.annotations.empty()) {
+      arguments_.clear();
+      return true;
+    }
+    if (interned != nullptr && annotations_.decode_by_form(event_, *interned, arguments_)) {
+      return true;
+    }
+  }
+  event_.decode(packet.track_event);
+  if (!has_form) event_forms_.learn(packet.track_event, event_);
+  return false;
 }
 
 // Half of all events say no more than that a slice ends.
@@ -207,23 +216,22 @@ void TraceReader::take_plain_end(std::uint32_t track, std::int64_t time, std::ui
 
 // Nearly all others, that one begins.
 void TraceReader::take_plain_begin(const Packet& packet, const Sequence& sequence,
-                                   std::int64_t time) {
+                                   std::int64_t time, bool has_arguments) {
   last_time_ = std::max(last_time_, time);
   const InternedState* const interned = sequence.interned.get();
   const std::uint32_t track = track_of_plain(sequence);
   const StringId name = name_of(packet, interned, no_legacy);
   const StringId category = category_of(packet, interned);
-  arguments_.clear();
-  annotations_.decode(event_, interned, packet.offset, arguments_);
+  if (!has_arguments) annotations_.decode(event_, interned, packet.offset, arguments_);
   slices_.begin({track, op_of(name, category), time, &arguments_, packet.offset});
 }
 
 // False where it says more.
 bool TraceReader::take_plain_event(const Packet& packet, const Sequence& sequence,
-                                   std::int64_t time) {
+                                   std::int64_t time, bool has_arguments) {
   if (!event_.is_plain()) return false;
   if (event_.type == EventType::slice_begin) {
-    take_plain_begin(packet, sequence, time);
+    take_plain_begin(packet, sequence, time, has_arguments);
     return true;
   }
   const bool ends = event_.type == EventType::slice_end && !event_.has_name() &&
@@ -246,8 +254,8 @@ void TraceReader::take_track_event(const Packet& packet, Sequence& sequence) {
     if (has_time) take_plain_end(track_of(sequence), time, packet.offset);
     return;
   }
-  event_.decode(packet.track_event);
-  if (!has_time || take_plain_event(packet, sequence, time)) return;
+  const bool has_arguments = decode_event(packet, sequence.interned.get());
+  if (!has_time || take_plain_event(packet, sequence, time, has_arguments)) return;
   take_decoded_event(packet, sequence, time);
 }
 
@@ -326,11 +334,11 @@ void TraceReader::take_flows(const EventContext& context, Slices::Ended at) {
 void TraceReader::take_counter(const EventContext& context) {
   const std::uint32_t track = context.track;
   tracks_[track].take_counter_values();
-  if (event_.has_double_counter) {
+  if (event_.present.double_counter) {
     const double value = event_.double_counter * double(tracks_[track].multiplier);
     return add_sample(track, {}, {}, context.time, value);
   }
-  if (!event_.has_counter) return defects_.add(Defect::counter_without_value, context.offset);
+  if (!event_.present.counter) return defects_.add(Defect::counter_without_value, context.offset);
   add_sample(track, {}, {}, context.time, counter_value(track, event_.counter, context));
 }
 

@@ -13,6 +13,7 @@
 #include "formats/perfetto/read/annotations.hpp"
 #include "formats/perfetto/read/clocks.hpp"
 #include "formats/perfetto/read/defects.hpp"
+#include "formats/perfetto/read/event_forms.hpp"
 #include "formats/perfetto/read/flows.hpp"
 #include "formats/perfetto/read/packet_form.hpp"
 #include "formats/perfetto/read/read.hpp"
@@ -49,13 +50,15 @@ class TraceReader {
   };
 
   // Packets (read.cpp)
-  void decode_packet(std::string_view bytes, Packet& packet) {
-    if (packet_form_.decode(bytes, packet)) return;
-    decode_fields(bytes, packet);
-    packet_form_.learn(bytes, packet);
+  bool take_packet(const RawPacket& raw, Level level) {
+    const Packet* const packet = packet_form_.decode(raw.bytes, raw.offset);
+    if (packet == nullptr) return take_any_packet(raw, level);
+    take_decoded_packet(*packet, level);
+    return true;
   }
+  bool take_any_packet(const RawPacket& raw, Level level);
   void decode_fields(std::string_view bytes, Packet& packet);
-  bool take_packet(const RawPacket& raw, Level level);
+  void take_decoded_packet(const Packet& packet, Level level);
   void take_sequence_state(const Packet& packet, Sequence& sequence);
   void take_contents(const Packet& packet, Sequence& sequence);
   void take_compressed(const Packet& packet, Level level);
@@ -68,15 +71,18 @@ class TraceReader {
   void note_gaps(const PacketCutter& cutter);
   void make_room(const ByteSource& source);
 
-  // Track events (read_events.cpp)
+  // Track events (read_events.cpp; what nearly all events pass is inline there)
   void take_track_event(const Packet& packet, Sequence& sequence);
   void take_decoded_event(const Packet& packet, Sequence& sequence, std::int64_t time);
-  void take_plain_begin(const Packet& packet, const Sequence& sequence, std::int64_t time);
-  bool take_plain_event(const Packet& packet, const Sequence& sequence, std::int64_t time);
-  void take_plain_end(std::uint32_t track, std::int64_t time, std::uint64_t offset);
-  std::uint32_t track_of_plain(const Sequence& sequence);
+  inline bool decode_event(const Packet& packet, const InternedState* interned);
+  inline void take_plain_begin(const Packet& packet, const Sequence& sequence, std::int64_t time,
+                               bool has_arguments);
+  inline bool take_plain_event(const Packet& packet, const Sequence& sequence, std::int64_t time,
+                               bool has_arguments);
+  inline void take_plain_end(std::uint32_t track, std::int64_t time, std::uint64_t offset);
+  inline std::uint32_t track_of_plain(const Sequence& sequence);
   // False where there is none; no optional, as in Clocks::usual_to_trace_time().
-  bool time_of(const Packet& packet, Sequence& sequence, std::int64_t& time);
+  inline bool time_of(const Packet& packet, Sequence& sequence, std::int64_t& time);
   std::optional<std::int64_t> time_by_any_clock(const Packet& packet, std::uint32_t clock);
   std::optional<std::int64_t> time_of_old(const Packet& packet, Sequence& sequence);
   std::uint32_t track_of(const Sequence& sequence, const LegacyEvent& legacy);
@@ -91,7 +97,18 @@ class TraceReader {
   double counter_value(std::uint32_t track, std::int64_t value, const EventContext& context);
   void take_flows(const EventContext& context, Slices::Ended at);
   StringId name_of(const Packet& packet, const InternedState* interned, const LegacyEvent& legacy);
-  StringId category_of(const Packet& packet, const InternedState* interned);
+  StringId category_of(const Packet& packet, const InternedState* interned) {
+    const bool is_one = event_.categories.empty() && event_.category_iids.size() == 1;
+    return is_one ? interned_category(event_.category_iids[0], packet, interned)
+                  : joined_category(packet, interned);
+  }
+  StringId interned_category(std::uint64_t iid, const Packet& packet,
+                             const InternedState* interned) {
+    const StringId* const category = interned == nullptr ? nullptr : interned->categories.find(iid);
+    if (!category) defects_.add(Defect::missing_interned_name, packet.offset);
+    return category ? *category : StringId{};
+  }
+  StringId joined_category(const Packet& packet, const InternedState* interned);
   void decode_arguments(const EventContext& context);
   void add_location(const EventContext& context);
   OpId op_of(StringId name, StringId category) {
@@ -129,6 +146,7 @@ class TraceReader {
   Sequence* last_sequence_ = nullptr;
   PacketForm packet_form_;
   RareParts rare_;
+  EventForms event_forms_;
   TrackEvent event_;
   LegacyEvent legacy_;  // of the event, where it has one
   ArgumentList arguments_;

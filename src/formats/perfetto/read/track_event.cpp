@@ -48,7 +48,9 @@ LegacyEvent LegacyEvent::decode(std::string_view message) {
 
 void TrackEvent::clear() {
   type = EventType::unspecified;
-  has_track_uuid = has_name_iid = has_legacy = has_counter = has_double_counter = false;
+  present = {};
+  has_legacy = false;
+  of_form_ = nullptr;
   name = {};
   category_iids.clear();
   annotations = {};
@@ -136,11 +138,11 @@ void TrackEvent::decode(std::string_view message) {
       case varint_field(event_field::type): type = EventType(reader.get_uint32()); break;
       case varint_field(event_field::track_uuid):
         track_uuid = reader.get_uint64();
-        has_track_uuid = true;
+        present.track_uuid = true;
         break;
       case varint_field(event_field::name_iid):
         name_iid = reader.get_uint64();
-        has_name_iid = true;
+        present.name_iid = true;
         break;
       case varint_field(event_field::category_iids):
         category_iids.push_back(reader.get_uint64());
@@ -151,11 +153,11 @@ void TrackEvent::decode(std::string_view message) {
         break;
       case varint_field(event_field::counter_value):
         counter = reader.get_int64();
-        has_counter = true;
+        present.counter = true;
         break;
       case fixed64_field(event_field::double_counter_value):
         double_counter = reader.get_double();
-        has_double_counter = true;
+        present.double_counter = true;
         break;
       case bytes_field(event_field::legacy_event):
         legacy = bytes_of(reader);

@@ -39,11 +39,11 @@ struct CountedValue {
 
 struct TrackEvent {
   EventType type = EventType::unspecified;
-  bool has_track_uuid = false;
-  bool has_name_iid = false;
+  // Which of the numbers that begin at `track_uuid` the event says.
+  struct Presence {
+    bool track_uuid = false, name_iid = false, counter = false, double_counter = false;
+  } present;
   bool has_legacy = false;
-  bool has_counter = false;
-  bool has_double_counter = false;
   bool has_location_iid = false;
   bool has_correlation = false;
   std::uint64_t track_uuid = 0;
@@ -75,17 +75,19 @@ struct TrackEvent {
   // Says no more than what nearly all events say: a type, a track, a name, interned categories,
   // annotations that follow one another, the value of a counter.
   bool is_plain() const { return !has_other_ && !has_legacy; }
-  bool has_name() const { return has_name_iid || name.data() != nullptr; }
-  std::uint64_t name_number() const { return has_name_iid ? name_iid : 0; }
+  bool has_name() const { return present.name_iid || name.data() != nullptr; }
+  std::uint64_t name_number() const { return present.name_iid ? name_iid : 0; }
   bool has_thread_counts() const { return has_other_ && has_thread_counts_; }
 
   // Throws protozero's exceptions on a broken message.
   void decode(std::string_view message);
 
  private:
+  friend class EventForms;
   void clear();
   void decode_other(FieldReader& reader);
 
+  const void* of_form_ = nullptr;  // what is present is what this form of EventForms has
   bool has_other_ = false;
   bool has_thread_counts_ = false;
 };
