@@ -7,13 +7,14 @@
 //   }
 //   BENCHMARK(units)->Unit(benchmark::kMillisecond)->UseManualTime();
 //
-//   units/manual_time   734 ms ... cpu_s=1.31 plain_passes=58.2 items_per_second=6.8M/s
+//   units/manual_time   734 ms ... cpu_s=1.31 system_s=0.12 plain_passes=58.2
 //
-// The time is of the wall, cpu_s is processor time of all threads in seconds, plain_passes the same
-// in plain passes, and items are spans.
+// The time is of the wall, cpu_s is processor time of all threads in seconds, system_s what of it the
+// system took (to hand out memory, mostly), plain_passes cpu_s in plain passes, and items are spans.
 #pragma once
 
 #include <benchmark/benchmark.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <ctime>
@@ -40,26 +41,36 @@ inline std::int64_t plain_pass(const Profile& profile) {
 
 inline double processor_seconds() { return double(std::clock()) / CLOCKS_PER_SEC; }
 
+// What the system took of them.
+inline double system_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return double(usage.ru_stime.tv_sec) + 1e-6 * double(usage.ru_stime.tv_usec);
+}
+
 // `profiles`: of how many such profiles the question is; a pass is over all of them.
 template <class Question>
 void measure(benchmark::State& state, const Profile& profile, const Question& question,
              std::size_t profiles = 1) {
   using Clock = std::chrono::steady_clock;
-  double asked = 0, plain = 0;
+  double asked = 0, system = 0, plain = 0;
   for (auto _ : state) {
     const double before = processor_seconds();
     for (std::size_t i = 0; i < profiles; ++i) benchmark::DoNotOptimize(plain_pass(profile));
     const double between = processor_seconds();
+    system -= system_seconds();
     const auto begin = Clock::now();
     benchmark::DoNotOptimize(question());
     const std::chrono::duration<double> wall = Clock::now() - begin;
     asked += processor_seconds() - between;
+    system += system_seconds();
     plain += between - before;
     state.SetIterationTime(wall.count());
   }
   state.SetItemsProcessed(std::int64_t(state.iterations()) *
                           std::int64_t(profiles * profile.spans.size()));
   state.counters["cpu_s"] = asked / double(state.iterations());
+  state.counters["system_s"] = system / double(state.iterations());
   state.counters["plain_passes"] = plain > 0 ? asked / plain : 0;
 }
 

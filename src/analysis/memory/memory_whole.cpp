@@ -158,17 +158,34 @@ void MemoryAnalysis::sum_inferences() {
     place_of[table_.inferences[i].instance] = i;
   }
   const std::vector<Route> routes = routes_of_spans();
-  std::size_t place = 0;
-  for (std::size_t row = 0; row < spans.size(); ++row) {
-    const std::uint32_t inference = inference_of(row);
-    if (table_.inferences[place].instance != inference) {
-      const auto found = place_of.find(inference);
-      if (found == place_of.end()) continue;  // of an overlay only
-      place = found->second;
+  if (routes.empty()) return;
+  const std::size_t inferences = table_.inferences.size();
+  // The sums of a part take little beside its spans.
+  const std::vector<RowRange> ranges =
+      ranges_of(spans.size(), std::max<std::size_t>(65'536, 64 * inferences));
+  std::vector<std::vector<RouteBytes>> parts(ranges.size());
+  parallel_for(parts.size(), [&](std::size_t part) {
+    std::vector<RouteBytes>& sums = parts[part];
+    sums.resize(inferences);
+    std::size_t place = 0;
+    for (std::size_t row = ranges[part].first; row < ranges[part].last; ++row) {
+      const std::uint32_t inference = inference_of(row);
+      if (table_.inferences[place].instance != inference) {
+        const auto found = place_of.find(inference);
+        if (found == place_of.end()) continue;  // of an overlay only
+        place = found->second;
+      }
+      for (const Route route : routes) {
+        add(sums[place][std::size_t(route)], traffic_.of_span(route, row));
+      }
     }
-    RouteBytes& bytes = table_.inferences[place].bytes;
-    for (const Route route : routes) {
-      add(bytes[std::size_t(route)], traffic_.of_span(route, row));
+  });
+  for (const std::vector<RouteBytes>& sums : parts) {
+    for (std::size_t place = 0; place < inferences; ++place) {
+      for (const Route route : routes) {
+        const auto& bytes = sums[place][std::size_t(route)];
+        if (bytes) add(table_.inferences[place].bytes[std::size_t(route)], *bytes);
+      }
     }
   }
 }

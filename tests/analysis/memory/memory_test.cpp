@@ -205,6 +205,37 @@ TEST(Memory, SeveralInferencesGiveTheMedianAfterTheFirst) {
   EXPECT_EQ(at(table.rows[0].bytes, Route::ddr_read), 1002);
 }
 
+// So many that they are added up in parts, and those of an inference are in each of them.
+TEST(Memory, BytesOfAnInferenceAreOfAllItsSpansWhereverTheyAre) {
+  constexpr std::uint32_t inferences = 5, spans = 200'000;
+  std::mt19937_64 random(7);
+  MemoryBuilder made;
+  const UnitId dma = made.unit("DMA", Engine::dma);
+  std::vector<std::int64_t> bytes, expected(inferences, 0);
+  made.span(dma, "a", 0, 1);
+  Spans& all = made.profile.spans;
+  for (std::uint32_t i = 0; i < spans; ++i) {
+    if (i > 0) {
+      all.unit.push_back(all.unit[0]);
+      all.op.push_back(all.op[0]);
+      all.kind.push_back(all.kind[0]);
+      all.start.push_back(i);
+      all.duration.push_back(1);
+    }
+    const auto inference = std::uint32_t(random() % inferences);
+    all.instance.push_back(10 + inference);
+    bytes.push_back(std::int64_t(random() % 1000));
+    expected[inference] += bytes.back();
+  }
+  made.bytes("ddr read bytes", bytes);
+  const MemoryTable table = table_of(made.profile);
+  ASSERT_EQ(table.inferences.size(), inferences);
+  for (std::uint32_t i = 0; i < inferences; ++i) {
+    EXPECT_EQ(table.inferences[i].instance, 10 + i);
+    EXPECT_EQ(at(table.inferences[i].bytes, Route::ddr_read), expected[i]);
+  }
+}
+
 // Of 0, 0, 40, 60: an op that ran in two of the four inferences after the first.
 TEST(Memory, AnInferenceWithoutTheOpCountsAsNothingOfIt) {
   MemoryBuilder made;
