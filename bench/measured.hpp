@@ -9,8 +9,9 @@
 //
 //   units/manual_time   734 ms ... cpu_s=1.31 system_s=0.12 plain_passes=58.2
 //
-// The time is of the wall, cpu_s is processor time of all threads in seconds, system_s what of it the
-// system took (to hand out memory, mostly), plain_passes cpu_s in plain passes, and items are spans.
+// The time is of the wall, cpu_s is processor time of all threads in seconds, system_s what of it
+// the system took (to hand out memory, mostly), plain_passes cpu_s in plain passes, and items are
+// spans.
 #pragma once
 
 #include <benchmark/benchmark.h>
