@@ -38,6 +38,7 @@ void show(benchmark::State& state) {
 }
 
 BENCHMARK(self_times_of_all)->Unit(benchmark::kMillisecond)->UseManualTime();
+BENCHMARK_CAPTURE(ops, default, Grouping::op)->Unit(benchmark::kMillisecond)->UseManualTime();
 BENCHMARK_CAPTURE(ops, by_op, Grouping::part)->Unit(benchmark::kMillisecond)->UseManualTime();
 BENCHMARK_CAPTURE(ops, by_kind, Grouping::kind)->Unit(benchmark::kMillisecond)->UseManualTime();
 BENCHMARK_CAPTURE(ops, by_core, Grouping::core)->Unit(benchmark::kMillisecond)->UseManualTime();

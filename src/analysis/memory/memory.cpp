@@ -153,14 +153,11 @@ MemoryTable MemoryAnalysis::finish() {
   sum_inferences();
   make_roofs_of_profile();
   find_threads();
-  sort_rows();
+  sort_ops();
   find_issues();
   parallel_for(groups_.rows.size(), [&](std::size_t group) {
-    MemoryRow& row = groups_.rows[group];
-    for (std::uint32_t i = first_[group]; i < first_[group + 1]; ++i) {
-      row.spans += role_of(sorted_[i].kind) == Role::work;
-    }
-    if (!table_.inferences.empty()) fill(row, cells_of(group));
+    const MemoryCells cells = cells_of(group);
+    if (!table_.inferences.empty()) fill(groups_.rows[group], cells);
   });
   fill_without_timeline();
   take_model();

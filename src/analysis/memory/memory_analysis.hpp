@@ -1,49 +1,35 @@
 // The table of memory (npuscope/analysis/memory.hpp) while it is made: what the run has as a whole
-// in memory_whole.cpp, what each row did in memory_cells.cpp, what follows from both in memory.cpp.
+// in memory_whole.cpp, what each row did in memory_rows.cpp, what follows from both in memory.cpp.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/memory/memory_cells.hpp"
 #include "analysis/memory/memory_groups.hpp"
+#include "analysis/ops/op_spans.hpp"
 #include "analysis/timeline/span_engines.hpp"
-#include "base/per_thread.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/memory.hpp"
 #include "npuscope/profile/column.hpp"
 
 namespace npuscope::analysis {
 
-// As a whole number; sums that saturated stay the largest.
-std::int64_t rounded(double value);
-// Of the values and so many zeros; no value is below 0.
-double median_with(std::vector<double> values, std::size_t zeros = 0);
-
 class MemoryAnalysis {
  public:
-  // What one row did in one inference.
-  struct Cell {
-    std::uint32_t inference = 0;
-    std::array<std::int64_t, route_count> bytes{};
-    double active = 0;
-    double ddr = 0;               // time in which its bytes moved; 0: `active`
-    std::int64_t vtcm_ahead = 0;  // VTCM bytes of transfers that it started ahead of time
-    double hvx = 0, hmx = 0;      // ticks of kernels
-    double measuring = 0;         // of those on HMX, what is no work of the model
-    std::uint64_t hvx_spans = 0, hmx_spans = 0, dma_spans = 0;
-    std::array<double, precision_count> macs{};
-  };
-
   // What is asked of a span that counts, side by side.
-  struct Counted {  // without values at first, for the sake of Column
-    std::int64_t begin, end;
-    std::uint32_t row, inference;
-    OpId op;
-    SpanKind kind;
-    Engine engine;
+  struct Counted {
+    std::int64_t begin = 0, end = 0;
+    std::uint32_t row = 0;
+    OpId op{};
+    UnitId unit{};
+    SpanKind kind{};
+    Engine engine{};
   };
 
   MemoryAnalysis(const Analysis& analysis, const MemoryOptions& options)
@@ -53,7 +39,10 @@ class MemoryAnalysis {
         options_(options),
         macs_(profile_),
         groups_(make_memory_groups(profile_, options.grouping)),
-        engines_(profile_) {}
+        engines_(profile_),
+        routes_(routes_of_spans()),
+        inferences_(analysis.inferences()),
+        by_op_(analysis.spans_by_op()) {}
 
   MemoryTable finish();
 
@@ -67,38 +56,37 @@ class MemoryAnalysis {
   void sum_inferences();
   void find_rates(bool base_counts_cycles);
   void make_roofs_of_profile();
-  void sort_rows();
+  void sort_ops();
   bool may_issue() const;
   void find_issues();
-  std::vector<Cell> cells_of(std::size_t group);
-  void measure_active(Cell& cell, std::span<Counted> spans) const;
-  void add_span(Cell& cell, const Counted& span) const;
-  void fill(MemoryRow& row, const std::vector<Cell>& cells) const;
+  MemoryCells cells_of(std::size_t group);  // and counts the row's spans
+  void add_span(MemoryCells& cells, std::uint32_t cell, const Counted& span) const;
+  void measure_active(MemoryCells& cells, std::uint32_t cell, std::span<Counted> spans) const;
+  void fill(MemoryRow& row, const MemoryCells& cells) const;
   void fill_without_timeline();
   void take_model();
   void sum_up();
   void rank();
   Work work_with_units(Work work) const;
-  bool is_active(std::size_t row) const {
-    return role_of(profile_.spans.kind[row]) == Role::work ||
-           profile_.spans.kind[row] == SpanKind::dma_wait;
+  static bool is_active(SpanKind kind) {
+    return role_of(kind) == Role::work || kind == SpanKind::dma_wait;
   }
   // What only waits may have moved something all the same, the op that ends a run for one.
-  bool counts(std::size_t row) const {
-    return is_active(row) || (role_of(profile_.spans.kind[row]) == Role::wait && moves(row));
+  bool counts(SpanKind kind, std::size_t row) const {
+    return is_active(kind) || (role_of(kind) == Role::wait && moves(row));
   }
   bool moves(std::size_t row) const {
-    for (std::size_t route = 0; route < route_count; ++route) {
-      if (traffic_.of_spans_known(Route(route)) && traffic_.of_span(Route(route), row) > 0) {
-        return true;
-      }
-    }
-    return false;
+    return std::any_of(routes_.begin(), routes_.end(),
+                       [&](Route route) { return traffic_.of_span(route, row) > 0; });
   }
-  // What its op uses, issues of transfers included, else its lane.
-  Engine engine_at(std::size_t row) const;
   std::uint32_t inference_of(std::size_t row) const {
     return has_instances_ ? profile_.spans.instance[row] : 0;
+  }
+  // The same, which is asked of the profile's rows in no order.
+  std::uint32_t inference_of(const KeptOpSpan& kept) const {
+    if (inferences_.count() < 2) return inference_of(kept.row);
+    const std::uint32_t place = kept.inference();
+    return place == Inferences::none ? every_instance : inferences_.ids()[place];
   }
 
   const Analysis& analysis_;
@@ -112,9 +100,11 @@ class MemoryAnalysis {
   bool has_instances_ = false;
   std::vector<Precision> precision_of_op_;
   std::uint32_t hvx_units_ = 0, hmx_units_ = 0, dma_units_ = 0;
-  std::vector<std::uint32_t> first_;                        // of each group
-  Column<Counted> sorted_;                                  // by group
-  mutable PerThread<std::vector<Counted>> sorted_by_time_;  // of the cell at hand
+  const std::vector<Route> routes_;  // of which spans know
+  const Inferences& inferences_;
+  const std::shared_ptr<const OpSpansInGroups> by_op_;
+  std::vector<std::uint32_t> first_;  // of each group, in ops_
+  std::vector<std::uint32_t> ops_;    // by group; one more than there are: spans of none
   // Issues of transfers that go on after them, by row: when their unit next works for another row
   // of the table. Empty where transfers have spans of their own.
   std::unordered_map<std::uint32_t, std::int64_t> issues_;

@@ -15,11 +15,6 @@ constexpr double max_hvx_threads = 4'096;  // for a forged number
 
 }  // namespace
 
-Engine MemoryAnalysis::engine_at(std::size_t row) const {
-  const Engine of_op = engines_.of_op(profile_.spans.op[row]);
-  return of_op != Engine::none ? of_op : engines_.lane(profile_.spans.unit[row]);
-}
-
 std::vector<Route> MemoryAnalysis::routes_of_spans() const {
   std::vector<Route> routes;
   for (std::size_t route = 0; route < route_count; ++route) {
@@ -52,7 +47,6 @@ void MemoryAnalysis::find_engines() {
     std::array<std::uint64_t, engine_count> spans{};
     std::array<std::array<std::int64_t, route_count>, engine_count> bytes{};
   };
-  const std::vector<Route> routes = routes_of_spans();
   const Spans& spans = profile_.spans;
   const std::vector<RowRange> ranges =
       ranges_of(spans.size(), std::max<std::size_t>(65'536, 8 * profile_.units.size()));
@@ -66,7 +60,7 @@ void MemoryAnalysis::find_engines() {
       const Engine engine = engines_.of(row);
       if (unit < part.used.size()) part.used[unit][std::size_t(engine)] = true;
       part.spans[std::size_t(engine)] += 1;
-      for (const Route route : routes) {
+      for (const Route route : routes_) {
         std::int64_t& bytes = part.bytes[std::size_t(engine)][std::size_t(route)];
         bytes = saturating_add(bytes, traffic_.of_span(route, row));
       }
@@ -81,7 +75,7 @@ void MemoryAnalysis::find_engines() {
       }
       of_engine[engine].spans += part.spans[engine];
       if (part.spans[engine] == 0) continue;
-      for (const Route route : routes) {
+      for (const Route route : routes_) {
         add(of_engine[engine].bytes[std::size_t(route)], part.bytes[engine][std::size_t(route)]);
       }
     }
@@ -157,8 +151,7 @@ void MemoryAnalysis::sum_inferences() {
   for (std::size_t i = 0; i < table_.inferences.size(); ++i) {
     place_of[table_.inferences[i].instance] = i;
   }
-  const std::vector<Route> routes = routes_of_spans();
-  if (routes.empty()) return;
+  if (routes_.empty()) return;
   const std::size_t inferences = table_.inferences.size();
   // The sums of a part take little beside its spans.
   const std::vector<RowRange> ranges =
@@ -175,14 +168,14 @@ void MemoryAnalysis::sum_inferences() {
         if (found == place_of.end()) continue;  // of an overlay only
         place = found->second;
       }
-      for (const Route route : routes) {
+      for (const Route route : routes_) {
         add(sums[place][std::size_t(route)], traffic_.of_span(route, row));
       }
     }
   });
   for (const std::vector<RouteBytes>& sums : parts) {
     for (std::size_t place = 0; place < inferences; ++place) {
-      for (const Route route : routes) {
+      for (const Route route : routes_) {
         const auto& bytes = sums[place][std::size_t(route)];
         if (bytes) add(table_.inferences[place].bytes[std::size_t(route)], *bytes);
       }

@@ -58,6 +58,7 @@ Status OpsTable::analyse() {
     options.sort = profile_.text(measure.what);
     break;
   }
+  const auto spans_by_op = analysis_.spans_by_op();  // held for both
   table_ = analysis_.ops(options);
   const auto peaks = find_peaks(profile_, request_.peaks);
   if (!peaks) return tl::unexpected(peaks.error());

@@ -1,0 +1,213 @@
+// What each row of the table did, inference by inference, and what of it counts.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "analysis/measuring.hpp"
+#include "analysis/memory/memory_analysis.hpp"
+#include "base/counting_sort.hpp"
+#include "npuscope/analysis/timeline.hpp"
+#include "npuscope/profile/spans_by_unit.hpp"
+
+namespace npuscope::analysis {
+
+void MemoryAnalysis::sort_ops() {
+  const std::size_t ops = profile_.ops.size();
+  CountingSort by_group(ops + 1, groups_.rows.size(),
+                        [&](std::size_t op) { return groups_.of(OpId(std::uint32_t(op))); });
+  first_ = by_group.first();
+  ops_.resize(by_group.size());
+  by_group.place([&](std::size_t op, std::uint32_t place) { ops_[place] = std::uint32_t(op); });
+}
+
+void MemoryAnalysis::add_span(MemoryCells& cells, std::uint32_t cell, const Counted& span) const {
+  for (const Route route : routes_) cells.add_bytes(route, cell, traffic_.of_span(route, span.row));
+  if (role_of(span.kind) != Role::work || span.kind == SpanKind::transfer) return;
+  const std::size_t unit = index_of(span.unit);
+  const std::uint32_t threads = unit < threads_of_unit_.size() ? threads_of_unit_[unit] : 1;
+  const double duration = double(length_of({span.begin, span.end})) * threads;
+  switch (span.engine) {
+    case Engine::hvx:
+      cells.add(MemoryFigure::hvx_ticks, cell, duration);
+      cells.add(MemoryFigure::hvx_spans, cell, threads);
+      break;
+    case Engine::hmx:
+      cells.add(MemoryFigure::hmx_ticks, cell, duration);
+      if (is_measuring(profile_, span.op)) {
+        cells.add(MemoryFigure::measuring_ticks, cell, duration);
+      }
+      cells.add(MemoryFigure::hmx_spans, cell, threads);
+      break;
+    case Engine::dma:
+    case Engine::dma_issue: cells.add(MemoryFigure::dma_spans, cell, 1); break;
+    default: break;
+  }
+  if (const auto macs = macs_.of(span.op)) {
+    cells.add(macs_of(std::size_t(precision_of_op_[index_of(span.op)])), cell, *macs);
+  }
+}
+
+MemoryCells MemoryAnalysis::cells_of(std::size_t group) {
+  std::size_t count = 0;
+  for (std::uint32_t i = first_[group]; i < first_[group + 1]; ++i) {
+    count += by_op_->of(ops_[i]).size();
+  }
+  MemoryCells cells(inferences_, count);
+  // Without issues all that matters of a span is when it was active.
+  InCells<Interval> active;
+  InCells<Counted> spans;
+  if (options_.active_of_rows && issues_.empty()) active.reserve(count);
+  std::uint64_t working = 0;
+  for (std::uint32_t i = first_[group]; i < first_[group + 1]; ++i) {
+    const auto of_op = by_op_->of(ops_[i]);
+    if (of_op.empty()) continue;
+    const Engine engine = engines_.of_op(of_op.front().op);
+    for (const KeptOpSpan& kept : of_op) {
+      const SpanKind kind = kept.kind();
+      if (!counts(kind, kept.row)) continue;
+      working += role_of(kind) == Role::work;
+      const std::uint32_t cell = cells.of(by_op_->instance(kept));
+      if (cell == cells.size()) cells.begin(inference_of(kept));
+      const Interval interval = by_op_->interval(kept);
+      const Counted span = {interval.begin,
+                            interval.end,
+                            kept.row,
+                            kept.op,
+                            kept.unit,
+                            kind,
+                            engine != Engine::none ? engine : engines_.lane(kept.unit)};
+      add_span(cells, cell, span);
+      if (!options_.active_of_rows) continue;
+      if (!issues_.empty()) {
+        spans.add(cell, span);
+      } else if (is_active(kind)) {
+        active.add(cell, interval);
+      }
+    }
+  }
+  groups_.rows[group].spans += working;
+  active.for_cells(cells.size(), [&](std::uint32_t cell, std::span<Interval> of_cell) {
+    cells.set(MemoryFigure::active_ticks, cell, double(covered_length(of_cell)));
+  });
+  spans.for_cells(cells.size(), [&](std::uint32_t cell, std::span<Counted> of_cell) {
+    measure_active(cells, cell, of_cell);
+  });
+  return cells;
+}
+
+// Whether any span can be the issue of a transfer: a DMA op on a lane of another name, or an op on
+// a lane that issues.
+bool MemoryAnalysis::may_issue() const {
+  const auto issues = [](const Unit& unit) { return unit.engine == Engine::dma_issue; };
+  return engines_.any_op_uses(Engine::dma) || engines_.any_op_uses(Engine::dma_issue) ||
+         std::any_of(profile_.units.begin(), profile_.units.end(), issues);
+}
+
+// An HTP draws the issue of a transfer, which goes on after it, so that its bytes are in no span.
+void MemoryAnalysis::find_issues() {
+  const Spans& spans = profile_.spans;
+  if (!may_issue()) return;
+  std::vector<bool> has_transfer(profile_.ops.size(), false);
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    const std::size_t op = index_of(spans.op[row]);
+    if (spans.kind[row] == SpanKind::transfer && op < has_transfer.size()) has_transfer[op] = true;
+  }
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    const std::size_t op = index_of(spans.op[row]);
+    if (spans.kind[row] != SpanKind::op || op >= has_transfer.size() || has_transfer[op]) continue;
+    if (engines_.of(row) != Engine::dma_issue || !moves(row)) continue;
+    issues_.try_emplace(std::uint32_t(row), std::numeric_limits<std::int64_t>::max());
+  }
+  if (issues_.empty()) return;
+  constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+  const SpansByUnit& by_unit = analysis_.spans_by_unit();
+  for (std::uint32_t unit = 0; unit < profile_.units.size(); ++unit) {
+    const auto of_unit = by_unit.spans_of(UnitId(unit));
+    std::uint32_t next_group = ~std::uint32_t{0};
+    std::int64_t next = never, other = never;  // begin of the next span, and of one of another row
+    for (auto span = of_unit.rbegin(); span != of_unit.rend(); ++span) {
+      if (role_of(span->kind) != Role::work) continue;
+      const std::uint32_t group = groups_.of(span->op);
+      if (group != next_group) other = std::exchange(next, span->begin);
+      next = span->begin;
+      next_group = group;
+      const auto issue = issues_.find(span->row);
+      if (issue != issues_.end()) issue->second = other;
+    }
+  }
+}
+
+// Sorts the spans by their start. A transfer that was issued before its unit worked for others, and
+// then for the row again, was started ahead: its issue is no part of the row's active time, and its
+// bytes had until the row computes.
+void MemoryAnalysis::measure_active(MemoryCells& cells, std::uint32_t cell,
+                                    std::span<Counted> spans) const {
+  const auto before = [](const Counted& a, const Counted& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.row < b.row;
+  };
+  if (!std::is_sorted(spans.begin(), spans.end(), before)) {
+    std::sort(spans.begin(), spans.end(), before);
+  }
+  std::vector<Interval> ahead;
+  std::vector<std::uint8_t> is_ahead;
+  constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+  std::int64_t computes = never;  // the next begin of that
+  for (std::size_t i = spans.size(); i-- > 0;) {
+    const Counted& span = spans[i];
+    if (span.kind == SpanKind::op && domain_of(span.engine) == Domain::compute) {
+      computes = span.begin;
+      continue;
+    }
+    const auto issue = issues_.find(span.row);
+    if (issue == issues_.end() || computes == never || issue->second >= computes) continue;
+    is_ahead.resize(spans.size(), 0);
+    is_ahead[i] = 1;
+    ahead.push_back({span.begin, computes});
+    cells.take_one(MemoryFigure::dma_spans, cell);
+    for (const Route route : {Route::vtcm_read, Route::vtcm_write}) {
+      if (!traffic_.of_spans_known(route)) continue;
+      cells.add_vtcm_ahead(cell, traffic_.of_span(route, span.row));
+    }
+  }
+  std::int64_t covered = spans.front().begin;
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    const Counted& span = spans[i];
+    if (!is_active(span.kind)) continue;
+    if (!is_ahead.empty() && is_ahead[i] != 0) continue;
+    const double length = double(length_of({std::max(covered, span.begin), span.end}));
+    cells.add(MemoryFigure::active_ticks, cell, length);
+    covered = std::max(covered, span.end);
+    if (!ahead.empty()) ahead.push_back({span.begin, span.end});
+  }
+  if (!ahead.empty()) cells.set(MemoryFigure::ddr_ticks, cell, double(covered_length(ahead)));
+}
+
+void MemoryAnalysis::fill(MemoryRow& row, const MemoryCells& cells) const {
+  MemoryCells::Over over;
+  over.inferences = table_.inferences.size();
+  if (table_.first_apart) {
+    over.left_out = table_.inferences.front().instance;
+    over.inferences -= 1;
+  }
+  const auto figure = [&](MemoryFigure of) { return cells.median(of, over); };
+  for (const Route route : routes_) row.bytes[std::size_t(route)] = cells.bytes(route, over);
+  row.active = figure(MemoryFigure::active_ticks);
+  Work& work = row.work;
+  work.ddr_ticks = figure(MemoryFigure::ddr_ticks);
+  row.vtcm_bytes_ahead = cells.vtcm_ahead(over);
+  work.hvx_ticks = figure(MemoryFigure::hvx_ticks);
+  work.hmx_ticks = figure(MemoryFigure::hmx_ticks);
+  for (std::size_t i = 0; i < precision_count; ++i) work.macs[i] = figure(macs_of(i));
+  row.measuring = figure(MemoryFigure::measuring_ticks);
+  work.macs_known = work.hmx_ticks <= row.measuring || work.all_macs() > 0;
+  const auto dispatch = [&](std::optional<double> ticks, std::uint32_t units, MemoryFigure of) {
+    if (ticks && units > 0) {
+      work.dispatch_ticks = std::max(work.dispatch_ticks, *ticks * figure(of) / units);
+    }
+  };
+  dispatch(table_.roofs.hvx_dispatch_ticks, hvx_units_, MemoryFigure::hvx_spans);
+  dispatch(table_.roofs.hmx_dispatch_ticks, hmx_units_, MemoryFigure::hmx_spans);
+  dispatch(table_.roofs.dma_dispatch_ticks, dma_units_, MemoryFigure::dma_spans);
+}
+
+}  // namespace npuscope::analysis
