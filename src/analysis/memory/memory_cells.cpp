@@ -60,7 +60,8 @@ double MemoryCells::median(const std::vector<Value>& values, const Over& over) c
   }
   if (others.empty()) return 0;  // as most figures of most rows are
   if (all_equal && others.size() >= over.inferences) return others.front();
-  return median_with(std::move(others), over.inferences - std::min(over.inferences, others.size()));
+  const std::size_t zeros = over.inferences - std::min(over.inferences, others.size());
+  return median_with(std::move(others), zeros);
 }
 
 }  // namespace npuscope::analysis

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <set>
 
 #include "analysis/ops/model_parts.hpp"
@@ -58,7 +59,8 @@ Status OpsTable::analyse() {
     options.sort = profile_.text(measure.what);
     break;
   }
-  const auto spans_by_op = analysis_.spans_by_op();  // held for both
+  std::shared_ptr<const OpSpansInGroups> spans_by_op;  // held for the table and its bounds
+  if (!is_of_units(request_.grouping)) spans_by_op = analysis_.spans_by_op();
   table_ = analysis_.ops(options);
   const auto peaks = find_peaks(profile_, request_.peaks);
   if (!peaks) return tl::unexpected(peaks.error());

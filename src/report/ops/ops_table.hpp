@@ -18,6 +18,8 @@ namespace npuscope::report {
 
 // "DDR read (bytes)" as "ddr_read_bytes".
 std::string ops_key(std::string_view name);
+// Of the numbers in the column.
+Format format_of(const analysis::OpColumn& column);
 
 // What a row shows in a column.
 using OpGetter = std::function<Value(const analysis::OpRow&)>;
