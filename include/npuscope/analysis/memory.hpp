@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "npuscope/analysis/coarse.hpp"
@@ -45,6 +46,9 @@ struct MemoryOptions {
   std::vector<NodeMacs> model;  // counts before what shapes say
   MemoryGrouping grouping = MemoryGrouping::node;
   bool active_of_rows = true;  // else it stays 0, and so rows have no placement; takes long
+  // Labels of the rows that are asked for; empty: all. What the run did as a whole by its work is
+  // not known then.
+  std::vector<std::string_view> only_rows = {};
 };
 
 struct MemoryRow {

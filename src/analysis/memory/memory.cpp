@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "analysis/answers.hpp"
@@ -155,7 +156,10 @@ MemoryTable MemoryAnalysis::finish() {
   find_threads();
   sort_ops();
   find_issues();
+  const std::unordered_set<std::string_view> only(options_.only_rows.begin(),
+                                                  options_.only_rows.end());
   parallel_for(groups_.rows.size(), [&](std::size_t group) {
+    if (!only.empty() && !only.contains(groups_.rows[group].label)) return;
     const MemoryCells cells = cells_of(group);
     if (!table_.inferences.empty()) fill(groups_.rows[group], cells);
   });

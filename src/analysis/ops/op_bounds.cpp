@@ -61,8 +61,10 @@ std::vector<OpBound> op_bounds(const Analysis& analysis, const OpTable& table, G
                                MemoryOptions options) {
   MemoryTable memory;
   std::unordered_map<std::string_view, const Placement*> placements;
-  if (const auto of_memory = memory_grouping(grouping); of_memory && table.wall > 0) {
+  const auto of_memory = memory_grouping(grouping);
+  if (of_memory && table.wall > 0 && !table.rows.empty()) {
     options.grouping = *of_memory;
+    for (const OpRow& row : table.rows) options.only_rows.push_back(row.name);
     memory = analysis.memory(options);
     for (const MemoryRow& row : memory.rows) placements.try_emplace(row.label, &row.placement);
   }

@@ -360,6 +360,37 @@ TEST(Memory, EqualsASlowTwin) {
   }
 }
 
+TEST(Memory, RowsThatAreAskedForAreAsInTheWholeTable) {
+  MemoryBuilder made;
+  const UnitId hvx = made.unit("HVX 0", Engine::hvx), dma = made.unit("DMA", Engine::dma);
+  std::vector<std::int64_t> bytes;
+  std::mt19937_64 random(5);
+  for (std::uint32_t i = 0; i < 60; ++i) {
+    const auto start = std::int64_t(20 * i);
+    made.span(i % 2 == 0 ? hvx : dma, std::string(1, char('a' + random() % 4)), start,
+              start + 1 + std::int64_t(random() % 30));
+    made.profile.spans.instance.push_back(i / 20);
+    bytes.push_back(std::int64_t(random() % 100));
+  }
+  made.bytes("ddr read bytes", bytes);
+  MemoryOptions options;
+  const MemoryTable whole = table_of(made.profile, options);
+  options.only_rows = {"b", "d", "no such row"};
+  const MemoryTable some = table_of(made.profile, options);
+  EXPECT_EQ(some.bytes, whole.bytes);
+  ASSERT_EQ(some.rows.size(), 2u);
+  for (const MemoryRow& row : some.rows) {
+    const MemoryRow* const expected = row_of(whole, row.label);
+    ASSERT_NE(expected, nullptr);
+    EXPECT_EQ(row.bytes, expected->bytes);
+    EXPECT_EQ(row.active, expected->active);
+    EXPECT_EQ(row.spans, expected->spans);
+    EXPECT_EQ(row.work.hvx_ticks, expected->work.hvx_ticks);
+    EXPECT_EQ(row.placement.verdict, expected->placement.verdict);
+    EXPECT_EQ(row.placement.largest, expected->placement.largest);
+  }
+}
+
 TEST(Memory, NothingAndNonsenseAreAnswered) {
   EXPECT_TRUE(table_of(Profile()).rows.empty());
   constexpr auto max = std::numeric_limits<std::int64_t>::max();
