@@ -8,6 +8,7 @@
 #include "choices.hpp"
 #include "formats/perfetto/profile_text.hpp"
 #include "formats/perfetto/trace_builder.hpp"
+#include "formats/perfetto/varint_text.hpp"
 #include "formats/perfetto/wire.hpp"
 
 namespace npuscope::perfetto::annotation_forms_test {
@@ -16,12 +17,7 @@ namespace {
 using npuscope::test::Choices;
 using test::Message;
 using test::TraceBuilder;
-
-std::string varint(std::uint64_t value, std::size_t bytes = 1) {
-  std::string text;
-  for (; value >= 0x80 || text.size() + 1 < bytes; value >>= 7) text += char(value | 0x80);
-  return text + char(value);
-}
+using test::varint;
 
 // How one annotation is written, but for its value.
 struct Writing {

@@ -9,17 +9,13 @@
 #include <string>
 
 #include "choices.hpp"
+#include "formats/perfetto/varint_text.hpp"
 
 namespace npuscope::perfetto::packet_form_test {
 namespace {
 
 using npuscope::test::Choices;
-
-std::string varint(std::uint64_t value, std::size_t bytes = 1) {
-  std::string text;
-  for (; value >= 0x80 || text.size() + 1 < bytes; value >>= 7) text += char(value | 0x80);
-  return text + char(value);
-}
+using test::varint;
 
 std::string number(std::uint32_t field, std::uint64_t value, std::size_t bytes = 1) {
   return varint(field << 3) + varint(value, bytes);

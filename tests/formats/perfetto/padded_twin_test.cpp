@@ -13,6 +13,7 @@
 #include "formats/perfetto/profile_text.hpp"
 #include "formats/perfetto/random_profile.hpp"
 #include "formats/perfetto/slow_twin.hpp"
+#include "formats/perfetto/varint_text.hpp"
 #include "npuscope/formats/perfetto/write.hpp"
 
 namespace npuscope::perfetto::padded_twin_test {
@@ -20,17 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string varint(std::uint64_t value) {
-  std::string text;
-  for (; value >= 0x80; value >>= 7) text += char(value | 0x80);
-  return text + char(value);
-}
+using test::varint;
 
-std::string padded(std::uint32_t value) {
-  std::string text = varint(value);
-  text.back() = char(text.back() | 0x80);
-  return text + '\0';
-}
+std::string padded(std::uint32_t value) { return varint(value, varint(value).size() + 1); }
 
 // `of_field`: what becomes of the bytes of a field.
 template <class OfField>
