@@ -48,6 +48,13 @@ std::uint32_t MemoryCells::find(std::uint32_t instance) {
   return last_cell_;
 }
 
+MemoryCells::Over MemoryCells::over(std::size_t inferences,
+                                    std::optional<std::uint32_t> left_out) const {
+  const auto cells = std::ranges::count_if(
+      inferences_, [&](std::uint32_t inference) { return left_out != inference; });
+  return {left_out, std::max(inferences, std::size_t(cells))};
+}
+
 template <class Value>
 double MemoryCells::median(const std::vector<Value>& values, const Over& over) const {
   std::vector<double> others;

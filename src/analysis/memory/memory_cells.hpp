@@ -3,7 +3,7 @@
 //   MemoryCells cells(analysis.inferences(), spans);
 //   const std::uint32_t cell = cells.of(instance, number);
 //   cells.add(MemoryFigure::hvx_ticks, cell, 120);
-//   cells.median(MemoryFigure::hvx_ticks, {first, 20})   // of 20 inferences without that one
+//   cells.median(MemoryFigure::hvx_ticks, cells.over(20, first))   // of 20 without the first
 //
 // Figure by figure, as most of most rows are 0 everywhere.
 #pragma once
@@ -81,6 +81,8 @@ class MemoryCells {
     std::optional<std::uint32_t> left_out;
     std::size_t inferences = 0;
   };
+  // Over so many beside `left_out`, and no fewer than it has cells.
+  Over over(std::size_t inferences, std::optional<std::uint32_t> left_out) const;
   double median(MemoryFigure figure, const Over& over) const {
     return median(figures_[std::size_t(figure)], over);
   }

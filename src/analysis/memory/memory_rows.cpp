@@ -1,6 +1,7 @@
 // What each row of the table did, inference by inference, and what of it counts.
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "analysis/measuring.hpp"
@@ -183,12 +184,9 @@ void MemoryAnalysis::measure_active(MemoryCells& cells, std::uint32_t cell,
 }
 
 void MemoryAnalysis::fill(MemoryRow& row, const MemoryCells& cells) const {
-  MemoryCells::Over over;
-  over.inferences = table_.inferences.size();
-  if (table_.first_apart) {
-    over.left_out = table_.inferences.front().instance;
-    over.inferences -= 1;
-  }
+  std::optional<std::uint32_t> first;
+  if (table_.first_apart) first = table_.inferences.front().instance;
+  const MemoryCells::Over over = cells.over(table_.inferences.size() - (first ? 1 : 0), first);
   const auto figure = [&](MemoryFigure of) { return cells.median(of, over); };
   for (const Route route : routes_) row.bytes[std::size_t(route)] = cells.bytes(route, over);
   row.active = figure(MemoryFigure::active_ticks);

@@ -54,11 +54,11 @@ TEST(MemoryCells, MediansAreThoseOfAllInferences) {
       ticks[inference] += value;
       bytes[inference] += 3 * std::int64_t(value);
     }
-    MemoryCells::Over over{std::nullopt, count};
+    MemoryCells::Over over = cells.over(count, std::nullopt);
     EXPECT_EQ(cells.median(MemoryFigure::hmx_ticks, over), median_of(ticks)) << seed;
     EXPECT_EQ(cells.median(MemoryFigure::hvx_ticks, over), 0);
     const std::uint32_t left_out = choices.below(count);
-    over = {100 + left_out, count - 1};
+    over = cells.over(count - 1, 100 + left_out);
     ticks.erase(ticks.begin() + left_out);
     bytes.erase(bytes.begin() + left_out);
     EXPECT_EQ(cells.median(MemoryFigure::hmx_ticks, over), median_of(ticks)) << seed;
@@ -79,7 +79,21 @@ TEST(MemoryCells, OneIsTakenOnlyWhereThereIsOne) {
     cells.add(MemoryFigure::dma_spans, cell, 3);
     cells.take_one(MemoryFigure::dma_spans, cell);
   }
-  EXPECT_EQ(cells.median(MemoryFigure::dma_spans, {std::nullopt, 2}), 2);
+  EXPECT_EQ(cells.median(MemoryFigure::dma_spans, cells.over(2, std::nullopt)), 2);
+}
+
+// As what is of no inference has, beside all inferences: those in which it did nothing of a figure
+// count, whether they come before or after the others.
+TEST(MemoryCells, MoreCellsThanInferencesAllCount) {
+  const Profile profile = profile_of(4);
+  const Inferences inferences(profile, 0, 1000);
+  MemoryCells cells(inferences, 10);
+  for (const std::uint32_t inference : {0u, 1u, 2u, 3u}) {
+    cells.begin(100 + cells.of(inference));
+    if (inference < 2) cells.add(MemoryFigure::hvx_ticks, inference, 5 + 2 * inference);
+  }
+  EXPECT_EQ(cells.median(MemoryFigure::hvx_ticks, cells.over(3, std::nullopt)), 2.5);  // of 4
+  EXPECT_EQ(cells.median(MemoryFigure::hvx_ticks, cells.over(2, 100)), 0);             // of 7, 0, 0
 }
 
 TEST(InCells, EachCellHasItsItemsInTheirOrder) {

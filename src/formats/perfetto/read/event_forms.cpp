@@ -40,7 +40,7 @@ bool EventForms::decode(std::string_view message, TrackEvent& event) {
     if (rest[0] != first_of_annotation) return false;
     event.annotations = rest;
   }
-  form.learnt_in_vain = 0;
+  form.learnt_in_vain -= form.learnt_in_vain > 0 ? 1 : 0;
   return true;
 }
 

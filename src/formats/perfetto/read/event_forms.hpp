@@ -52,7 +52,9 @@ class EventForms {
     // Where in the first part the number of a category lies, where it is of one byte: its shift.
     std::uint8_t category_shift = no_category;
     bool has_category = false, has_annotations = false;
-    std::uint32_t learnt_in_vain = 0;  // times since it was of use
+    // More often than it was of use: two kinds of events that come by turns to one place are not
+    // learnt for ever.
+    std::uint32_t learnt_in_vain = 0;
   };
 
   static void prepare(const Form& form, TrackEvent& event);
