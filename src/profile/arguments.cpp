@@ -1,5 +1,8 @@
 #include "npuscope/profile/arguments.hpp"
 
+#include <iterator>
+#include <utility>
+
 namespace npuscope {
 
 std::optional<double> Argument::as_number() const {
@@ -39,6 +42,19 @@ void Arguments::add(std::size_t row, std::uint32_t shape, std::span<const std::u
   open_values_.resize(first + values.size());
   std::copy(values.begin(), values.end(), open_values_.begin() + std::ptrdiff_t(first));
   if (open_shapes_.size() == ArgumentBlock::rows) close_block(open_values_);
+}
+
+void Arguments::append_block_of(const Arguments& other, std::size_t row,
+                                std::span<const ArgumentBlock::Kept> kept_of_shape) {
+  const ArgumentBlock& block = other.blocks_[row / ArgumentBlock::rows];
+  blocks_.push_back(block.with_places(kept_of_shape, ArgumentBlock::rows));
+}
+
+void Arguments::append_rows_of(Arguments&& other) {
+  std::move(other.blocks_.begin(), other.blocks_.end(), std::back_inserter(blocks_));
+  open_shapes_ = std::move(other.open_shapes_);
+  open_firsts_ = std::move(other.open_firsts_);
+  open_values_ = std::move(other.open_values_);
 }
 
 void Arguments::resize(std::size_t rows) {

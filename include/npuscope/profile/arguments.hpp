@@ -93,6 +93,17 @@ class Arguments {
   template <class PlaceOf>
   void add_rows(std::size_t row, std::size_t count, std::span<const std::uint64_t> values,
                 const PlaceOf& place_of);
+  // Whether the rows from this one on, ArgumentBlock::rows of them, are packed as one block.
+  bool has_block_at(std::size_t row) const {
+    return row % ArgumentBlock::rows == 0 && row / ArgumentBlock::rows < blocks_.size();
+  }
+  // The block at `row` of another table behind the last row, with what stays of its rows. The rows
+  // of this one must fill their blocks.
+  void append_block_of(const Arguments& other, std::size_t row,
+                       std::span<const ArgumentBlock::Kept> kept_of_shape);
+  // The rows of another table behind the last, by the shapes of this one. The rows of this one must
+  // fill their blocks.
+  void append_rows_of(Arguments&& other);
   // As many rows, where any has arguments: the new ones have none.
   void resize(std::size_t rows);
   // All rows with only some of their values: of each shape the places that stay, in their order.

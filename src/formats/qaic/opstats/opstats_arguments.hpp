@@ -79,6 +79,11 @@ class ArgumentValues {
     }
     return at(place).text();
   }
+  // Whether it is a text, or a whole number that can be read as one.
+  bool has_text(std::uint32_t place) const {
+    const auto id = text_id(place);
+    return id ? *id != StringId::empty : integer(place).has_value();
+  }
 
  private:
   const StringPool* strings_;

@@ -174,29 +174,30 @@ void OpstatsOps::describe_operands(Op& op, std::size_t row) {
   op.types = last_types_;
 }
 
-std::uint32_t OpstatsOps::place_in(std::uint32_t shape, std::uint32_t other, std::uint32_t place) {
-  if (shape != shape_ || other != other_shape_) {
-    shape_ = shape;
-    other_shape_ = other;
-    places_.clear();
-    const ArgumentShape& theirs = arguments_.shapes[other];
-    for (const ArgumentKey& key : arguments_.shapes[shape]) {
-      const auto found = std::find(theirs.begin(), theirs.end(), key);
-      places_.push_back(found == theirs.end() ? ArgumentPlan::nowhere
-                                              : std::uint32_t(found - theirs.begin()));
-    }
+void OpstatsOps::find_places(std::uint32_t shape, std::uint32_t other, PlacesInShape& known) const {
+  known.shape = shape;
+  known.other = other;
+  known.places.clear();
+  const ArgumentShape& theirs = arguments_.shapes[other];
+  for (const ArgumentKey& key : arguments_.shapes[shape]) {
+    const auto found = std::find(theirs.begin(), theirs.end(), key);
+    known.places.push_back(found == theirs.end() ? ArgumentPlan::nowhere
+                                                 : std::uint32_t(found - theirs.begin()));
   }
-  return places_[place];
 }
 
-bool OpstatsOps::agrees(OpId op, std::size_t row, const ArgumentRow& own, std::uint32_t place) {
+bool OpstatsOps::agrees(OpId op, std::size_t row, const ArgumentRow& own, std::uint32_t place,
+                        PlacesInShape& known) const {
   const std::uint32_t describing = described_by_[index_of(op)];
   const ArgumentKey& key = arguments_.shapes[own.shape()][place];
   const bool understood = key.type == ArgumentType::text || key.type == ArgumentType::integer;
   if (describing == row) return understood;
-  if (describing == undescribed) return false;
+  if (describing > row) return false;  // or there is none
   const ArgumentRow other = arguments_.row(describing);
-  const std::uint32_t there = place_in(own.shape(), other.shape(), place);
+  if (own.shape() != known.shape || other.shape() != known.other) {
+    find_places(own.shape(), other.shape(), known);
+  }
+  const std::uint32_t there = known.places[place];
   return there != ArgumentPlan::nowhere && understood && own.bits(place) == other.bits(there);
 }
 

@@ -41,9 +41,16 @@ class OpstatsOps {
   OpId find_or_add(OpKey key, StringId kernel);
   bool is_described(OpId op) const { return described_by_[index_of(op)] != undescribed; }
   void describe(OpId op, std::size_t row);
-  // Whether the row, with these arguments, says of its op at that place what the describing row
-  // says.
-  bool agrees(OpId op, std::size_t row, const ArgumentRow& own, std::uint32_t place);
+  // Where the arguments of one shape are in another: of the last two shapes that were compared.
+  struct PlacesInShape {
+    std::uint32_t shape = undescribed;
+    std::uint32_t other = undescribed;
+    std::vector<std::uint32_t> places;
+  };
+  // Whether the row, with these arguments, says of its op at that place what a describing row that
+  // is not behind it says. `known` is reused from row to row.
+  bool agrees(OpId op, std::size_t row, const ArgumentRow& own, std::uint32_t place,
+              PlacesInShape& known) const;
 
   // Sorts the ops by group, number and first appearance; returns each one's new id.
   std::vector<OpId> sort(const std::vector<OpstatsGroup>& groups);
@@ -56,7 +63,7 @@ class OpstatsOps {
   void describe_operands(Op& op, std::size_t row);
   std::size_t slot_of(const OpKey& key) const;
   void grow();
-  std::uint32_t place_in(std::uint32_t shape, std::uint32_t other, std::uint32_t place);
+  void find_places(std::uint32_t shape, std::uint32_t other, PlacesInShape& known) const;
 
   Profile& profile_;
   const std::vector<ArgumentPlan>& plans_;
@@ -71,10 +78,6 @@ class OpstatsOps {
   std::size_t hashed_ = 0;
   StringId last_types_{};
   std::string operands_;  // reused
-  // The last pair of shapes compared, and where the places of one are in the other.
-  std::uint32_t shape_ = undescribed;
-  std::uint32_t other_shape_ = undescribed;
-  std::vector<std::uint32_t> places_;
 };
 
 }  // namespace npuscope::qaic

@@ -10,11 +10,11 @@
 
 #include "base/numbers.hpp"
 #include "formats/qaic/limits.hpp"
-#include "formats/qaic/opstats/kept_arguments.hpp"
 #include "formats/qaic/opstats/opstats_arguments.hpp"
 #include "formats/qaic/opstats/opstats_names.hpp"
 #include "formats/qaic/opstats/opstats_ops.hpp"
 #include "formats/qaic/opstats/opstats_reader.hpp"
+#include "formats/qaic/opstats/opstats_slices.hpp"
 #include "profile/compact_strings.hpp"
 #include "profile/shape_texts.hpp"
 
@@ -22,33 +22,6 @@ namespace npuscope::qaic {
 namespace {
 
 using Role = ArgumentRole;
-
-constexpr double ticks_per_microsecond = 19.2;
-
-// What a slice's name says, found once for each name.
-struct KnownName {
-  SpanKind kind = SpanKind::op;
-  StringId kernel{};
-  std::optional<std::uint32_t> inference;
-};
-
-// A row's numbers, parsed once.
-struct RowNumbers {
-  std::optional<std::int64_t> op;  // its number
-  std::optional<std::int64_t> pcycles;
-  std::optional<std::int64_t> ucycles;
-  std::optional<std::int64_t> output_bytes;
-};
-
-// How often an identity held.
-struct Tally {
-  std::uint64_t tried = 0;
-  std::uint64_t failed = 0;
-  void add(bool holds) {
-    tried += 1;
-    failed += holds ? 0 : 1;
-  }
-};
 
 class OpstatsReader {
  public:
@@ -64,35 +37,22 @@ class OpstatsReader {
   void read_origin();
   void read_slices();
   void read_host_slice(std::size_t row, const OpstatsTrack& track);
-  void read_slice(std::size_t row, const OpstatsTrack& track);
-  StringId text_of(std::uint32_t place);
-  const KnownName& name_of(std::size_t row, const ArgumentPlan& plan);
-  OpId op_of(std::size_t row, const OpstatsTrack& track, const ArgumentPlan& plan,
+  void read_slice(std::size_t row, const OpstatsTrack& track, const ArgumentValues& values);
+  StringId text_of(const ArgumentValues& values, Role role);
+  const KnownName& name_of(std::size_t row, const ArgumentValues& values);
+  OpId op_of(std::size_t row, const OpstatsTrack& track, const ArgumentValues& values,
              const KnownName& name, SpanKind kind);
-  void place_in_time(std::size_t row, const ArgumentPlan& plan, SpanKind kind);
   void set_instance(std::size_t row, std::uint32_t inference);
-  void keep_arguments(std::size_t row, const ArgumentPlan& plan, const KnownName& name, OpId op);
-  bool is_told(std::size_t row, std::uint32_t place, const ArgumentPlan& plan,
-               const KnownName& name, OpId op);
-  bool is_ratio_of_row(std::uint32_t place, const ArgumentPlan& plan);
   void rename_ops();
-  void add_checks();
+  void add_checks(const SliceRest& rest);
   void add_provenance();
   void note_fields();
   void name_file();
 
-  // Whether the ticks of a slice are its length, although it is drawn shorter.
-  bool restores(std::size_t row) const {
-    return is_npuscope_ && tracks_.of_thread[events_.slices.thread[row]].threads == 1;
-  }
-  // From where the slice begins to where it ends, each to the tick. Before place_in_time().
-  std::int64_t drawn_ticks(std::size_t row) const {
-    const std::int64_t start = profile_.spans.start[row];
-    return ticks_of(start + profile_.spans.duration[row]) - ticks_of(start);
-  }
   const Arguments& arguments() const { return events_.slices.arguments; }
-  std::optional<std::int64_t> integer(const ArgumentPlan& plan, Role role) const {
-    return values_->integer(plan.place[std::size_t(role)]);
+  const ArgumentPlan& plan_of(const ArgumentValues& values) const { return plans_[values.shape()]; }
+  std::optional<std::int64_t> integer(const ArgumentValues& values, Role role) const {
+    return values.integer(plan_of(values).place[std::size_t(role)]);
   }
   std::string_view text(StringId id) const { return profile_.strings[id]; }
 
@@ -102,11 +62,7 @@ class OpstatsReader {
   OpstatsTracks tracks_;
   std::vector<ArgumentPlan> plans_;
   std::optional<OpstatsOps> ops_;
-  std::optional<KeptArguments> kept_;
-  std::vector<std::uint32_t> keep_places_;
-  std::unordered_map<std::uint32_t, KnownName> names_;
-  std::optional<ArgumentValues> values_;  // of the row at hand
-  RowNumbers numbers_;                    // as well
+  KnownNames names_;
   StringId last_name_{};
   const KnownName* last_known_ = nullptr;
   std::vector<PortSpan> ports_;
@@ -117,7 +73,7 @@ class OpstatsReader {
   bool is_npuscope_ = false;
   bool has_device_ = false;
   std::vector<std::uint32_t> host_rows_;
-  Tally durations_, ratios_;
+  std::optional<OpstatsTrace> trace_;
 };
 
 Profile OpstatsReader::run() {
@@ -126,14 +82,15 @@ Profile OpstatsReader::run() {
   tracks_ = add_opstats_units(events_.threads, events_.slices, merged, profile_);
   plans_ = plan_arguments(arguments(), profile_.strings);
   ops_.emplace(profile_, plans_, arguments());
-  kept_.emplace(arguments(), rows_);
+  trace_.emplace(OpstatsTrace{events_, tracks_, plans_, profile_.strings, is_npuscope_, origin_});
   has_device_ =
       std::any_of(tracks_.of_thread.begin(), tracks_.of_thread.end(),
                   [](const OpstatsTrack& track) { return track.kind != OpstatsTrack::Kind::host; });
   read_slices();
-  profile_.spans.arguments = kept_->finish();
-  add_checks();
-  kept_.reset();
+  SliceRest rest = read_opstats_slices(*trace_, names_, *ops_, profile_.spans);
+  profile_.spans.arguments = std::move(rest.arguments);
+  add_checks(rest);
+  events_.slices.name = {};
   events_.slices.arguments = {};
   rename_ops();
   add_opstats_flows(events_.marks, events_.slices.thread, tracks_, origin_, profile_);
@@ -162,6 +119,7 @@ void OpstatsReader::read_origin() {
   if (ticks && std::abs(*ticks) < std::int64_t(max_ticks)) origin_ = *ticks;
 }
 
+// What depends on the slices before: ops, instances, names.
 void OpstatsReader::read_slices() {
   Spans& spans = profile_.spans;
   spans.start = std::move(events_.slices.start);
@@ -171,23 +129,18 @@ void OpstatsReader::read_slices() {
   spans.kind.resize(rows_);
   spans.processor_cycles.resize(rows_);
   for (std::size_t row = 0; row < rows_; ++row) {
-    const OpstatsTrack& track = tracks_.of_thread[events_.slices.thread[row]];
+    const OpstatsTrack& track = trace_->track_of(row);
     spans.unit[row] = track.unit;
-    spans.processor_cycles[row] = -1;
-    values_.emplace(arguments(), row, profile_.strings);
-    const bool is_of_device =
-        track.kind != OpstatsTrack::Kind::host ||
-        (plans_[values_->shape()].has(Role::op_kind) && !track.is_host_process);
-    if (!is_of_device) {
-      read_host_slice(row, track);
+    const ArgumentValues values(arguments(), row, profile_.strings);
+    if (trace_->is_of_device(track, values.shape())) {
+      read_slice(row, track, values);
     } else {
-      read_slice(row, track);
+      read_host_slice(row, track);
     }
   }
   if (!spans.instance.empty()) {
     for (const std::uint32_t row : host_rows_) spans.instance[row] = every_instance;
   }
-  events_.slices.name = {};
   events_.slices.category = {};
 }
 
@@ -198,34 +151,18 @@ void OpstatsReader::read_host_slice(std::size_t row, const OpstatsTrack& track) 
   // What the host saw of inferences overlaps them, and is no work of the device.
   spans.kind[row] = has_device_ ? SpanKind::async : SpanKind::host;
   spans.op[row] = ops_->find_or_add({track.group, events_.slices.name[row], category});
-  const std::int64_t start = ticks_of(spans.start[row]);
-  spans.duration[row] = ticks_of(spans.start[row] + spans.duration[row]) - start;
-  spans.start[row] = origin_ + start;
   host_rows_.push_back(std::uint32_t(row));
-  const std::size_t count = arguments().count(row);
-  if (count == 0) return;
-  keep_places_.clear();
-  for (std::uint32_t place = 0; place < count; ++place) keep_places_.push_back(place);
-  kept_->keep(row, keep_places_);
 }
 
-void OpstatsReader::read_slice(std::size_t row, const OpstatsTrack& track) {
+void OpstatsReader::read_slice(std::size_t row, const OpstatsTrack& track,
+                               const ArgumentValues& values) {
   Spans& spans = profile_.spans;
-  const ArgumentPlan& plan = plans_[values_->shape()];
-  const KnownName& name = name_of(row, plan);
+  const KnownName& name = name_of(row, values);
   SpanKind kind = name.kind;
   if (kind == SpanKind::op && track.kind == OpstatsTrack::Kind::dma) kind = SpanKind::transfer;
   spans.kind[row] = kind;
-  numbers_ = {integer(plan, Role::number), integer(plan, Role::pcycles),
-              integer(plan, Role::ucycles), integer(plan, Role::output_size)};
-  const OpId op = op_of(row, track, plan, name, kind);
-  spans.op[row] = op;
-  const auto cycles = numbers_.pcycles;
-  if (cycles && *cycles >= 0 && *cycles < std::int64_t(max_ticks))
-    spans.processor_cycles[row] = *cycles;
-  keep_arguments(row, plan, name, op);
-  place_in_time(row, plan, kind);
-  const auto inference = integer(plan, Role::inference);
+  spans.op[row] = op_of(row, track, values, name, kind);
+  const auto inference = integer(values, Role::inference);
   if (inference && *inference >= 0 && *inference <= UINT32_MAX) {
     set_instance(row, std::uint32_t(*inference));
   } else if (name.inference) {
@@ -233,25 +170,26 @@ void OpstatsReader::read_slice(std::size_t row, const OpstatsTrack& track) {
   } else if (!spans.instance.empty()) {
     spans.instance[row] = 0;
   }
-  if (plan.has(Role::transaction)) {
-    const auto port = [&](Role role) { return text_of(plan.place[std::size_t(role)]); };
-    ports_.push_back({std::uint32_t(row), port(Role::port_description), port(Role::transaction)});
+  if (plan_of(values).has(Role::transaction)) {
+    ports_.push_back({std::uint32_t(row), text_of(values, Role::port_description),
+                      text_of(values, Role::transaction)});
   }
 }
 
 // A text that may look like a number: "7".
-StringId OpstatsReader::text_of(std::uint32_t place) {
-  if (const auto id = values_->text_id(place)) return *id;
-  const auto number = values_->integer(place);
+StringId OpstatsReader::text_of(const ArgumentValues& values, Role role) {
+  const std::uint32_t place = plan_of(values).place[std::size_t(role)];
+  if (const auto id = values.text_id(place)) return *id;
+  const auto number = values.integer(place);
   return number ? profile_.strings.intern(fmt::format("{}", *number)) : StringId::empty;
 }
 
-const KnownName& OpstatsReader::name_of(std::size_t row, const ArgumentPlan& plan) {
+const KnownName& OpstatsReader::name_of(std::size_t row, const ArgumentValues& values) {
   const StringId id = events_.slices.name[row];
   if (last_known_ != nullptr && id == last_name_) return *last_known_;
   const auto [found, is_new] = names_.try_emplace(std::uint32_t(id));
   if (is_new) {
-    const auto kind = values_->text_id(plan.place[std::size_t(Role::op_kind)]);
+    const auto kind = values.text_id(plan_of(values).place[std::size_t(Role::op_kind)]);
     std::string_view op_kind = kind ? text(*kind) : std::string_view();
     op_kind = op_kind.substr(0, op_kind.find_last_not_of(' ') + 1);
     const SliceName name = parse_slice_name(text(id), op_kind);
@@ -262,13 +200,15 @@ const KnownName& OpstatsReader::name_of(std::size_t row, const ArgumentPlan& pla
   return found->second;
 }
 
-OpId OpstatsReader::op_of(std::size_t row, const OpstatsTrack& track, const ArgumentPlan& plan,
+OpId OpstatsReader::op_of(std::size_t row, const OpstatsTrack& track, const ArgumentValues& values,
                           const KnownName& name, SpanKind kind) {
   if (kind == SpanKind::inference) return OpId::none;
   OpKey key;
   key.group = track.group;
-  key.name = text_of(plan.place[std::size_t(Role::op_name)]);
-  if (numbers_.op && *numbers_.op >= 0) key.number = *numbers_.op;
+  key.name = text_of(values, Role::op_name);
+  if (const auto number = integer(values, Role::number); number && *number >= 0) {
+    key.number = *number;
+  }
   const bool is_named = key.name != StringId::empty || key.number != OpKey::no_number;
   if (kind == SpanKind::sync || kind == SpanKind::barrier) {
     return is_named ? ops_->find_or_add(key) : OpId::none;
@@ -278,37 +218,8 @@ OpId OpstatsReader::op_of(std::size_t row, const OpstatsTrack& track, const Argu
     key.kernel = name.kernel;
   }
   const OpId op = ops_->find_or_add(key, name.kernel);
-  if (plan.has_op_details && !ops_->is_described(op)) ops_->describe(op, row);
+  if (plan_of(values).has_op_details && !ops_->is_described(op)) ops_->describe(op, row);
   return op;
-}
-
-// Durations are the ticks that were recorded. Where a slice is not as long: on the track of one
-// thread npuscope draws the end of what it had to shorten; on that of several it draws how long the
-// group was at it, and the ticks are its slowest thread's; others draw what the thread did, while
-// the ticks may include a transfer that ends later.
-void OpstatsReader::place_in_time(std::size_t row, const ArgumentPlan& plan, SpanKind kind) {
-  Spans& spans = profile_.spans;
-  const std::int64_t start = spans.start[row];
-  const std::int64_t drawn = ticks_of(spans.duration[row]);
-  std::int64_t ticks = drawn;
-  std::int64_t begin = ticks_of(start);
-  auto recorded = numbers_.ucycles;
-  if (recorded && (*recorded < 0 || *recorded > std::int64_t(max_ticks))) recorded.reset();
-  if (kind == SpanKind::sync && spans.duration[row] == 0) {
-    const auto wait = values_->number(plan.place[std::size_t(Role::wait_microseconds)]);
-    const bool usable = wait && *wait >= 0 && *wait * ticks_per_microsecond < double(max_ticks);
-    if (recorded || usable)
-      ticks = recorded ? *recorded : std::llrint(*wait * ticks_per_microsecond);
-  } else if (is_npuscope_ && !restores(row)) {
-    ticks = drawn_ticks(row);
-  } else if (recorded && std::abs(*recorded - drawn) <= 1) {
-    ticks = *recorded;
-  } else if (recorded && restores(row)) {
-    ticks = *recorded;
-    begin = ticks_of(start + spans.duration[row]) - ticks;
-  }
-  spans.start[row] = origin_ + begin;
-  spans.duration[row] = ticks;
 }
 
 void OpstatsReader::set_instance(std::size_t row, std::uint32_t inference) {
@@ -322,71 +233,6 @@ void OpstatsReader::set_instance(std::size_t row, std::uint32_t inference) {
   if (inferences_.size() < max_inferences) inferences_.insert(inference);
 }
 
-void OpstatsReader::keep_arguments(std::size_t row, const ArgumentPlan& plan, const KnownName& name,
-                                   OpId op) {
-  keep_places_.clear();
-  for (std::uint32_t place = 0; place < plan.roles.size(); ++place) {
-    if (!is_told(row, place, plan, name, op)) keep_places_.push_back(place);
-  }
-  if (!keep_places_.empty()) kept_->keep(row, keep_places_);
-}
-
-// Whether the tables hold what the argument says.
-bool OpstatsReader::is_told(std::size_t row, std::uint32_t place, const ArgumentPlan& plan,
-                            const KnownName& name, OpId op) {
-  const Role role = plan.roles[place];
-  switch (role) {
-    case Role::other:
-    case Role::port_description:
-    case Role::transaction: return false;
-    case Role::number: return op != OpId::none && numbers_.op.value_or(-1) >= 0;
-    case Role::op_name: return op != OpId::none && text_of(place) != StringId::empty;
-    case Role::op_kind: {
-      const auto kind = values_->text_id(place);
-      if (!kind || op == OpId::none) return false;
-      if (*kind == name.kernel) return true;
-      const std::string_view told = text(*kind);
-      return told.substr(0, told.find_last_not_of(' ') + 1) == text(name.kernel);
-    }
-    case Role::pcycles: return profile_.spans.processor_cycles[row] >= 0;
-    case Role::ucycles: {
-      const auto recorded = numbers_.ucycles;
-      if (!recorded || *recorded < 0 || *recorded > std::int64_t(max_ticks)) return false;
-      const bool is_wait = name.kind == SpanKind::sync && profile_.spans.duration[row] == 0;
-      const bool drawn = std::abs(*recorded - ticks_of(profile_.spans.duration[row])) <= 1;
-      if (restores(row) || is_wait) return true;
-      if (is_npuscope_) return *recorded == drawn_ticks(row);
-      durations_.add(drawn);
-      return drawn;
-    }
-    case Role::wait_microseconds: return values_->number(place).has_value();
-    case Role::inference:
-    case Role::core: return values_->integer(place).has_value();
-    default: break;
-  }
-  if (is_of_op(role)) return op != OpId::none && ops_->agrees(op, row, values_->row(), place);
-  return is_ratio_of_row(place, plan);
-}
-
-// Printed with six digits behind the point.
-bool OpstatsReader::is_ratio_of_row(std::uint32_t place, const ArgumentPlan& plan) {
-  const Role role = plan.roles[place];
-  const auto told = values_->number(place);
-  const auto& [op, pcycles, ucycles, size] = numbers_;
-  double expected = -1;
-  if (role == Role::frequency && pcycles && ucycles && *ucycles > 0) {
-    expected = double(*pcycles) / double(*ucycles) * ticks_per_microsecond;
-  } else if (role == Role::pcycles_per_kilobyte && pcycles && size && *size > 0) {
-    expected = double(*pcycles) / (double(*size) / double(bytes_per_kilobyte));
-  } else if (role == Role::ucycles_per_kilobyte && ucycles && size && *size > 0) {
-    expected = double(*ucycles) / (double(*size) / double(bytes_per_kilobyte));
-  }
-  if (!told || expected < 0) return false;
-  const bool holds = std::abs(*told - expected) <= 1e-6 + expected * 1e-6;
-  ratios_.add(holds);
-  return holds;
-}
-
 void OpstatsReader::rename_ops() {
   const std::vector<OpId> renamed = ops_->sort(tracks_.groups);
   for (OpId& op : profile_.spans.op) {
@@ -395,7 +241,7 @@ void OpstatsReader::rename_ops() {
   ops_.reset();
 }
 
-void OpstatsReader::add_checks() {
+void OpstatsReader::add_checks(const SliceRest& rest) {
   const auto add = [&](const Tally& tally, std::string name) {
     if (tally.tried == 0) return;
     const bool held = tally.failed == 0;
@@ -404,8 +250,8 @@ void OpstatsReader::add_checks() {
          fmt::format("{} of {} slices{}", tally.tried - tally.failed, tally.tried,
                      held ? "" : "; the others keep what they say as arguments")});
   };
-  add(durations_, "duration = opUCycle / 19.2 MHz");
-  add(ratios_, "effectiveFreq, PCyclesPerKB, UCyclesPerKB = what they are made of");
+  add(rest.durations, "duration = opUCycle / 19.2 MHz");
+  add(rest.ratios, "effectiveFreq, PCyclesPerKB, UCyclesPerKB = what they are made of");
 }
 
 void OpstatsReader::add_provenance() {

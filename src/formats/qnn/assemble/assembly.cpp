@@ -116,16 +116,21 @@ void put_inputs(Assembly& assembly, OpId consumer, std::uint32_t core,
   }
 }
 
-void put_dominant_path(Assembly& assembly) {
-  Profile& profile = assembly.profile;
-  const Spans& spans = profile.spans;
-  MeasureColumn column = profile.column_of(number::dominant_path, Origin::derived, assembly.cycles);
-  column.values.assign(spans.size(), 0);
+Column<std::int64_t> dominant_path_of_spans(const Profile& profile) {
+  Column<std::int64_t> cycles;
+  cycles.assign(profile.spans.size(), 0);
   for (const CoreOwners& of_core : dominant_path_of(profile)) {
     for (const OwnedTime& time : of_core.times) {
-      if (time.owner != OwnedTime::idle) column.values[time.owner] += time.end - time.start;
+      if (time.owner != OwnedTime::idle) cycles[time.owner] += time.end - time.start;
     }
   }
+  return cycles;
+}
+
+void put_dominant_path(Assembly& assembly) {
+  Profile& profile = assembly.profile;
+  MeasureColumn column = profile.column_of(number::dominant_path, Origin::derived, assembly.cycles);
+  column.values = dominant_path_of_spans(profile);
   profile.spans.measures.push_back(std::move(column));
 }
 

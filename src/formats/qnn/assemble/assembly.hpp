@@ -69,7 +69,8 @@ void put_viewer(Assembly& assembly, const ViewerOutput& output);
 void put_inputs(Assembly& assembly, OpId consumer, std::uint32_t core,
                 std::vector<std::uint64_t> inputs);
 
-// The column "dominant path", by the rule of owned_time.hpp.
+// The cycles in which each span owns the time, by the rule of owned_time.hpp; the column of them.
+Column<std::int64_t> dominant_path_of_spans(const Profile& profile);
 void put_dominant_path(Assembly& assembly);
 
 Profile assemble(ArtifactSet&& set);

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 
+#include "base/parallel.hpp"
 #include "formats/qnn/assemble/assembly.hpp"
 #include "formats/qnn/assemble/numbers.hpp"
+#include "formats/qnn/assemble/own_arguments.hpp"
 #include "formats/qnn/read/ids.hpp"
 #include "formats/qnn/read/trace_arguments.hpp"
 #include "npuscope/profile/intervals.hpp"
@@ -24,11 +25,9 @@ class TracePutter {
     put_lanes();
     put_ops();
     put_spans();
-    put_dominant_path(assembly_);
-    put_packets();
+    put_columns();
     put_counters();
     put_flows();
-    take_arguments();
     trace_.events = {};
   }
 
@@ -120,34 +119,62 @@ class TracePutter {
     const chrome::Slices& slices = trace_.events.slices;
     Spans& spans = profile_.spans;
     spans.resize(trace_.rows.size());
-    for (std::size_t i = 0; i < trace_.rows.size(); ++i) {
+    for_rows([&](std::size_t i) {
       const std::uint32_t row = trace_.rows[i];
       spans.unit[i] = units_[trace_.lane[i]];
       spans.op[i] = ops_[trace_.op[i]];
       spans.kind[i] = trace_.ops[trace_.op[i]].flags.span_kind();
       spans.start[i] = absolute_cycle(trace_, slices.start[row]);
       spans.duration[i] = slices.duration[row] / 1000;
-    }
+    });
     spans.processor_cycles = Column<std::int64_t>();  // clear() would keep the room
     spans.instance = Column<std::uint32_t>();
   }
 
+  template <class Take>
+  void for_rows(const Take& take) const {
+    const std::vector<RowRange> parts = ranges_of(trace_.rows.size());
+    parallel_for(parts.size(), [&](std::size_t part) {
+      for (std::size_t i = parts[part].first; i < parts[part].last; ++i) take(i);
+    });
+  }
+
+  // What needs all spans, one after the other in the order of time, is found beside the rest.
+  void put_columns() {
+    Spans& spans = profile_.spans;
+    MeasureColumn path =
+        profile_.column_of(number::dominant_path, Origin::derived, assembly_.cycles);
+    MeasureColumn packets = profile_.column_of(number::packets, Origin::derived);
+    Arguments arguments;
+    parallel_for(2, [&](std::size_t which) {
+      if (which == 0) {
+        path.values = dominant_path_of_spans(profile_);
+      } else {
+        packets.values = packets_of_spans();
+        arguments = take_own_arguments(trace_, spans, profile_.strings);
+      }
+    });
+    spans.measures.push_back(std::move(path));
+    spans.measures.push_back(std::move(packets));
+    spans.arguments = std::move(arguments);
+  }
+
   // Instruction packets of the lane's thread. The arguments of a sliced op are right for the one
   // slice that they are of.
-  void put_packets() {
+  Column<std::int64_t> packets_of_spans() const {
     const ArgumentColumn per_packet(trace_.events.slices.arguments, profile_.strings,
                                     "Cycles per Packet");
     const ArgumentColumn start(trace_.events.slices.arguments, profile_.strings, "Start Cycle");
-    Spans& spans = profile_.spans;
-    MeasureColumn column = profile_.column_of(number::packets, Origin::derived);
-    column.values.assign(spans.size(), missing);
-    for (std::size_t i = 0; i < spans.size(); ++i) {
+    const Spans& spans = profile_.spans;
+    Column<std::int64_t> packets;
+    packets.resize(spans.size());
+    for_rows([&](std::size_t i) {
       const auto cycles = per_packet.number(trace_.rows[i]);
       const auto from = start.integer(trace_.rows[i]);
-      if (!cycles || (from && *from != spans.start[i])) continue;
-      column.values[i] = packets_of(spans.duration[i], *cycles);
-    }
-    spans.measures.push_back(std::move(column));
+      const bool is_of_slice = cycles && (!from || *from == spans.start[i]);
+      packets[i] = is_of_slice ? qnn::packets_of(spans.duration[i], *cycles) : missing;
+    });
+    return packets;
   }
 
   void put_counters() {
@@ -207,6 +234,8 @@ class TracePutter {
 
   void put_flows() {
     const chrome::Marks& marks = trace_.events.marks;
+    if (std::ranges::none_of(marks.phase, [](char phase) { return phase == 's' || phase == 'f'; }))
+      return;
     sort_lanes();
     std::unordered_map<std::uint32_t, std::size_t> begun;  // by id, in an overview
     std::uint64_t from_tensors = 0, loose = 0;
@@ -274,11 +303,14 @@ class TracePutter {
       by_lane_[trace_.lane[i]].push_back(
           {spans.start[i], saturating_add(spans.start[i], spans.duration[i]), i});
     }
-    for (auto& lane : by_lane_) {
-      std::sort(lane.begin(), lane.end(), [](const LaneSpan& a, const LaneSpan& b) {
+    parallel_for(by_lane_.size(), [&](std::size_t lane) {
+      const auto earlier = [](const LaneSpan& a, const LaneSpan& b) {
         return std::tie(a.start, a.span) < std::tie(b.start, b.span);
-      });
-    }
+      };
+      std::vector<LaneSpan>& spans_of_lane = by_lane_[lane];
+      if (std::ranges::is_sorted(spans_of_lane, earlier)) return;
+      std::ranges::sort(spans_of_lane, earlier);
+    });
   }
 
   // An arrow begins where its producer ends: of two ops that touch there, the earlier.
@@ -316,112 +348,6 @@ class TracePutter {
     static const std::vector<LaneSpan> nothing;
     const std::uint32_t lane = trace_.lane_of_thread[trace_.events.marks.thread[mark]];
     return lane == OpTrace::no_lane ? nothing : by_lane_[lane];
-  }
-
-  // --- arguments
-
-  // An argument that says again what a column of the span or of its op says.
-  struct Repeated {
-    ArgumentColumn column;
-    std::function<bool(const Argument&, std::size_t span)> agrees;
-  };
-
-  std::vector<Repeated> repeated_arguments() const {
-    std::vector<Repeated> all;
-    const auto add = [&](std::string_view key, auto agrees) {
-      all.push_back({{trace_.events.slices.arguments, profile_.strings, key}, std::move(agrees)});
-    };
-    const std::pair<const char*, StringId TraceOp::*> of_ops[] = {
-        {"HTP Op Type", &TraceOp::htp_op},
-        {"QNN Op Name", &TraceOp::qnn_op},
-        {"QNN Op Type", &TraceOp::qnn_op_type},
-        {"Data Type", &TraceOp::type},
-        {"Dims", &TraceOp::dims},
-        {"Flags", &TraceOp::flag_words},
-        {"Inputs Ops", &TraceOp::inputs}};
-    for (const auto& [key, member] : of_ops) {
-      add(key, [this, member = member](const Argument& value, std::size_t i) {
-        const bool is_text =
-            value.key.type == ArgumentType::text || value.key.type == ArgumentType::json;
-        return is_text && value.text() == trace_.ops[trace_.op[i]].*member;
-      });
-    }
-    add("ID", [this](const Argument& value, std::size_t i) {
-      const StringId id = trace_.ops[trace_.op[i]].padded_id;
-      return value.key.type == ArgumentType::text && value.text() == id && id != StringId::empty;
-    });
-    const Spans& spans = profile_.spans;
-    add("Start Cycle", [&spans](const Argument& value, std::size_t i) {
-      return value.key.type == ArgumentType::integer && value.integer() == spans.start[i];
-    });
-    add("Duration (cycles)", [&spans](const Argument& value, std::size_t i) {
-      return value.key.type == ArgumentType::integer && value.integer() == spans.duration[i];
-    });
-    return all;
-  }
-
-  // What a row keeps: the shape of the file without the repeated arguments.
-  struct Kept {
-    std::uint32_t shape = 0;
-    std::vector<std::uint32_t> places;
-  };
-
-  // Those of the kept rows, without what they repeat.
-  void take_arguments() {
-    Arguments& from = trace_.events.slices.arguments;
-    if (from.empty()) return;
-    const auto repeated = repeated_arguments();
-    struct Asked {
-      std::uint32_t key, place;
-    };
-    std::vector<std::vector<Asked>> asked_of(from.shapes.size());
-    for (std::uint32_t shape = 0; shape < from.shapes.size(); ++shape) {
-      for (std::uint32_t key = 0; key < repeated.size(); ++key) {
-        if (const auto place = repeated[key].column.place(shape)) {
-          asked_of[shape].push_back({key, *place});
-        }
-      }
-    }
-    std::map<std::pair<std::uint32_t, std::uint32_t>, Kept> kept_of;  // by shape and mask
-    const decltype(kept_of)::value_type* last = nullptr;
-    Arguments made;
-    std::vector<ArgumentShape>& shapes = made.shapes;
-    const auto kept_by = [&](std::size_t i, const ArgumentRow& row) -> const Kept& {
-      const std::uint32_t shape = row.shape();
-      std::uint32_t mask = 0;
-      const ArgumentKey* const keys_of_row = from.shapes[shape].data();
-      for (const Asked& asked : asked_of[shape]) {
-        const Argument value{keys_of_row[asked.place], row.bits(asked.place)};
-        if (repeated[asked.key].agrees(value, i)) mask |= 1u << asked.key;
-      }
-      if (last != nullptr && last->first == std::pair(shape, mask)) return last->second;
-      const auto [found, is_new] = kept_of.try_emplace({shape, mask});
-      last = &*found;
-      if (!is_new) return found->second;
-      found->second.shape = std::uint32_t(shapes.size());
-      ArgumentShape& keys = shapes.emplace_back();
-      for (std::uint32_t place = 0; place < from.shapes[shape].size(); ++place) {
-        bool drop = false;
-        for (std::size_t key = 0; key < repeated.size(); ++key) {
-          drop = drop || ((mask >> key & 1) != 0 && repeated[key].column.place(shape) == place);
-        }
-        if (drop) continue;
-        found->second.places.push_back(place);
-        keys.push_back(from.shapes[shape][place]);
-      }
-      return found->second;
-    };
-    std::vector<std::uint64_t> values;
-    for (std::size_t i = 0; i < trace_.rows.size(); ++i) {
-      const ArgumentRow arguments = from.row(trace_.rows[i]);
-      const Kept& kept = kept_by(i, arguments);
-      values.resize(kept.places.size());
-      std::uint64_t* to = values.data();
-      for (const std::uint32_t place : kept.places) *to++ = arguments.bits(place);
-      made.add(i, kept.shape, values);
-    }
-    from = {};
-    profile_.spans.arguments = std::move(made);
   }
 
   Assembly& assembly_;

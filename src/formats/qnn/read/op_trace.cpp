@@ -3,14 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <compare>
 #include <map>
+#include <numeric>
 #include <optional>
-#include <tuple>
+#include <span>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "base/counting_sort.hpp"
 #include "base/numbers.hpp"
+#include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "formats/qnn/read/header.hpp"
 #include "formats/qnn/read/ids.hpp"
@@ -158,31 +162,57 @@ class TraceReader {
     return hash;
   }
 
+  // What becomes of an event.
+  enum class Fate : std::uint8_t { kept, twin, not_executed };
+  static constexpr std::size_t fates = 3;
+
+  std::uint32_t fate_of(std::size_t row) const {
+    const bool in_overview = roles_[events_.slices.thread[row]].overview;
+    if (is_executed(row)) return std::uint32_t(in_overview ? Fate::kept : Fate::twin);
+    return in_overview ? std::uint32_t(Fate::not_executed) : counting_sort_leaves_out;
+  }
+
   void keep_rows() {
-    const chrome::Slices& slices = events_.slices;
-    std::uint64_t kept = 0, kept_sum = 0, twins_sum = 0;
-    std::vector<std::uint32_t> twins;
-    for (std::size_t row = 0; row < slices.size(); ++row) {
-      if (!is_executed(row)) {
-        if (roles_[slices.thread[row]].overview) not_executed_.push_back(std::uint32_t(row));
-      } else if (roles_[slices.thread[row]].overview) {
-        trace_.rows.push_back(std::uint32_t(row));
-        ++kept;
-        kept_sum += fingerprint(row);
-      } else {
-        twins.push_back(std::uint32_t(row));
-        twins_sum += fingerprint(row);
-      }
-    }
-    trace_.not_executed = not_executed_.size();
+    CountingSort by_fate(events_.slices.size(), fates,
+                         [this](std::size_t row) { return fate_of(row); });
+    Column<std::uint32_t> sorted;
+    sorted.resize(by_fate.size());
+    by_fate.place(
+        [&](std::size_t row, std::uint32_t place) { sorted[place] = std::uint32_t(row); });
+    const auto rows_of = [&](Fate fate) {
+      const auto first = by_fate.first().begin() + std::ptrdiff_t(fate);
+      return std::span(sorted).subspan(first[0], first[1] - first[0]);
+    };
+    const auto kept = rows_of(Fate::kept), twins = rows_of(Fate::twin),
+               not_executed = rows_of(Fate::not_executed);
+    trace_.rows.assign(kept.begin(), kept.end());
+    not_executed_.assign(not_executed.begin(), not_executed.end());
+    trace_.not_executed = not_executed.size();
     trace_.duplicates = twins.size();
-    const bool paired = twins.size() == kept && twins_sum == kept_sum;
+    const bool paired = twins.size() == kept.size() && sum_of(twins) == sum_of(kept);
     if (!twins.empty() && !paired) adopt_orphans(twins);
     drop_negative();
   }
 
+  // The same of events and of their twins, in any order.
+  std::uint64_t sum_of(std::span<const std::uint32_t> rows) const {
+    return sum_over(rows, [this](std::uint32_t row) { return fingerprint(row); });
+  }
+
+  template <class ValueOf>
+  static std::uint64_t sum_over(std::span<const std::uint32_t> rows, const ValueOf& value_of) {
+    const std::vector<RowRange> parts = ranges_of(rows.size());
+    std::vector<std::uint64_t> sums(parts.size(), 0);
+    parallel_for(parts.size(), [&](std::size_t part) {
+      std::uint64_t sum = 0;
+      for (std::size_t i = parts[part].first; i < parts[part].last; ++i) sum += value_of(rows[i]);
+      sums[part] = sum;
+    });
+    return std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});
+  }
+
   // Events of which the overview has no copy.
-  void adopt_orphans(const std::vector<std::uint32_t>& twins) {
+  void adopt_orphans(std::span<const std::uint32_t> twins) {
     std::unordered_set<std::uint64_t> known;
     for (const std::uint32_t row : trace_.rows) known.insert(fingerprint(row));
     std::uint64_t orphans = 0;
@@ -208,12 +238,16 @@ class TraceReader {
     trace_.rows.erase(end, trace_.rows.end());
   }
 
+  // Of an op: its id, or else its name.
+  StringId key_of(std::size_t row) const {
+    const StringId id = id_.text(row);
+    return id != StringId::empty ? id : events_.slices.name[row];
+  }
+
   void make_ops() {
     const std::size_t texts = events_.strings.size();
-    std::vector<std::vector<std::uint32_t>> op_of_text;  // by core and id
-    const auto op_of = [&](std::size_t row, std::uint32_t core, bool executed) {
-      StringId key = id_.text(row);
-      if (key == StringId::empty) key = events_.slices.name[row];
+    std::vector<std::vector<std::uint32_t>> op_of_text;  // by core and key
+    const auto op_of = [&](std::size_t row, StringId key, std::uint32_t core, bool executed) {
       if (op_of_text.size() <= core) op_of_text.resize(core + 1);
       auto& of_core = op_of_text[core];
       if (of_core.empty()) of_core.assign(texts, none);
@@ -225,15 +259,23 @@ class TraceReader {
       trace_.ops[op].executed |= executed;
       return op;
     };
-    trace_.lane.reserve(trace_.rows.size());
-    trace_.op.reserve(trace_.rows.size());
-    for (const std::uint32_t row : trace_.rows) {
-      const std::uint32_t lane = trace_.lane_of_thread[events_.slices.thread[row]];
-      trace_.lane.push_back(lane);
-      trace_.op.push_back(op_of(row, trace_.lanes[lane].core, true));
+    const std::size_t rows = trace_.rows.size();
+    trace_.lane.resize(rows);
+    trace_.op.resize(rows);
+    Column<StringId> keys;
+    keys.resize(rows);
+    const std::vector<RowRange> parts = ranges_of(rows);
+    parallel_for(parts.size(), [&](std::size_t part) {
+      for (std::size_t i = parts[part].first; i < parts[part].last; ++i) {
+        trace_.lane[i] = trace_.lane_of_thread[events_.slices.thread[trace_.rows[i]]];
+        keys[i] = key_of(trace_.rows[i]);
+      }
+    });
+    for (std::size_t i = 0; i < rows; ++i) {
+      trace_.op[i] = op_of(trace_.rows[i], keys[i], trace_.lanes[trace_.lane[i]].core, true);
     }
     for (const std::uint32_t row : not_executed_) {
-      op_of(row, roles_[events_.slices.thread[row]].core, false);
+      op_of(row, key_of(row), roles_[events_.slices.thread[row]].core, false);
     }
   }
 
@@ -261,26 +303,17 @@ class TraceReader {
     return op;
   }
 
+  // The base that a slice of an op asks for.
+  struct Vote {
+    std::int64_t base;
+    std::uint32_t op;
+    auto operator<=>(const Vote&) const = default;
+  };
+
   // Start Cycle - ts is the base, except in the arguments of a sliced op, which are one slice's in
   // all: the base is what the most ops agree on.
   void find_base() {
-    struct Vote {
-      std::int64_t base;
-      std::uint32_t op;
-      bool operator<(const Vote& other) const {
-        return std::tie(base, op) < std::tie(other.base, other.op);
-      }
-      bool operator==(const Vote& other) const { return base == other.base && op == other.op; }
-    };
-    std::vector<Vote> votes;
-    std::vector<std::optional<std::int64_t>> last_of_op(trace_.ops.size());
-    for (std::size_t i = 0; i < trace_.rows.size(); ++i) {
-      const auto start = start_.integer(trace_.rows[i]);
-      if (!start || *start < 0) continue;
-      const std::int64_t ts = events_.slices.start[trace_.rows[i]] / 1000;
-      const Vote vote{saturating_subtract(*start, ts), trace_.op[i]};
-      if (std::exchange(last_of_op[vote.op], vote.base) != vote.base) votes.push_back(vote);
-    }
+    std::vector<Vote> votes = all_votes();
     std::sort(votes.begin(), votes.end());
     votes.erase(std::unique(votes.begin(), votes.end()), votes.end());
     std::size_t max = 0;
@@ -295,11 +328,32 @@ class TraceReader {
     count_sliced();
   }
 
-  void count_sliced() {
-    for (const std::uint32_t row : trace_.rows) {
-      const auto start = start_.integer(row);
-      if (start && *start != absolute_cycle(trace_, events_.slices.start[row])) ++trace_.sliced;
+  // Some of them twice.
+  std::vector<Vote> all_votes() const {
+    const std::vector<RowRange> parts = ranges_of(trace_.rows.size());
+    std::vector<std::vector<Vote>> votes(parts.size());
+    parallel_for(parts.size(), [&](std::size_t part) {
+      std::vector<std::optional<std::int64_t>> last_of_op(trace_.ops.size());
+      for (std::size_t i = parts[part].first; i < parts[part].last; ++i) {
+        const auto start = start_.integer(trace_.rows[i]);
+        if (!start || *start < 0) continue;
+        const std::int64_t ts = events_.slices.start[trace_.rows[i]] / 1000;
+        const Vote vote{saturating_subtract(*start, ts), trace_.op[i]};
+        if (std::exchange(last_of_op[vote.op], vote.base) != vote.base) votes[part].push_back(vote);
+      }
+    });
+    std::vector<Vote> all;
+    for (const std::vector<Vote>& of_part : votes) {
+      all.insert(all.end(), of_part.begin(), of_part.end());
     }
+    return all;
+  }
+
+  void count_sliced() {
+    trace_.sliced = sum_over(trace_.rows, [this](std::uint32_t row) {
+      const auto start = start_.integer(row);
+      return std::uint64_t(start && *start != absolute_cycle(trace_, events_.slices.start[row]));
+    });
   }
 
   void note_losses() {

@@ -493,6 +493,66 @@ TEST_F(OpstatsRoundTrip, TellsDevicesActivationsAndInferencesApart) {
 
 // --- hostile input ---
 
+// Which slices of an op say of it what another of them says is found part by part.
+TEST(OpstatsProfile, ReadsManySlicesPartByPart) {
+  constexpr std::size_t slices = 40'000, ops = 500;
+  const auto memory = [](std::size_t i) { return i >= ops && i % 13 == 0 ? "DDR" : "TCM"; };
+  std::string json = R"([{"name": "process_name", "ph": "M", "pid": 2003,
+    "args": {"name": "Program:P [QAicGraph_Core_3]"}})";
+  for (std::size_t i = 0; i < slices; ++i) {
+    json += fmt::format(
+        R"(,{{"name": "relu-Inf-{}", "cat": "aic", "ph": "X", "pid": 2003, "tid": 4, "ts": {}, "dur": {},)"
+        R"("args": {{"opKind": "relu", "opMemory": "{}", "opName": "op_{}", "opPCycle": "{}", "opUCycle": "192", "extra": {}}}}})",
+        i / ops, 100 * i, i % 17 == 0 ? 20 : 10, memory(i), i % ops, i + 5, i);
+  }
+  const Profile profile = read(json + "]");
+  const Spans& spans = profile.spans;
+  ASSERT_EQ(spans.size(), slices);
+  EXPECT_EQ(profile.ops.size(), ops);
+  for (std::size_t i = 0; i < slices; ++i) {
+    ASSERT_EQ(profile.text(profile.ops[index_of(spans.op[i])].name), fmt::format("op_{}", i % ops));
+    ASSERT_EQ(spans.processor_cycles[i], std::int64_t(i + 5));
+    ASSERT_EQ(spans.instance[i], i / ops);
+    ASSERT_EQ(spans.start[i], std::int64_t(1'920 * i));
+    ASSERT_EQ(spans.duration[i], i % 17 == 0 ? 384 : 192);
+    std::vector<std::string> expected;
+    if (memory(i) == std::string_view("DDR")) expected.push_back("opMemory");
+    if (i % 17 == 0) expected.push_back("opUCycle");
+    expected.push_back("extra");
+    std::vector<std::string> names;
+    for (std::size_t place = 0; place < spans.arguments.count(i); ++place) {
+      names.emplace_back(profile.text(spans.arguments.at(i, place).key.name));
+    }
+    ASSERT_EQ(names, expected) << i;
+  }
+  const std::size_t drawn = slices - (slices + 16) / 17;
+  EXPECT_THAT(
+      checks_of(profile),
+      ElementsAre(fmt::format("!duration = opUCycle / 19.2 MHz: {} of {} slices; the others "
+                              "keep what they say as arguments",
+                              drawn, slices)));
+}
+
+// The op is described by the slice behind the wait, but not for the wait.
+TEST(OpstatsProfile, AWaitBeforeTheSliceThatDescribesItsOpKeepsWhatItSays) {
+  const Profile profile = read(R"([
+{"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "Program:P [QAicGraph_Core_0]"}},
+{"name": "sync HMX-1", "ph": "X", "pid": 1, "tid": 4, "ts": 10, "dur": 1, "args": {"opKind": "sync HMX", "opName": "a", "opMemory": "TCM"}},
+{"name": "relu-1", "ph": "X", "pid": 1, "tid": 4, "ts": 20, "dur": 1, "args": {"opKind": "relu", "opName": "a", "opMemory": "TCM", "opPCycle": "7", "opUCycle": "19"}},
+{"name": "sync HMX-1", "ph": "X", "pid": 1, "tid": 4, "ts": 30, "dur": 1, "args": {"opKind": "sync HMX", "opName": "a", "opMemory": "TCM"}}])");
+  ASSERT_EQ(profile.spans.size(), 3u);
+  const auto kept = [&](std::size_t row) {
+    std::string names;
+    for (std::size_t place = 0; place < profile.spans.arguments.count(row); ++place) {
+      names += fmt::format("{} ", profile.text(profile.spans.arguments.at(row, place).key.name));
+    }
+    return names;
+  };
+  EXPECT_THAT(kept(0), ::testing::HasSubstr("opMemory"));
+  EXPECT_EQ(kept(1), "");
+  EXPECT_THAT(kept(2), ::testing::Not(::testing::HasSubstr("opMemory")));
+}
+
 TEST(OpstatsProfile, SurvivesAnyArguments) {
   std::mt19937 random(7);
   const std::vector<std::string> keys{"oc",           "opName",        "opKind",
