@@ -23,6 +23,8 @@ class TraceTime {
   }
   std::int64_t end_of(std::int64_t start, std::int64_t duration) const;
   void shift_by(std::int64_t nanoseconds) { shift_ = nanoseconds; }
+  // Whether ticks_at() gives every time of a trace back as it is.
+  bool is_identity() const { return is_nanoseconds() && shift_ == 0; }
   // Without the shift; may be negative.
   std::int64_t scaled(std::int64_t ticks) const;
   // The ticks at a time of the trace: those that were written, where a tick is a nanosecond or

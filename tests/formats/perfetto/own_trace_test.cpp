@@ -2,6 +2,7 @@
 // says of it beside the events.
 #include <array>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "formats/perfetto/about.hpp"
@@ -194,6 +195,69 @@ TEST(PerfettoOwnTrace, GivesBackWhatReadersSaidOfNumbersNotWhatNamesTell) {
   for (const Measure& measure : again.measures) {
     EXPECT_EQ(measure.meaning, stall);
     EXPECT_EQ(measure.event, 0x12345u);
+  }
+}
+
+// So many spans that their words are read part by part, one behind the other on one unit.
+Profile many_spans() {
+  constexpr std::uint32_t spans = 140'000, ops = 3'000;
+  constexpr SpanKind kinds[] = {SpanKind::op, SpanKind::transfer, SpanKind::sync};
+  Profile profile = device();
+  profile.measures.clear();
+  profile.phases.clear();
+  profile.spans = {};
+  profile.ops.clear();
+  StringPool& strings = profile.strings;
+  for (std::uint32_t i = 0; i < ops; ++i) {
+    Op op;
+    op.name = strings.intern(fmt::format("op {}", i / 2));  // two ops of each name
+    op.kind = strings.intern(i % 3 == 0 ? "Conv" : "Add");
+    op.node = strings.intern(fmt::format("node {}", i));
+    op.id = i;
+    profile.ops.push_back(op);
+  }
+  MeasureColumn column{strings.intern("macs"),
+                       MeasureKind::count,
+                       Origin::derived,
+                       test_support::meaning_of(MeasureKind::count, "macs"),
+                       ClockId(0),
+                       {}};
+  for (std::uint32_t i = 0; i < spans; ++i) {
+    add_span(profile, UnitId(1), OpId(i * 7 % ops), kinds[i % 3], 10 * i, 9);
+    profile.spans.instance.push_back(i / 60'000);
+    profile.spans.processor_cycles.push_back(i % 5 == 0 ? -1 : std::int64_t(i));
+    column.values.push_back(i % 4 == 0 ? MeasureColumn::missing : std::int64_t(i * 3));
+    if (i % 1'000 != 0) continue;
+    profile.measures.push_back(
+        {Measure::Subject::span, i, strings.intern("stall"), MeasureKind::work, Origin::counter,
+         test_support::meaning_of(MeasureKind::work, "stall"), ClockId(0), double(i)});
+  }
+  profile.spans.measures.push_back(std::move(column));
+  return profile;
+}
+
+TEST(PerfettoOwnTrace, GivesBackWhatManySpansAre) {
+  const Profile made = many_spans();
+  const Profile again = test::read(write(made));
+  ASSERT_EQ(again.spans.size(), made.spans.size());
+  ASSERT_THAT(again.spans.measures, SizeIs(1));
+  EXPECT_EQ(again.spans.kind, made.spans.kind);
+  EXPECT_EQ(again.spans.instance, made.spans.instance);
+  EXPECT_EQ(again.spans.processor_cycles, made.spans.processor_cycles);
+  EXPECT_EQ(again.spans.measures[0].values, made.spans.measures[0].values);
+  EXPECT_EQ(again.ops.size(), made.ops.size());
+  for (std::size_t row = 0; row < made.spans.size(); ++row) {
+    const Op& op = again.ops[index_of(again.spans.op[row])];
+    const Op& was = made.ops[index_of(made.spans.op[row])];
+    ASSERT_EQ(again.text(op.name), made.text(was.name)) << row;
+    ASSERT_EQ(again.text(op.kind), made.text(was.kind)) << row;
+    ASSERT_EQ(again.text(op.node), made.text(was.node)) << row;
+    ASSERT_EQ(op.id, was.id) << row;
+  }
+  ASSERT_EQ(again.measures.size(), made.measures.size());
+  for (std::size_t i = 0; i < made.measures.size(); ++i) {
+    ASSERT_EQ(again.measures[i].subject_id, made.measures[i].subject_id);
+    ASSERT_EQ(again.measures[i].value, made.measures[i].value);
   }
 }
 

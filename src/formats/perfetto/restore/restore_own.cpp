@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/parallel.hpp"
 #include "formats/perfetto/known_words.hpp"
 #include "formats/perfetto/restore/remove_spans.hpp"
 #include "formats/perfetto/trace_time.hpp"
@@ -132,9 +133,14 @@ void OwnTrace::restore_times(Profile& profile) const {
     start = time.ticks_at(start);
     duration = saturating_subtract(end, start);
   };
-  Spans& spans = profile.spans;
-  for (std::size_t row = 0; row < spans.size(); ++row) {
-    restore(spans.start[row], spans.duration[row]);
+  if (!time.is_identity()) {
+    Spans& spans = profile.spans;
+    const std::vector<RowRange> parts = ranges_of(spans.size());
+    parallel_for(parts.size(), [&](std::size_t part) {
+      for (std::size_t row = parts[part].first; row < parts[part].last; ++row) {
+        restore(spans.start[row], spans.duration[row]);
+      }
+    });
   }
   for (Phase& phase : profile.phases) restore(phase.start, phase.duration);
   for (std::int64_t& at : profile.counters.time) at = time.ticks_at(at);
