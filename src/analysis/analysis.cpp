@@ -6,6 +6,7 @@
 #include "analysis/ops/op_runs.hpp"
 #include "analysis/ops/op_spans.hpp"
 #include "analysis/ops/op_times.hpp"
+#include "analysis/span_extents.hpp"
 #include "analysis/units/busy_together.hpp"
 #include "analysis/units/unit_busy.hpp"
 #include "analysis/units/unit_numbers.hpp"
@@ -13,12 +14,26 @@
 
 namespace npuscope::analysis {
 
+namespace {
+
+// Of those that have a wall.
+std::map<std::uint32_t, Interval> walls_by_number(const SpanExtents& extents) {
+  std::map<std::uint32_t, Interval> walls;
+  for (const InferenceExtent& inference : extents.inferences) {
+    if (!inference.runs || inference.number == every_instance) continue;
+    walls.emplace_hint(walls.end(), inference.number, inference.wall);
+  }
+  return walls;
+}
+
+}  // namespace
+
 struct Analysis::Answers {
   std::optional<Profile> own;  // where it was moved in
   const Profile* profile = nullptr;
   Lazy<SpansByUnit> spans_by_unit;
   Lazy<std::vector<std::int64_t>> self_times;
-  Lazy<Interval> timeline_extent;
+  Lazy<SpanExtents> extents;
   Lazy<std::map<std::uint32_t, Interval>> inference_extents;
   Lazy<std::vector<UnitBusy>> unit_busy;
   Lazy<BusyTogether> busy_together;
@@ -59,12 +74,14 @@ Analysis Analysis::part(const Filter& filter) const {
   return Analysis(filtered(profile(), filter));
 }
 
-Interval Analysis::timeline_extent() const {
-  return answers_->timeline_extent.get([&] { return timeline_of(profile()); });
+const SpanExtents& Analysis::extents() const {
+  return answers_->extents.get([&] { return extents_of(profile()); });
 }
 
+Interval Analysis::timeline_extent() const { return extents().timeline; }
+
 const std::map<std::uint32_t, Interval>& Analysis::inference_extents() const {
-  return answers_->inference_extents.get([&] { return analysis::inference_extents(profile()); });
+  return answers_->inference_extents.get([&] { return walls_by_number(extents()); });
 }
 
 const SpansByUnit& Analysis::spans_by_unit() const {
@@ -86,7 +103,7 @@ const BusyTogether& Analysis::busy_together() const {
 
 const Inferences& Analysis::inferences() const {
   return answers_->inferences.get(
-      [&] { return Inferences(profile(), every_instance, max_inferences); });
+      [&] { return Inferences(*this, every_instance, max_inferences); });
 }
 
 const IssuesBeside& Analysis::issues_beside() const {
@@ -158,12 +175,12 @@ const Result<PathAnalysis>& Analysis::path() const {
     const auto all = [&] {  // kept as long as the path
       return std::shared_ptr<const SpansByUnit>(std::shared_ptr<void>(), &spans_by_unit());
     };
-    return PathAnalysis::create(profile(), std::nullopt, all);
+    return PathAnalysis::create(profile(), std::nullopt, {all, &extents()});
   });
 }
 
 Result<PathAnalysis> Analysis::path(std::uint32_t inference) const {
-  return PathAnalysis::create(profile(), inference);
+  return PathAnalysis::create(profile(), inference, {{}, &extents()});
 }
 
 const OpTraffic& Analysis::traffic() const {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "analysis/answers.hpp"
-#include "analysis/extents_by_inference.hpp"
 #include "analysis/units/busy_together.hpp"
 #include "analysis/units/unit_busy.hpp"
 #include "npuscope/analysis/statistics.hpp"
@@ -111,14 +110,6 @@ std::optional<double> inferences_per_second(const Profile& profile, const Spread
 }
 
 }  // namespace
-
-std::map<std::uint32_t, Interval> inference_extents(const Profile& profile) {
-  const auto extents = extents_by_inference(
-      profile.spans, [&](std::size_t row) { return is_of_inference(profile.spans.kind[row]); });
-  std::map<std::uint32_t, Interval> of_numbers(extents.begin(), extents.end());
-  of_numbers.erase(every_instance);
-  return of_numbers;
-}
 
 Spread walls_of(const std::map<std::uint32_t, Interval>& inference_extents) {
   std::vector<double> walls;

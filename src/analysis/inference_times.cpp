@@ -2,26 +2,16 @@
 
 #include <algorithm>
 
+#include "analysis/span_extents.hpp"
 #include "base/parallel.hpp"
 #include "base/per_thread.hpp"
 
 namespace npuscope::analysis {
 
-Inferences::Inferences(const Profile& profile, std::uint32_t only, std::size_t max)
-    : spans_(profile.spans) {
-  if (spans_.instance.size() == spans_.size()) {
-    std::uint32_t last = every_instance;
-    for (const std::uint32_t id : spans_.instance) {
-      if (id != last && id != every_instance) ids_.push_back(id);
-      last = id;
-      if (ids_.size() > 4 * max) {  // out of order, or too many
-        std::sort(ids_.begin(), ids_.end());
-        ids_.erase(std::unique(ids_.begin(), ids_.end()), ids_.end());
-        if (ids_.size() > max) break;
-      }
-    }
-    std::sort(ids_.begin(), ids_.end());
-    ids_.erase(std::unique(ids_.begin(), ids_.end()), ids_.end());
+Inferences::Inferences(const Analysis& analysis, std::uint32_t only, std::size_t max)
+    : spans_(analysis.profile().spans) {
+  for (const InferenceExtent& inference : analysis.extents().inferences) {
+    if (inference.number != every_instance) ids_.push_back(inference.number);
   }
   one_ = ids_.size() < 2 || ids_.size() > max;
   if (one_) {

@@ -17,7 +17,7 @@ class Inferences {
 
   // All spans are of one inference, called `only`, where the profile does not say or says more
   // than `most`.
-  Inferences(const Profile& profile, std::uint32_t only, std::size_t max);
+  Inferences(const Analysis& analysis, std::uint32_t only, std::size_t max);
 
   std::size_t count() const { return ids_.size(); }
   const std::vector<std::uint32_t>& ids() const { return ids_; }

@@ -41,7 +41,7 @@ void add_to(std::optional<double>& sum, double value) { sum = sum.value_or(0) + 
 void RunFacts::add_op_spans() {
   const Spans& spans = profile_.spans;
   if (spans.size() == 0) return;
-  const analysis::Inferences inferences(profile_, analysis::only_inference(profile_).value_or(0),
+  const analysis::Inferences inferences(analysis_, analysis::only_inference(profile_).value_or(0),
                                         analysis::max_inferences);
   const auto column_of = [&](NumberRole role) { return spans.measure(role); };
   const MeasureColumn* read = column_of(NumberRole::ddr_read);
@@ -82,7 +82,7 @@ void RunFacts::add_op_spans() {
 
 void RunFacts::add_spans() {
   const Spans& spans = profile_.spans;
-  const analysis::Inferences inferences(profile_, analysis::only_inference(profile_).value_or(0),
+  const analysis::Inferences inferences(analysis_, analysis::only_inference(profile_).value_or(0),
                                         analysis::max_inferences);
   for (std::size_t row = 0; row < spans.size(); ++row) {
     const std::uint32_t place = inferences.of(row);

@@ -41,6 +41,7 @@ namespace npuscope::analysis {
 class Inferences;
 class IssuesBeside;
 class OpSpansInGroups;
+struct SpanExtents;
 struct BusyTogether;
 struct OpTimes;
 struct UnitBusy;
@@ -98,7 +99,8 @@ class Analysis {
   Diagnosis findings(const DiagnoseOptions& options = {}) const;
 
   // What most answers start from.
-  Interval timeline_extent() const;  // timeline_of(profile())
+  Interval timeline_extent() const;    // timeline_of(profile())
+  const SpanExtents& extents() const;  // analysis/span_extents.hpp, for the questions themselves
   // First start to last end of each inference, where spans say of which they are; by its number.
   const std::map<std::uint32_t, Interval>& inference_extents() const;
   const SpansByUnit& spans_by_unit() const;

@@ -43,8 +43,7 @@ struct Spread {
 // In the order of the samples; all zero without any.
 Spread spread_of(const std::vector<double>& samples);
 
-// First start to last end of each inference, where spans say of which they are; by its number.
-std::map<std::uint32_t, Interval> inference_extents(const Profile& profile);
+// Of the extents of inferences, by number.
 Spread walls_of(const std::map<std::uint32_t, Interval>& inference_extents);
 // The time in which any of them ran.
 IntervalSet times_of(const std::map<std::uint32_t, Interval>& inference_extents);

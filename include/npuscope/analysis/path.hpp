@@ -167,16 +167,22 @@ struct ExecutionTimes {
 };
 
 struct PathGraph;
+struct SpanExtents;
+
+// What a path needs of the profile and somebody may know; what is not there is found anew.
+struct PathBasics {
+  // By unit; asked for where the path is of all spans.
+  std::function<std::shared_ptr<const SpansByUnit>()> all_spans;
+  const SpanExtents* extents = nullptr;  // analysis/span_extents.hpp
+};
 
 class PathAnalysis {
  public:
   // Of one inference; `instance` none: the one whose wall is nearest the median of all but the
   // first. Usage errors: the profile has no work with times, no such inference, or times beyond
   // 2^52 ticks of each other.
-  // `all_spans` gives them by unit, and is asked for where the path is of all of them.
-  using AllSpans = std::function<std::shared_ptr<const SpansByUnit>()>;
   static Result<PathAnalysis> create(const Profile& profile, std::optional<std::uint32_t> instance,
-                                     const AllSpans& all_spans = {});
+                                     const PathBasics& known = {});
 
   const PathBasis& basis() const;
   CriticalPath observed() const;

@@ -24,7 +24,7 @@ enum class Role : std::uint8_t {
   frame,    // inference, activation, annotation: encloses work, is none itself
   overlay,  // async, instant: beside the unit's own work
 };
-inline Role role_of(SpanKind kind) {
+constexpr Role role_of(SpanKind kind) {
   switch (kind) {
     case SpanKind::op:
     case SpanKind::transfer:

@@ -43,8 +43,8 @@ struct RunSamples::Held {
   explicit Held(const Profile& of)
       : profile(of),
         groups(of),
-        spans(of, only_inference(of).value_or(0), max_inferences),
         analysis(of),
+        spans(analysis, only_inference(of).value_or(0), max_inferences),
         numbers(of.numbers ? *of.numbers : made) {}
 
   void make_numbers();
@@ -65,10 +65,10 @@ struct RunSamples::Held {
 
   const Profile& profile;
   OpGroups groups;
-  Inferences spans;  // those that spans are of
   Analysis analysis;
-  TimeBase base;    // of the profile: the clock's rate, or the one that it had during the timeline
-  RunNumbers made;  // of the profile, but for what is only made when asked for
+  Inferences spans;  // those that spans are of
+  TimeBase base;     // of the profile: the clock's rate, or the one that it had during the timeline
+  RunNumbers made;   // of the profile, but for what is only made when asked for
   const RunNumbers& numbers;
   std::vector<Metric>& metrics = made.metrics;
   std::unordered_map<std::string, std::size_t> place_of;

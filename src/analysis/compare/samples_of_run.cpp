@@ -59,7 +59,7 @@ Metric& RunSamples::Held::add(std::string name, MeasureKind kind, SampleQuantity
 }
 
 void RunSamples::Held::add_times() {
-  const Interval timeline = timeline_of(profile);
+  const Interval timeline = analysis.timeline_extent();
   base = time_base(profile, profile.base_clock);
   if (const auto rate = rate_during(profile, timeline)) base.hertz = rate->value;
   if (timeline.begin == timeline.end) return;

@@ -71,4 +71,7 @@ double MemoryCells::median(const std::vector<Value>& values, const Over& over) c
   return median_with(std::move(others), zeros);
 }
 
+template double MemoryCells::median(const std::vector<double>&, const Over&) const;
+template double MemoryCells::median(const std::vector<std::int64_t>&, const Over&) const;
+
 }  // namespace npuscope::analysis

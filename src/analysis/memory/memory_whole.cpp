@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/extents_by_inference.hpp"
+#include "analysis/span_extents.hpp"
 #include "base/parallel.hpp"
 #include "npuscope/analysis/timeline.hpp"
 
@@ -109,14 +109,14 @@ void MemoryAnalysis::find_inferences() {
   const Spans& spans = profile_.spans;
   has_instances_ = spans.instance.size() == spans.size() && spans.size() > 0;
   table_.timeline = analysis_.timeline_extent();
-  std::vector<InferenceExtent> extents = extents_by_inference(
-      spans, [&](std::size_t row) { return is_of_inference(spans.kind[row]); });
-  if (extents.empty() && spans.size() > 0) extents.push_back({0, table_.timeline});
-  std::vector<double> walls;
-  for (const auto& [instance, extent] : extents) {
-    table_.inferences.push_back({instance, length_of(extent), {}});
-    walls.push_back(double(length_of(extent)));
+  for (const InferenceExtent& extent : analysis_.extents().inferences) {
+    if (extent.runs) table_.inferences.push_back({extent.number, length_of(extent.wall), {}});
   }
+  if (table_.inferences.empty() && spans.size() > 0) {
+    table_.inferences.push_back({0, length_of(table_.timeline), {}});
+  }
+  std::vector<double> walls;
+  for (const auto& inference : table_.inferences) walls.push_back(double(inference.wall));
   table_.walls = spread_of(walls);
   table_.first_apart = walls.size() > 1;
   table_.wall = walls.size() > 1 ? table_.walls.median_of_rest : table_.walls.first;

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "analysis/answers.hpp"
-#include "analysis/extents_by_inference.hpp"
 #include "analysis/ops/op_runs.hpp"
+#include "analysis/span_extents.hpp"
 #include "npuscope/analysis/timeline.hpp"
 
 namespace npuscope::analysis {
@@ -46,8 +46,9 @@ class Times {
  private:
   // The inference whose length is the median of those after the first.
   void choose() {
-    std::vector<InferenceExtent> inferences = extents_by_inference(
-        spans_, [&](std::size_t row) { return role_of(spans_.kind[row]) == Role::work; });
+    std::vector<InferenceExtent> inferences;
+    std::ranges::copy_if(analysis_.extents().inferences, std::back_inserter(inferences),
+                         &InferenceExtent::works);
     times_.inferences = std::uint32_t(inferences.size());
     if (inferences.empty()) return;
     if (inferences.size() > 1) inferences.erase(inferences.begin());
@@ -57,16 +58,17 @@ class Times {
                        const auto length = [](const Interval& extent) {
                          return saturating_subtract(extent.end, extent.begin);
                        };
-                       return std::pair(length(a.second), a.first) <
-                              std::pair(length(b.second), b.first);
+                       return std::pair(length(a.work), a.number) <
+                              std::pair(length(b.work), b.number);
                      });
-    chosen_ = times_.inference = middle->first;
+    chosen_ = *middle;
+    times_.inference = middle->number;
   }
 
   std::vector<std::uint32_t> rows_of_chosen() const {
     std::vector<std::uint32_t> rows;
-    for (std::size_t row = 0; row < spans_.size(); ++row) {
-      if (spans_.instance[row] == *chosen_) rows.push_back(std::uint32_t(row));
+    for (std::uint32_t row = chosen_->first_row; row < chosen_->rows_end; ++row) {
+      if (spans_.instance[row] == chosen_->number) rows.push_back(row);
     }
     return rows;
   }
@@ -106,7 +108,7 @@ class Times {
   const Spans& spans_;
   const Analysis& analysis_;
   const std::vector<std::int64_t>& self_times_;
-  std::optional<std::uint32_t> chosen_;
+  std::optional<InferenceExtent> chosen_;
   OpTimes times_;
 };
 

@@ -105,8 +105,8 @@ void fill_gap_parts(const PathGraph& graph, std::vector<PathStep>& steps) {
 
 Result<PathAnalysis> PathAnalysis::create(const Profile& profile,
                                           std::optional<std::uint32_t> instance,
-                                          const AllSpans& all_spans) {
-  auto graph = make_path_graph(profile, instance, all_spans);
+                                          const PathBasics& known) {
+  auto graph = make_path_graph(profile, instance, known);
   if (!graph) return tl::unexpected(graph.error());
   return PathAnalysis(std::move(*graph));
 }

@@ -69,12 +69,12 @@ void PathGraph::add(std::uint32_t of_row, NodeKind of_kind, std::int64_t time) {
 
 Result<std::shared_ptr<const PathGraph>> make_path_graph(const Profile& profile,
                                                          std::optional<std::uint32_t> instance,
-                                                         const PathAnalysis::AllSpans& all_spans) {
+                                                         const PathBasics& known) {
   auto graph = std::make_shared<PathGraph>();
   graph->profile = &profile;
   {
     PathNodes nodes(profile, *graph);
-    if (const Status selected = nodes.select(instance, all_spans); !selected) {
+    if (const Status selected = nodes.select(instance, known); !selected) {
       return tl::unexpected(selected.error());
     }
     nodes.add();

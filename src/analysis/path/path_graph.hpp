@@ -80,6 +80,6 @@ struct PathGraph {
 // Nodes with their times, rows and units; then the constraints; then order, latencies and delays.
 Result<std::shared_ptr<const PathGraph>> make_path_graph(const Profile& profile,
                                                          std::optional<std::uint32_t> instance,
-                                                         const PathAnalysis::AllSpans& all_spans);
+                                                         const PathBasics& known);
 
 }  // namespace npuscope::analysis

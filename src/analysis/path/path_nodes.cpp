@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/path/path_selection.hpp"
+#include "analysis/span_extents.hpp"
 #include "base/counting_sort.hpp"
 #include "base/parallel.hpp"
 #include "npuscope/analysis/timeline.hpp"
@@ -88,8 +89,9 @@ bool PathNodes::is_selected(std::size_t row) const {
   return !graph_.basis.instance || spans.instance[row] == *graph_.basis.instance;
 }
 
-void PathNodes::select_rows(const PathAnalysis::AllSpans& all) {
-  const std::vector<RowRange> parts = ranges_of(profile_.spans.size());
+void PathNodes::select_rows(RowRange among, const PathBasics& known) {
+  std::vector<RowRange> parts = ranges_of(among.last - among.first);
+  for (RowRange& part : parts) part = {part.first + among.first, part.last + among.first};
   std::vector<std::size_t> next(parts.size());
   parallel_for(parts.size(), [&](std::size_t part) {
     for (std::size_t row = parts[part].first; row < parts[part].last; ++row) {
@@ -99,7 +101,7 @@ void PathNodes::select_rows(const PathAnalysis::AllSpans& all) {
   std::size_t count = 0;
   for (std::size_t& each : next) count += std::exchange(each, count);
   if (count == profile_.spans.size()) {
-    by_unit_ = all ? all() : std::make_shared<const SpansByUnit>(profile_);
+    by_unit_ = known.all_spans ? known.all_spans() : std::make_shared<const SpansByUnit>(profile_);
     return;
   }
   Column<std::uint32_t> rows;
@@ -112,33 +114,35 @@ void PathNodes::select_rows(const PathAnalysis::AllSpans& all) {
   by_unit_ = std::make_shared<const SpansByUnit>(profile_, rows);
 }
 
-void PathNodes::note_kinds() {
+void PathNodes::note_kinds(RowRange among) {
   const Spans& spans = profile_.spans;
-  for (std::uint32_t row = 0; row < spans.size(); ++row) {
+  for (std::size_t row = among.first; row < among.last; ++row) {
     const SpanKind kind = spans.kind[row];
     const bool waits =
         kind == SpanKind::barrier || kind == SpanKind::dma_wait || kind == SpanKind::wait;
     if ((!waits && kind != SpanKind::transfer) || !is_selected(row)) continue;
     has_transfers_ = has_transfers_ || kind == SpanKind::transfer;
     has_event_waits_ = has_event_waits_ || kind == SpanKind::wait;
-    if (kind == SpanKind::barrier) barriers_.push_back(row);
+    if (kind == SpanKind::barrier) barriers_.push_back(std::uint32_t(row));
     if (kind != SpanKind::dma_wait) continue;
     dma_waits_ += 1;
     min_dma_wait_ = std::min(min_dma_wait_, length_of(interval_of(spans, row)));
   }
 }
 
-Status PathNodes::select(std::optional<std::uint32_t> instance, const PathAnalysis::AllSpans& all) {
-  const Result<Interval> timeline = choose_timeline(profile_, instance, graph_.basis);
-  if (!timeline) return tl::unexpected(timeline.error());
-  if (length_of(*timeline) > longest_timeline) {
+Status PathNodes::select(std::optional<std::uint32_t> instance, const PathBasics& known) {
+  const SpanExtents own = known.extents ? SpanExtents{} : extents_of(profile_);
+  const SpanExtents& extents = known.extents ? *known.extents : own;
+  const auto chosen = choose_timeline(profile_, extents, instance, graph_.basis);
+  if (!chosen) return tl::unexpected(chosen.error());
+  if (length_of(chosen->timeline) > longest_timeline) {
     return usage_error(
         "the times of the profile lie more than 2^52 ticks apart; choose a part with --from and "
         "--until");
   }
-  graph_.timeline = *timeline;
-  select_rows(all);
-  note_kinds();
+  graph_.timeline = chosen->timeline;
+  select_rows(chosen->rows, known);
+  note_kinds(chosen->rows);
   graph_.by_unit = by_unit_;
   return {};
 }

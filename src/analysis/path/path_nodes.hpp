@@ -10,6 +10,7 @@
 #include "analysis/path/path_graph.hpp"
 #include "analysis/path/path_latency_classes.hpp"
 #include "analysis/path/path_time_order.hpp"
+#include "base/parallel.hpp"
 #include "npuscope/profile/column.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
 
@@ -50,7 +51,7 @@ class PathNodes {
  public:
   PathNodes(const Profile& profile, PathGraph& graph) : profile_(profile), graph_(graph) {}
 
-  Status select(std::optional<std::uint32_t> instance, const PathAnalysis::AllSpans& all);
+  Status select(std::optional<std::uint32_t> instance, const PathBasics& known);
   void add();
 
   const SpansByUnit& by_unit() const { return *by_unit_; }  // work and waits
@@ -117,8 +118,8 @@ class PathNodes {
 
  private:
   bool is_selected(std::size_t row) const;
-  void select_rows(const PathAnalysis::AllSpans& all);
-  void note_kinds();
+  void select_rows(RowRange among, const PathBasics& known);
+  void note_kinds(RowRange among);
   void find_executions();
   void sort_executions(std::size_t op);
   void find_runs();

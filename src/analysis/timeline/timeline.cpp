@@ -19,55 +19,6 @@ const char* name_of(Domain domain) {
 
 namespace {
 
-// Of what ran, and of what is only beside it.
-struct Extents {
-  Interval of[2] = {none(), none()};
-
-  static Interval none() {
-    return {std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()};
-  }
-  static bool is_none(Interval extent) { return extent.begin > extent.end; }
-  void extend(bool beside, Interval by) {
-    of[beside].begin = std::min(of[beside].begin, by.begin);
-    of[beside].end = std::max(of[beside].end, by.end);
-  }
-};
-
-Extents extents_of(const Spans& spans, RowRange rows) {
-  Extents extents;
-  Interval ran = Extents::none();  // apart, for a processor to keep at hand
-  for (std::size_t row = rows.first; row < rows.last; ++row) {
-    const SpanKind kind = spans.kind[row];
-    if (kind == SpanKind::activation) continue;
-    const Interval interval = interval_of(spans, row);
-    if (role_of(kind) == Role::overlay) {
-      extents.extend(true, interval);
-      continue;
-    }
-    ran.begin = std::min(ran.begin, interval.begin);
-    ran.end = std::max(ran.end, interval.end);
-  }
-  extents.extend(false, ran);
-  return extents;
-}
-
-}  // namespace
-
-Interval timeline_of(const Profile& profile) {
-  const std::vector<RowRange> parts = ranges_of(profile.spans.size());
-  std::vector<Extents> of_parts(parts.size());
-  parallel_for(parts.size(),
-               [&](std::size_t part) { of_parts[part] = extents_of(profile.spans, parts[part]); });
-  Extents all;
-  for (const Extents& extents : of_parts) {
-    for (const bool beside : {false, true}) all.extend(beside, extents.of[beside]);
-  }
-  if (!Extents::is_none(all.of[0])) return all.of[0];
-  return Extents::is_none(all.of[1]) ? Interval{} : all.of[1];
-}
-
-namespace {
-
 // The slices in which another may lie. One that ends before a later one is no more the innermost of
 // any, so the ends only fall towards the top of the stack, and each slice comes and goes once.
 class Nesting {

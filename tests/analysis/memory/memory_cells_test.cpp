@@ -36,8 +36,8 @@ TEST(MemoryCells, MediansAreThoseOfAllInferences) {
   for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
     Choices choices(seed);
     const std::uint32_t count = 2 + choices.below(9);
-    const Profile profile = profile_of(count);
-    const Inferences inferences(profile, 0, choices.below(4) == 0 ? 1 : 1000);
+    const Analysis analysis(profile_of(count));
+    const Inferences inferences(analysis, 0, choices.below(4) == 0 ? 1 : 1000);
     const std::size_t spans = choices.below(3) == 0 ? 0 : 1000;  // with few, cells are in a map
     MemoryCells cells(inferences, spans);
     std::vector<double> ticks(count, 0);
@@ -68,8 +68,8 @@ TEST(MemoryCells, MediansAreThoseOfAllInferences) {
 }
 
 TEST(MemoryCells, OneIsTakenOnlyWhereThereIsOne) {
-  const Profile profile = profile_of(2);
-  const Inferences inferences(profile, 0, 1000);
+  const Analysis analysis(profile_of(2));
+  const Inferences inferences(analysis, 0, 1000);
   MemoryCells cells(inferences, 10);
   for (const std::uint32_t inference : {0u, 1u}) {
     const std::uint32_t cell = cells.of(inference);
@@ -85,8 +85,8 @@ TEST(MemoryCells, OneIsTakenOnlyWhereThereIsOne) {
 // As what is of no inference has, beside all inferences: those in which it did nothing of a figure
 // count, whether they come before or after the others.
 TEST(MemoryCells, MoreCellsThanInferencesAllCount) {
-  const Profile profile = profile_of(4);
-  const Inferences inferences(profile, 0, 1000);
+  const Analysis analysis(profile_of(4));
+  const Inferences inferences(analysis, 0, 1000);
   MemoryCells cells(inferences, 10);
   for (const std::uint32_t inference : {0u, 1u, 2u, 3u}) {
     cells.begin(100 + cells.of(inference));

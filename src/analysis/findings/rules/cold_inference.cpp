@@ -103,7 +103,7 @@ RuleOutcome apply(FindingContext& context) {
         fmt::format("The first inference is cold: {:.2f} times the median of the others",
                     walls.first / walls.median_of_rest);
   }
-  const auto extents = inference_extents(profile);
+  const auto& extents = context.analysis().inference_extents();
   if (!extents.empty() && is_cold(walls)) {
     finding.places = {{UnitId::none, extents.begin()->second}};
   }

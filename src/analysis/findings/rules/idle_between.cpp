@@ -41,7 +41,7 @@ Between between(const std::map<std::uint32_t, Interval>& extents) {
 
 RuleOutcome apply(FindingContext& context) {
   if (!context.has_timeline()) return Missing{"a timeline of units"};
-  const Between found = between(inference_extents(context.profile()));
+  const Between found = between(context.analysis().inference_extents());
   if (found.pairs == 0) return Missing{"two inferences that follow one another"};
   const double idle = double(found.sum);
   if (idle < min_share * context.wall()) return DoesNotApply{};

@@ -1,0 +1,130 @@
+#include "analysis/span_extents.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "base/parallel.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+constexpr Interval no_extent{std::numeric_limits<std::int64_t>::max(),
+                             std::numeric_limits<std::int64_t>::min()};
+
+void extend_by(Interval& interval, const Interval& by) {
+  interval.begin = std::min(interval.begin, by.begin);
+  interval.end = std::max(interval.end, by.end);
+}
+
+// What a span of a kind is part of.
+struct PartOf {
+  bool wall, work, beside;
+};
+constexpr auto part_of_kinds = [] {
+  std::array<PartOf, span_kind_count> parts{};
+  for (std::size_t kind = 0; kind < span_kind_count; ++kind) {
+    const Role role = role_of(SpanKind(kind));
+    parts[kind] = {is_of_inference(SpanKind(kind)), role == Role::work, role == Role::overlay};
+  }
+  return parts;
+}();
+
+InferenceExtent begin_extent(std::uint32_t number, std::size_t row) {
+  const auto first = std::uint32_t(row);
+  return {number, first, first, false, false, no_extent, no_extent};
+}
+
+// Sorts them and makes one of those of the same inference.
+void unite_extents(std::vector<InferenceExtent>& extents) {
+  if (!std::ranges::is_sorted(extents, {}, &InferenceExtent::number)) {
+    std::ranges::sort(extents, {}, &InferenceExtent::number);
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    if (kept == 0 || extents[kept - 1].number != extents[i].number) {
+      extents[kept++] = extents[i];
+      continue;
+    }
+    InferenceExtent& into = extents[kept - 1];
+    const InferenceExtent& other = extents[i];
+    into.first_row = std::min(into.first_row, other.first_row);
+    into.rows_end = std::max(into.rows_end, other.rows_end);
+    into.runs = into.runs || other.runs;
+    into.works = into.works || other.works;
+    extend_by(into.wall, other.wall);
+    extend_by(into.work, other.work);
+  }
+  extents.resize(kept);
+}
+
+// Of some rows, by one thread.
+struct ExtentsOfRows {
+  std::vector<InferenceExtent> inferences;
+  Interval beside = no_extent;
+
+  void look(const Spans& spans, RowRange rows) {
+    const bool tells = spans.instance.size() == spans.size();
+    std::size_t limit = 4'096;
+    InferenceExtent at = begin_extent(tells ? spans.instance[rows.first] : 0, rows.first);
+    const auto close = [&](std::size_t row) {
+      at.rows_end = std::uint32_t(row);
+      if (inferences.size() == limit) {
+        unite_extents(inferences);
+        limit = std::max(limit, 2 * inferences.size());
+      }
+      inferences.push_back(at);
+    };
+    for (std::size_t row = rows.first; row < rows.last; ++row) {
+      // Neighbours are mostly of the same inference.
+      if (tells && spans.instance[row] != at.number) {
+        close(row);
+        at = begin_extent(spans.instance[row], row);
+      }
+      const PartOf& part = part_of_kinds[std::size_t(spans.kind[row])];
+      const Interval interval = interval_of(spans, row);
+      if (part.wall) {
+        at.runs = true;
+        extend_by(at.wall, interval);
+      }
+      if (part.work) {
+        at.works = true;
+        extend_by(at.work, interval);
+      }
+      if (part.beside) extend_by(beside, interval);
+    }
+    close(rows.last);
+    unite_extents(inferences);
+  }
+};
+
+}  // namespace
+
+SpanExtents extents_of(const Profile& profile) {
+  SpanExtents extents;
+  const Spans& spans = profile.spans;
+  if (spans.size() == 0) return extents;
+  const std::vector<RowRange> ranges = ranges_of(spans.size());
+  std::vector<ExtentsOfRows> parts(ranges.size());
+  parallel_for(parts.size(), [&](std::size_t part) { parts[part].look(spans, ranges[part]); });
+  Interval ran = no_extent, beside = no_extent;
+  for (ExtentsOfRows& part : parts) {
+    extend_by(beside, part.beside);
+    extents.inferences.insert(extents.inferences.end(), part.inferences.begin(),
+                              part.inferences.end());
+    part = {};
+  }
+  unite_extents(extents.inferences);
+  for (const InferenceExtent& inference : extents.inferences) {
+    extend_by(ran, inference.wall);
+    extents.works = extents.works || inference.works;
+  }
+  const auto is_none = [](Interval interval) { return interval.begin > interval.end; };
+  extents.timeline = !is_none(ran) ? ran : !is_none(beside) ? beside : Interval{};
+  if (spans.instance.size() != spans.size()) extents.inferences.clear();
+  return extents;
+}
+
+Interval timeline_of(const Profile& profile) { return extents_of(profile).timeline; }
+
+}  // namespace npuscope::analysis
