@@ -17,22 +17,23 @@ void extend_by(Interval& interval, const Interval& by) {
   interval.end = std::max(interval.end, by.end);
 }
 
-// What a span of a kind is part of.
-struct PartOf {
-  bool wall, work, beside;
-};
-constexpr auto part_of_kinds = [] {
-  std::array<PartOf, span_kind_count> parts{};
+// What a span of a kind is part of, as bits: the compiler keeps them in a register.
+constexpr unsigned of_wall = 1, of_work = 2, is_beside = 4;
+constexpr auto parts_of_kinds = [] {
+  std::array<std::uint8_t, span_kind_count> parts{};
   for (std::size_t kind = 0; kind < span_kind_count; ++kind) {
     const Role role = role_of(SpanKind(kind));
-    parts[kind] = {is_of_inference(SpanKind(kind)), role == Role::work, role == Role::overlay};
+    parts[kind] =
+        std::uint8_t((is_of_inference(SpanKind(kind)) ? of_wall : 0) |
+                     (role == Role::work ? of_work : 0) | (role == Role::overlay ? is_beside : 0));
   }
   return parts;
 }();
 
-InferenceExtent begin_extent(std::uint32_t number, std::size_t row) {
-  const auto first = std::uint32_t(row);
-  return {number, first, first, false, false, no_extent, no_extent};
+// No branch: which kinds follow one another cannot be foretold.
+void extend_if(bool is_part, Interval& interval, const Interval& by) {
+  interval.begin = std::min(interval.begin, is_part ? by.begin : no_extent.begin);
+  interval.end = std::max(interval.end, is_part ? by.end : no_extent.end);
 }
 
 // Sorts them and makes one of those of the same inference.
@@ -64,37 +65,35 @@ struct ExtentsOfRows {
   Interval beside = no_extent;
 
   void look(const Spans& spans, RowRange rows) {
-    const bool tells = spans.instance.size() == spans.size();
     std::size_t limit = 4'096;
-    InferenceExtent at = begin_extent(tells ? spans.instance[rows.first] : 0, rows.first);
-    const auto close = [&](std::size_t row) {
-      at.rows_end = std::uint32_t(row);
+    for (std::size_t row = rows.first; row < rows.last; row = inferences.back().rows_end) {
       if (inferences.size() == limit) {
         unite_extents(inferences);
         limit = std::max(limit, 2 * inferences.size());
       }
-      inferences.push_back(at);
-    };
-    for (std::size_t row = rows.first; row < rows.last; ++row) {
-      // Neighbours are mostly of the same inference.
-      if (tells && spans.instance[row] != at.number) {
-        close(row);
-        at = begin_extent(spans.instance[row], row);
-      }
-      const PartOf& part = part_of_kinds[std::size_t(spans.kind[row])];
-      const Interval interval = interval_of(spans, row);
-      if (part.wall) {
-        at.runs = true;
-        extend_by(at.wall, interval);
-      }
-      if (part.work) {
-        at.works = true;
-        extend_by(at.work, interval);
-      }
-      if (part.beside) extend_by(beside, interval);
+      inferences.push_back(look_at_one(spans, {row, rows.last}));
     }
-    close(rows.last);
     unite_extents(inferences);
+  }
+
+ private:
+  // As many of the rows as are of the inference of the first.
+  InferenceExtent look_at_one(const Spans& spans, RowRange rows) {
+    const bool tells = spans.instance.size() == spans.size();
+    const std::uint32_t number = tells ? spans.instance[rows.first] : 0;
+    Interval wall = no_extent, work = no_extent;
+    std::size_t row = rows.first;
+    for (; row < rows.last; ++row) {
+      if (tells && spans.instance[row] != number) break;
+      const unsigned parts = parts_of_kinds[std::size_t(spans.kind[row])];
+      const Interval interval = interval_of(spans, row);
+      extend_if((parts & of_wall) != 0, wall, interval);
+      extend_if((parts & of_work) != 0, work, interval);
+      if ((parts & is_beside) != 0) extend_by(beside, interval);
+    }
+    const auto is_any = [](Interval interval) { return interval.begin <= interval.end; };
+    return {number, std::uint32_t(rows.first), std::uint32_t(row), is_any(wall), is_any(work), wall,
+            work};
   }
 };
 

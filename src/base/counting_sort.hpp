@@ -1,8 +1,8 @@
 // Puts items into groups, on all cores; those of a group stay in the order in which they were.
 //
 //   CountingSort by_unit(rows, units, [&](std::size_t row) { return unit_of(row); });
-//   std::vector<std::uint32_t> sorted(by_unit.size());
-//   by_unit.place([&](std::size_t row, std::uint32_t place) { sorted[place] = row; });
+//   std::vector<std::uint32_t> sorted;
+//   by_unit.place_items(sorted);
 //   by_unit.first()[3]                  // where group 3 begins in `sorted`, [4] where it ends
 //
 // The function of an item's group is asked twice. Both functions run on several threads at once. Up
@@ -60,6 +60,14 @@ class CountingSort {
         if (group != counting_sort_leaves_out) put(item, next_[part][group]++);
       }
     });
+  }
+
+  // The numbers of the items that are in groups, one group after the other, in place of what is
+  // there.
+  template <class Numbers>
+  void place_items(Numbers& into) {
+    into.resize(size());
+    place([&](std::size_t item, std::uint32_t place) { into[place] = std::uint32_t(item); });
   }
 
  private:

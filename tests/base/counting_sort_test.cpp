@@ -24,9 +24,8 @@ TEST(CountingSort, IsAStableSortByGroup) {
 
       CountingSort sort(items, groups, [&](std::size_t item) { return group_of[item]; });
       ASSERT_EQ(sort.size(), expected.size());
-      std::vector<std::uint32_t> sorted(sort.size());
-      sort.place(
-          [&](std::size_t item, std::uint32_t place) { sorted[place] = std::uint32_t(item); });
+      std::vector<std::uint32_t> sorted{1, 2, 3};
+      sort.place_items(sorted);
       EXPECT_EQ(sorted, expected);
       ASSERT_EQ(sort.first().size(), groups + 1u);
       EXPECT_EQ(sort.first().back(), expected.size());

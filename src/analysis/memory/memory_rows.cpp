@@ -17,8 +17,7 @@ void MemoryAnalysis::sort_ops() {
   CountingSort by_group(ops + 1, groups_.rows.size(),
                         [&](std::size_t op) { return groups_.of(OpId(std::uint32_t(op))); });
   first_ = by_group.first();
-  ops_.resize(by_group.size());
-  by_group.place([&](std::size_t op, std::uint32_t place) { ops_[place] = std::uint32_t(op); });
+  by_group.place_items(ops_);
 }
 
 void MemoryAnalysis::add_span(MemoryCells& cells, std::uint32_t cell, const Counted& span) const {

@@ -24,8 +24,7 @@ struct RowsByOp {
       return is_run(spans.kind[row]) && is_wanted(op, row) ? op : counting_sort_leaves_out;
     });
     first = by_op.first();
-    rows.resize(by_op.size());
-    by_op.place([&](std::size_t row, std::uint32_t at) { rows[at] = std::uint32_t(row); });
+    by_op.place_items(rows);
   }
 
   std::span<const std::uint32_t> of(std::size_t op) const {

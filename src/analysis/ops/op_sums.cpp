@@ -62,8 +62,7 @@ void OpSums::sort_ops() {
   CountingSort by_group(ops, keys_.count(),
                         [&](std::size_t op) { return keys_.of(OpId(std::uint32_t(op))); });
   first_ = by_group.first();
-  ops_.resize(by_group.size());
-  by_group.place([&](std::size_t op, std::uint32_t place) { ops_[place] = std::uint32_t(op); });
+  by_group.place_items(ops_);
 }
 
 void OpSums::add(OpColumn column, Source source) {

@@ -241,7 +241,7 @@ class OpTableBuilder::Runs {
     CountingSort sort(spans.size(), ops + 1, [&](std::size_t i) {
       return std::uint32_t(std::min<std::size_t>(index_of(spans[i].op), ops));
     });
-    sort.place([&](std::size_t i, std::uint32_t place) { order_[place] = std::uint32_t(i); });
+    sort.place_items(order_);
     return order_;
   }
 

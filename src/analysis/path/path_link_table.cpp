@@ -43,8 +43,7 @@ class LinkTable {
     if (loose_.empty()) return;
     CountingSort by_node(loose_.size(), graph_.size(), [&](std::size_t i) { return loose_[i].to; });
     first_loose_ = by_node.first();
-    sorted_.resize(loose_.size());
-    by_node.place([&](std::size_t i, std::uint32_t at) { sorted_[at] = std::uint32_t(i); });
+    by_node.place_items(sorted_);
     const auto before = [&](std::uint32_t a, std::uint32_t b) {
       return loose_[a].place < loose_[b].place;
     };

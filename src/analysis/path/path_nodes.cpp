@@ -170,8 +170,7 @@ void PathNodes::find_issues() {
     return counts ? index_of(span.op) : counting_sort_leaves_out;
   });
   Column<std::uint32_t> places;
-  places.resize(by_op.size());
-  by_op.place([&](std::size_t place, std::uint32_t at) { places[at] = std::uint32_t(place); });
+  by_op.place_items(places);
   issue_of_.assign(profile_.spans.size(), PathGraph::none);
   parallel_for(ops, [&](std::size_t op) {
     const auto of_op =
@@ -404,8 +403,7 @@ void PathNodes::find_executions() {
     return counts ? op : counting_sort_leaves_out;
   });
   first_of_op_ = by_op.first();
-  executions_.resize(by_op.size());
-  by_op.place([&](std::size_t node, std::uint32_t at) { executions_[at] = std::uint32_t(node); });
+  by_op.place_items(executions_);
   parallel_for(ops, [&](std::size_t op) { sort_executions(op); });
 }
 

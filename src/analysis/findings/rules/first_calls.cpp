@@ -7,6 +7,7 @@
 
 #include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
+#include "analysis/span_extents.hpp"
 #include "analysis/timeline/span_engines.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
@@ -34,14 +35,18 @@ struct Call {
   std::size_t op = 0;
 };
 
-std::map<Alike, std::vector<Call>> calls_of(const Profile& profile) {
+// Of the first inference, or of all spans.
+std::map<Alike, std::vector<Call>> calls_of(const Analysis& analysis) {
+  const Profile& profile = analysis.profile();
   const Spans& spans = profile.spans;
-  std::uint32_t first = every_instance;
-  for (const std::uint32_t instance : spans.instance) first = std::min(first, instance);
+  const auto& inferences = analysis.extents().inferences;
+  const bool tells = !inferences.empty();
+  const std::size_t first_row = tells ? inferences.front().first_row : 0;
+  const std::size_t rows_end = tells ? inferences.front().rows_end : spans.size();
   const SpanEngines engines(profile);
   std::vector<std::optional<Call>> of_op(profile.ops.size());
-  for (std::size_t row = 0; row < spans.size(); ++row) {
-    if (!spans.instance.empty() && spans.instance[row] != first) continue;
+  for (std::size_t row = first_row; row < rows_end; ++row) {
+    if (tells && spans.instance[row] != inferences.front().number) continue;
     const std::size_t op = index_of(spans.op[row]);
     if (role_of(spans.kind[row]) != Role::work || spans.kind[row] == SpanKind::transfer ||
         op >= profile.ops.size()) {
@@ -62,9 +67,10 @@ std::map<Alike, std::vector<Call>> calls_of(const Profile& profile) {
   return calls;
 }
 
-std::vector<Slow> slow_first_calls(const Profile& profile) {
+std::vector<Slow> slow_first_calls(const Analysis& analysis) {
+  const Profile& profile = analysis.profile();
   std::vector<Slow> slow;
-  for (auto& [alike, calls] : calls_of(profile)) {
+  for (auto& [alike, calls] : calls_of(analysis)) {
     if (calls.size() < min_calls) continue;
     std::vector<Call> sorted = calls;
     std::sort(sorted.begin(), sorted.end(),
@@ -83,7 +89,7 @@ std::vector<Slow> slow_first_calls(const Profile& profile) {
 
 RuleOutcome apply(FindingContext& context) {
   if (!context.has_timeline()) return Missing{"a timeline of units"};
-  const std::vector<Slow> slow = slow_first_calls(context.profile());
+  const std::vector<Slow> slow = slow_first_calls(context.analysis());
   double excess = 0;
   for (const Slow& each : slow) excess += each.excess();
   if (!(context.wall() > 0) || excess < min_share * context.wall()) return DoesNotApply{};

@@ -176,9 +176,7 @@ class TraceReader {
     CountingSort by_fate(events_.slices.size(), fates,
                          [this](std::size_t row) { return fate_of(row); });
     Column<std::uint32_t> sorted;
-    sorted.resize(by_fate.size());
-    by_fate.place(
-        [&](std::size_t row, std::uint32_t place) { sorted[place] = std::uint32_t(row); });
+    by_fate.place_items(sorted);
     const auto rows_of = [&](Fate fate) {
       const auto first = by_fate.first().begin() + std::ptrdiff_t(fate);
       return std::span(sorted).subspan(first[0], first[1] - first[0]);

@@ -178,9 +178,7 @@ void TraceRuns::gather_operators() {
   }
   CountingSort by_pattern(runs_.size(), patterns_.size(),
                           [&](std::size_t run) { return runs_[run].pattern; });
-  by_pattern_.resize(runs_.size());
-  by_pattern.place(
-      [&](std::size_t run, std::uint32_t place) { by_pattern_[place] = std::uint32_t(run); });
+  by_pattern.place_items(by_pattern_);
   first_of_pattern_ = by_pattern.first();
 }
 
