@@ -1,6 +1,8 @@
 // How fast Chrome traces become profiles, against a bare simdjson On-Demand walk over the same
 // fields (which keeps nothing), and against what people do in Python.
 //
+//   times_one          how many times the speed of one thread; of read_twice, two readers that know
+//                      nothing of each other: what the machine has for two threads
 //   of_walk            the speed in parts of the walk's, both from the file
 //   of_walk_in_memory  the same, against a walk over a text that was walked before
 //   heap_per_event     bytes that the profile keeps
@@ -14,6 +16,7 @@
 #include <tbb/global_control.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -21,6 +24,7 @@
 #include <fstream>
 #include <map>
 #include <span>
+#include <thread>
 
 #include "chrome_traces.hpp"
 #include "formats/chrome/events.hpp"
@@ -44,6 +48,7 @@ struct Trace {
   Best walk;
   Best walk_in_memory;
   Best python;
+  Best one_thread;
 
   ~Trace() { fs::remove(path); }
 };
@@ -233,7 +238,7 @@ Result<Profile> open_trace(const fs::path& path) {
 void read(benchmark::State& state, Flavour flavour) {
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
                                   std::size_t(state.range(0)));
-  const Trace& from = trace(flavour);
+  Trace& from = trace(flavour);
   Best best;
   std::size_t grown = 0;
   const PeakMemory peak;
@@ -248,11 +253,34 @@ void read(benchmark::State& state, Flavour flavour) {
     if (!profile || profile->spans.size() != from.events) state.SkipWithError("not read whole");
   }
   set_rates(state, from);
+  if (state.range(0) == 1) from.one_thread.add(best.seconds);
+  state.counters["times_one"] = from.one_thread.seconds / best.seconds;
   state.counters["of_walk"] = from.walk.seconds / best.seconds;
   state.counters["of_walk_in_memory"] = from.walk_in_memory.seconds / best.seconds;
   if (from.python.seconds > 0) state.counters["times_python"] = from.python.seconds / best.seconds;
   state.counters["heap_per_event"] = double(grown) / double(from.events);
   state.counters["peak_MB"] = peak.grown_megabytes();
+}
+
+// Two at once, each on one thread.
+void read_twice(benchmark::State& state, Flavour flavour) {
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, 1);
+  const Trace& from = trace(flavour);
+  Best best;
+  for (auto _ : state) {
+    std::atomic<int> whole = 0;
+    const auto begin = Clock::now();
+    {
+      const auto read_one = [&] { whole += open_trace(from.path).has_value() ? 1 : 0; };
+      const std::jthread other(read_one);
+      read_one();
+    }
+    const double seconds = seconds_since(begin);
+    state.SetIterationTime(seconds);
+    best.add(seconds);
+    if (whole != 2) state.SkipWithError("not read");
+  }
+  state.counters["times_one"] = 2 * from.one_thread.seconds / best.seconds;
 }
 
 // A trace of 4 GB that is nowhere: its events stand far apart.
@@ -318,6 +346,7 @@ void add_benchmarks(const char* name, Flavour flavour) {
   add("python", python)->UseManualTime()->Iterations(1);
   add("trace_processor", trace_processor)->UseRealTime()->Iterations(1);
   add("read", read)->Arg(1)->Arg(2)->UseManualTime();
+  add("read_twice", read_twice)->UseManualTime();
 }
 
 const bool added = [] {

@@ -106,7 +106,7 @@ std::uint32_t KeptArguments::Part::number_of(std::uint32_t shape,
   return found->second;
 }
 
-KeptArguments::KeptArguments(const Arguments& from, std::size_t rows) : from_(from), rows_(rows) {
+KeptArguments::KeptArguments(const Arguments& from, std::size_t rows) : from_(from) {
   constexpr std::size_t blocks_of_part = 16;
   const std::size_t blocks = (rows + rows_of_block - 1) / rows_of_block;
   for (const RowRange& range : ranges_of(blocks, blocks_of_part)) {

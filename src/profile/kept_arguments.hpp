@@ -65,7 +65,6 @@ class KeptArguments {
 
  private:
   const Arguments& from_;
-  std::size_t rows_;
   std::vector<Part> parts_;
 };
 
