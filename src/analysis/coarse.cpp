@@ -5,6 +5,7 @@
 #include "analysis/answers.hpp"
 #include "analysis/units/busy_together.hpp"
 #include "analysis/units/unit_busy.hpp"
+#include "base/parallel.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
 namespace npuscope::analysis {
@@ -55,15 +56,23 @@ class SeenSets {
   const IntervalSet* all_ = &sum_;
 };
 
-void divide_wall(const BusyTogether& busy, Coarse& coarse) {
-  const IntervalSet &compute = busy.of(Domain::compute), &movement = busy.of(Domain::movement);
+// What computes, and what moves data meanwhile.
+void divide_compute(const BusyTogether& busy, Coarse& coarse) {
+  const IntervalSet& compute = busy.of(Domain::compute);
+  const auto both = intersection_of(compute, busy.of(Domain::movement));
+  coarse.compute_active = length_of(compute);
+  coarse.movement_active = length_of(busy.of(Domain::movement));
+  coarse.host_active = length_of(busy.of(Domain::host));
+  coarse.parts[std::size_t(Part::compute_and_movement)] = length_of(both);
+  coarse.parts[std::size_t(Part::compute_alone)] = length_of(difference_of(compute, both));
+}
+
+// What else has the wall, each less what comes before it.
+void divide_rest(const BusyTogether& busy, Coarse& coarse) {
   const auto part = [&](Part which) -> std::int64_t& { return coarse.parts[std::size_t(which)]; };
-  const auto both = intersection_of(compute, movement);
-  part(Part::compute_and_movement) = length_of(both);
-  part(Part::compute_alone) = length_of(difference_of(compute, both));
   SeenSets seen;
-  seen.add(compute);
-  part(Part::movement_alone) = seen.add(movement);
+  seen.add(busy.of(Domain::compute));
+  part(Part::movement_alone) = seen.add(busy.of(Domain::movement));
   part(Part::other_work) = seen.add(busy.of(Domain::other));
   part(Part::host_alone) = seen.add(busy.of(Domain::host));
   coarse.active = length_of(seen.all());
@@ -134,10 +143,9 @@ Coarse find_coarse(const Analysis& analysis) {
     coarse.work = saturating_add(coarse.work, unit.work);
   }
   const BusyTogether& busy = analysis.busy_together();
-  coarse.compute_active = length_of(busy.of(Domain::compute));
-  coarse.movement_active = length_of(busy.of(Domain::movement));
-  coarse.host_active = length_of(busy.of(Domain::host));
-  divide_wall(busy, coarse);
+  parallel_for(2, [&](std::size_t which) {
+    which == 0 ? divide_compute(busy, coarse) : divide_rest(busy, coarse);
+  });
   coarse.inferences = walls_of(analysis.inference_extents());
   coarse.inferences_per_second = inferences_per_second(profile, coarse.inferences, coarse.timeline);
   return coarse;
