@@ -36,6 +36,16 @@ void extend_if(bool is_part, Interval& interval, const Interval& by) {
   interval.end = std::max(interval.end, is_part ? by.end : no_extent.end);
 }
 
+// Of the same inference.
+void unite_with(InferenceExtent& into, const InferenceExtent& other) {
+  into.first_row = std::min(into.first_row, other.first_row);
+  into.rows_end = std::max(into.rows_end, other.rows_end);
+  into.runs = into.runs || other.runs;
+  into.works = into.works || other.works;
+  extend_by(into.wall, other.wall);
+  extend_by(into.work, other.work);
+}
+
 // Sorts them and makes one of those of the same inference.
 void unite_extents(std::vector<InferenceExtent>& extents) {
   if (!std::ranges::is_sorted(extents, {}, &InferenceExtent::number)) {
@@ -47,36 +57,46 @@ void unite_extents(std::vector<InferenceExtent>& extents) {
       extents[kept++] = extents[i];
       continue;
     }
-    InferenceExtent& into = extents[kept - 1];
-    const InferenceExtent& other = extents[i];
-    into.first_row = std::min(into.first_row, other.first_row);
-    into.rows_end = std::max(into.rows_end, other.rows_end);
-    into.runs = into.runs || other.runs;
-    into.works = into.works || other.works;
-    extend_by(into.wall, other.wall);
-    extend_by(into.work, other.work);
+    unite_with(extents[kept - 1], extents[i]);
   }
   extents.resize(kept);
 }
 
 // Of some rows, by one thread.
-struct ExtentsOfRows {
+class ExtentsOfRows {
+ public:
   std::vector<InferenceExtent> inferences;
   Interval beside = no_extent;
 
   void look(const Spans& spans, RowRange rows) {
-    std::size_t limit = 4'096;
-    for (std::size_t row = rows.first; row < rows.last; row = inferences.back().rows_end) {
-      if (inferences.size() == limit) {
-        unite_extents(inferences);
-        limit = std::max(limit, 2 * inferences.size());
-      }
-      inferences.push_back(look_at_one(spans, {row, rows.last}));
+    for (std::size_t row = rows.first; row < rows.last;) {
+      const InferenceExtent extent = look_at_one(spans, {row, rows.last});
+      add(extent);
+      row = extent.rows_end;
     }
+    inferences.insert(inferences.end(), others_.begin(), others_.end());
     unite_extents(inferences);
+    others_ = {};
   }
 
  private:
+  // Rows of several inferences may take turns. Their numbers are mostly small.
+  void add(const InferenceExtent& extent) {
+    if (extent.number < few) {
+      if (place_of_.empty()) place_of_.assign(few, none);
+      std::uint32_t& place = place_of_[extent.number];
+      if (place != none) return unite_with(inferences[place], extent);
+      place = std::uint32_t(inferences.size());
+      inferences.push_back(extent);
+      return;
+    }
+    if (others_.size() == limit_) {
+      unite_extents(others_);
+      limit_ = std::max(limit_, 2 * others_.size());
+    }
+    others_.push_back(extent);
+  }
+
   // As many of the rows as are of the inference of the first.
   InferenceExtent look_at_one(const Spans& spans, RowRange rows) {
     const bool tells = spans.instance.size() == spans.size();
@@ -95,6 +115,11 @@ struct ExtentsOfRows {
     return {number, std::uint32_t(rows.first), std::uint32_t(row), is_any(wall), is_any(work), wall,
             work};
   }
+
+  static constexpr std::uint32_t few = 4'096, none = ~std::uint32_t{0};
+  std::vector<std::uint32_t> place_of_;  // by number, of the first few
+  std::vector<InferenceExtent> others_;
+  std::size_t limit_ = 4'096;
 };
 
 }  // namespace

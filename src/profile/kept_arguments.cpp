@@ -79,17 +79,14 @@ class KeptRows {
   std::vector<std::uint64_t> values_;  // of a row
 };
 
-KeptArguments::Part::Part(const Arguments& from, RowRange rows)
-    : from_(&from),
-      rows_(rows),
-      form_of_row_(rows.last - rows.first, 0),
-      from_row_(rows.last - rows.first, 0) {}
+KeptArguments::Part::Part(RowRange rows)
+    : rows_(rows), form_of_row_(rows.last - rows.first, 0), from_row_(rows.last - rows.first, 0) {}
 
-void KeptArguments::Part::keep(std::size_t row, std::size_t from_row,
+void KeptArguments::Part::keep(std::size_t row, FromRow from,
                                const std::vector<std::uint32_t>& places) {
-  from_row_[row - rows_.first] = std::uint32_t(from_row);
+  from_row_[row - rows_.first] = std::uint32_t(from.row);
   if (places.empty()) return;
-  form_of_row_[row - rows_.first] = number_of(from_->shape(from_row), places) + 1;
+  form_of_row_[row - rows_.first] = number_of(from.shape, places) + 1;
 }
 
 std::uint32_t KeptArguments::Part::number_of(std::uint32_t shape,
@@ -111,7 +108,7 @@ KeptArguments::KeptArguments(const Arguments& from, std::size_t rows) : from_(fr
   const std::size_t blocks = (rows + rows_of_block - 1) / rows_of_block;
   for (const RowRange& range : ranges_of(blocks, blocks_of_part)) {
     const std::size_t last = std::min(range.last * rows_of_block, rows);
-    parts_.emplace_back(from, RowRange{range.first * rows_of_block, last});
+    parts_.emplace_back(RowRange{range.first * rows_of_block, last});
   }
 }
 

@@ -6,7 +6,7 @@
 //   parallel_for(kept.parts(), [&](std::size_t number) {
 //     KeptArguments::Part& part = kept.part(number);
 //     for (std::size_t row = part.rows().first; row < part.rows().last; ++row) {
-//       part.keep(row, rows[row], places);   // of the arguments of that row of the events
+//       part.keep(row, {rows[row], shape}, places);   // of that row of the events
 //     }
 //   });
 //   profile.spans.arguments = kept.finish();
@@ -31,13 +31,20 @@ class KeptArguments {
   // A shape of the arguments, and the places of it that stay.
   using Form = std::pair<std::uint32_t, std::vector<std::uint32_t>>;
 
+  // A row of the other table, and its shape there.
+  struct FromRow {
+    std::size_t row = 0;
+    std::uint32_t shape = 0;
+  };
+
   class Part {
    public:
-    Part(const Arguments& from, RowRange rows);
+    explicit Part(RowRange rows);
     RowRange rows() const { return rows_; }
 
-    // `places` of the arguments that row `from_row` has. A row that is not told keeps none.
-    void keep(std::size_t row, std::size_t from_row, const std::vector<std::uint32_t>& places);
+    // `places` of the arguments that row `from` of the other table has. A row that is not told
+    // keeps none.
+    void keep(std::size_t row, FromRow from, const std::vector<std::uint32_t>& places);
 
    private:
     friend class KeptArguments;
@@ -45,7 +52,6 @@ class KeptArguments {
     using Forms = std::map<Form, std::uint32_t>;
     std::uint32_t number_of(std::uint32_t shape, const std::vector<std::uint32_t>& places);
 
-    const Arguments* from_;
     RowRange rows_;
     Column<std::uint32_t> form_of_row_;  // in `in_order_`, and 1 more; 0: keeps none
     Column<std::uint32_t> from_row_;

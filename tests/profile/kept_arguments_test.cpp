@@ -46,7 +46,8 @@ Arguments kept_of(const Arguments& from, const Wanted& wanted) {
     for (std::size_t row = part.rows().first; row < part.rows().last; ++row) {
       if (!wanted.from_row[row]) continue;
       const std::size_t from_row = *wanted.from_row[row];
-      part.keep(row, from_row, wanted.places(row, from.shape(from_row), from.count(from_row)));
+      const std::uint32_t shape = from.shape(from_row);
+      part.keep(row, {from_row, shape}, wanted.places(row, shape, from.count(from_row)));
     }
   });
   return kept.finish();

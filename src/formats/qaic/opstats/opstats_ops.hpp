@@ -39,6 +39,7 @@ class OpstatsOps {
   // As above for a row that says which kernel it is: ops that share number and name but not the
   // kernel are different ones.
   OpId find_or_add(OpKey key, StringId kernel);
+  bool has_number(OpId op) const { return keys_[index_of(op)].number != OpKey::no_number; }
   bool is_described(OpId op) const { return described_by_[index_of(op)] != undescribed; }
   void describe(OpId op, std::size_t row);
   // Where the arguments of one shape are in another: of the last two shapes that were compared.

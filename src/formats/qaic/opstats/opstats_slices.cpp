@@ -18,7 +18,6 @@ constexpr double ticks_per_microsecond = 19.2;
 
 // A row's numbers, parsed once.
 struct RowNumbers {
-  std::optional<std::int64_t> op;  // its number
   std::optional<std::int64_t> pcycles;
   std::optional<std::int64_t> ucycles;
   std::optional<std::int64_t> output_bytes;
@@ -54,15 +53,14 @@ class SliceReader {
     spans_.start[row] = trace_.origin + start;
     places_.resize(trace_.arguments().shapes[values.shape()].size());
     std::iota(places_.begin(), places_.end(), 0u);
-    part.keep(row, row, places_);
+    part.keep(row, {row, values.shape()}, places_);
   }
 
   void read_device_slice(std::size_t row, const OpstatsTrack& track, const ArgumentValues& values,
                          KeptArguments::Part& part) {
     const ArgumentPlan& plan = trace_.plans[values.shape()];
     const auto integer = [&](Role role) { return values.integer(plan.place[std::size_t(role)]); };
-    numbers_ = {integer(Role::number), integer(Role::pcycles), integer(Role::ucycles),
-                integer(Role::output_size)};
+    numbers_ = {integer(Role::pcycles), integer(Role::ucycles), integer(Role::output_size)};
     const auto cycles = numbers_.pcycles;
     const bool is_usable = cycles && *cycles >= 0 && *cycles < std::int64_t(max_ticks);
     spans_.processor_cycles[row] = is_usable ? *cycles : -1;
@@ -72,7 +70,7 @@ class SliceReader {
     for (std::uint32_t place = 0; place < plan.roles.size(); ++place) {
       if (!is_told(row, place, values, name)) places_.push_back(place);
     }
-    part.keep(row, row, places_);
+    part.keep(row, {row, values.shape()}, places_);
     place_in_time(row, values);
   }
 
@@ -101,7 +99,7 @@ class SliceReader {
       case Role::other:
       case Role::port_description:
       case Role::transaction: return false;
-      case Role::number: return op != OpId::none && numbers_.op.value_or(-1) >= 0;
+      case Role::number: return op != OpId::none && ops_.has_number(op);
       case Role::op_name: return op != OpId::none && values.has_text(place);
       case Role::op_kind: {
         const auto kind = values.text_id(place);
@@ -134,7 +132,7 @@ class SliceReader {
 
   // Printed with six digits behind the point.
   bool is_ratio_of_row(Role role, std::optional<double> told) {
-    const auto& [op, pcycles, ucycles, size] = numbers_;
+    const auto& [pcycles, ucycles, size] = numbers_;
     double expected = -1;
     if (role == Role::frequency && pcycles && ucycles && *ucycles > 0) {
       expected = double(*pcycles) / double(*ucycles) * ticks_per_microsecond;

@@ -104,7 +104,7 @@ class OwnArguments {
         if (!repeats(*asked.as, row.bits(asked.place), span)) places.push_back(asked.place);
       }
       if (places.size() > plan.others.size()) std::sort(places.begin(), places.end());
-      part.keep(span, from, places);
+      part.keep(span, {from, row.shape()}, places);
     }
   }
 
