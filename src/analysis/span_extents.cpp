@@ -18,14 +18,14 @@ void extend_by(Interval& interval, const Interval& by) {
 }
 
 // What a span of a kind is part of, as bits: the compiler keeps them in a register.
-constexpr unsigned of_wall = 1, of_work = 2, is_beside = 4;
+constexpr unsigned of_wall = 1, of_work = 2, is_overlay = 4;
 constexpr auto parts_of_kinds = [] {
   std::array<std::uint8_t, span_kind_count> parts{};
   for (std::size_t kind = 0; kind < span_kind_count; ++kind) {
     const Role role = role_of(SpanKind(kind));
     parts[kind] =
         std::uint8_t((is_of_inference(SpanKind(kind)) ? of_wall : 0) |
-                     (role == Role::work ? of_work : 0) | (role == Role::overlay ? is_beside : 0));
+                     (role == Role::work ? of_work : 0) | (role == Role::overlay ? is_overlay : 0));
   }
   return parts;
 }();
@@ -66,7 +66,7 @@ void unite_extents(std::vector<InferenceExtent>& extents) {
 class ExtentsOfRows {
  public:
   std::vector<InferenceExtent> inferences;
-  Interval beside = no_extent;
+  Interval overlay = no_extent;
 
   void look(const Spans& spans, RowRange rows) {
     for (std::size_t row = rows.first; row < rows.last;) {
@@ -109,7 +109,7 @@ class ExtentsOfRows {
       const Interval interval = interval_of(spans, row);
       extend_if((parts & of_wall) != 0, wall, interval);
       extend_if((parts & of_work) != 0, work, interval);
-      if ((parts & is_beside) != 0) extend_by(beside, interval);
+      if ((parts & is_overlay) != 0) extend_by(overlay, interval);
     }
     const auto is_any = [](Interval interval) { return interval.begin <= interval.end; };
     return {number, std::uint32_t(rows.first), std::uint32_t(row), is_any(wall), is_any(work), wall,
@@ -131,9 +131,9 @@ SpanExtents extents_of(const Profile& profile) {
   const std::vector<RowRange> ranges = ranges_of(spans.size());
   std::vector<ExtentsOfRows> parts(ranges.size());
   parallel_for(parts.size(), [&](std::size_t part) { parts[part].look(spans, ranges[part]); });
-  Interval ran = no_extent, beside = no_extent;
+  Interval ran = no_extent, overlay = no_extent;
   for (ExtentsOfRows& part : parts) {
-    extend_by(beside, part.beside);
+    extend_by(overlay, part.overlay);
     extents.inferences.insert(extents.inferences.end(), part.inferences.begin(),
                               part.inferences.end());
     part = {};
@@ -144,7 +144,7 @@ SpanExtents extents_of(const Profile& profile) {
     extents.works = extents.works || inference.works;
   }
   const auto is_none = [](Interval interval) { return interval.begin > interval.end; };
-  extents.timeline = !is_none(ran) ? ran : !is_none(beside) ? beside : Interval{};
+  extents.timeline = !is_none(ran) ? ran : !is_none(overlay) ? overlay : Interval{};
   if (spans.instance.size() != spans.size()) extents.inferences.clear();
   return extents;
 }

@@ -13,15 +13,15 @@
 
 namespace npuscope::analysis {
 
-// Whether a span of that kind is part of its inference's wall: what is beside it is not, nor what
-// comes before the first.
+// Whether a span of that kind is part of its inference's wall: an overlay is not, nor what comes
+// before the first.
 constexpr bool is_of_inference(SpanKind kind) {
   return kind != SpanKind::activation && role_of(kind) != Role::overlay;
 }
 
 struct InferenceExtent {
   std::uint32_t number = 0;
-  std::uint32_t first_row = 0, rows_end = 0;  // no other rows are of this inference
+  std::uint32_t first_row = 0, rows_end = 0;  // all rows of the inference lie among these
   bool runs = false;                          // has spans that are part of its wall
   bool works = false;                         // of them, some that are work
   Interval wall, work;                        // of such spans, where there are any
@@ -30,7 +30,7 @@ struct InferenceExtent {
 };
 
 struct SpanExtents {
-  // First start to last end of what ran, else of what is only beside it.
+  // First start to last end of what ran, else of overlays.
   Interval timeline;
   bool works = false;  // some spans are work
   // By number, `every_instance` as one of them where spans say so; none where the profile does not

@@ -12,7 +12,7 @@ constexpr std::size_t rows_of_block = ArgumentBlock::rows;
 // Makes the rows of one part.
 class KeptRows {
  public:
-  // `stays_of_form`: of the forms of the part, behind that of rows that keep none.
+  // `stays_of_form`: of the forms of the part, after that of rows that keep none.
   KeptRows(const Arguments& from, const KeptArguments::Part& part,
            const std::vector<ArgumentBlock::Kept>& stays_of_form)
       : from_(from),

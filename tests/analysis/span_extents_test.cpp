@@ -23,8 +23,8 @@ void extend(bool& any, Interval& interval, Interval by) {
 SpanExtents slowly(const Spans& spans) {
   std::map<std::uint32_t, InferenceExtent> inferences;
   SpanExtents extents;
-  Interval ran, beside;
-  bool any_ran = false, any_beside = false;
+  Interval ran, overlay;
+  bool any_ran = false, any_overlay = false;
   for (std::uint32_t row = 0; row < spans.size(); ++row) {
     const SpanKind kind = spans.kind[row];
     const Interval interval = interval_of(spans, row);
@@ -35,12 +35,12 @@ SpanExtents slowly(const Spans& spans) {
     InferenceExtent& extent = inferences.try_emplace(number, first).first->second;
     extent.rows_end = row + 1;
     if (role_of(kind) == Role::work) extend(extent.works, extent.work, interval);
-    if (role_of(kind) == Role::overlay) extend(any_beside, beside, interval);
+    if (role_of(kind) == Role::overlay) extend(any_overlay, overlay, interval);
     if (role_of(kind) == Role::overlay || kind == SpanKind::activation) continue;
     extend(extent.runs, extent.wall, interval);
     extend(any_ran, ran, interval);
   }
-  extents.timeline = any_ran ? ran : beside;
+  extents.timeline = any_ran ? ran : overlay;
   for (const auto& [number, extent] : inferences) {
     extents.works = extents.works || extent.works;
     if (!spans.instance.empty()) extents.inferences.push_back(extent);
@@ -89,7 +89,7 @@ TEST(SpanExtents, OfInferencesWhoseSpansMixAreThoseOfLookingAtEach) {
       random_profile(2, 150'000, {SpanKind::async, SpanKind::op, SpanKind::sync}, 6'000));
 }
 
-TEST(SpanExtents, OfKindsThatAreNoWorkOrBesideIt) {
+TEST(SpanExtents, OfKindsThatAreNoWorkOrOverlays) {
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
     const std::size_t rows = 1 + seed % 7;
     const std::uint32_t inferences = seed % 4;

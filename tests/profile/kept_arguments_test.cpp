@@ -93,7 +93,7 @@ std::vector<std::optional<std::size_t>> rows_from(std::size_t first, std::size_t
   return rows;
 }
 
-// Several parts, whole blocks and some rows behind the last.
+// Several parts, whole blocks and some rows after the last.
 constexpr std::size_t many = 3 * 16'384 + 700;
 
 TEST(KeptArguments, RowsOfWholeBlocks) {

@@ -97,11 +97,11 @@ class Arguments {
   bool has_block_at(std::size_t row) const {
     return row % ArgumentBlock::rows == 0 && row / ArgumentBlock::rows < blocks_.size();
   }
-  // The block at `row` of another table behind the last row, with what stays of its rows. The rows
+  // The block at `row` of another table after the last row, with what stays of its rows. The rows
   // of this one must fill their blocks.
   void append_block_of(const Arguments& other, std::size_t row,
                        std::span<const ArgumentBlock::Kept> kept_of_shape);
-  // The rows of another table behind the last, by the shapes of this one. The rows of this one must
+  // The rows of another table after the last, by the shapes of this one. The rows of this one must
   // fill their blocks.
   void append_rows_of(Arguments&& other);
   // As many rows, where any has arguments: the new ones have none.

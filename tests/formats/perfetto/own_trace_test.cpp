@@ -198,7 +198,7 @@ TEST(PerfettoOwnTrace, GivesBackWhatReadersSaidOfNumbersNotWhatNamesTell) {
   }
 }
 
-// So many spans that their words are read part by part, one behind the other on one unit.
+// So many spans that their words are read part by part, one after the other on one unit.
 Profile many_spans() {
   constexpr std::uint32_t spans = 140'000, ops = 3'000;
   constexpr SpanKind kinds[] = {SpanKind::op, SpanKind::transfer, SpanKind::sync};

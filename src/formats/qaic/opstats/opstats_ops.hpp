@@ -49,7 +49,7 @@ class OpstatsOps {
     std::vector<std::uint32_t> places;
   };
   // Whether the row, with these arguments, says of its op at that place what a describing row that
-  // is not behind it says. `known` is reused from row to row.
+  // does not come after it says. `known` is reused from row to row.
   bool agrees(OpId op, std::size_t row, const ArgumentRow& own, std::uint32_t place,
               PlacesInShape& known) const;
 

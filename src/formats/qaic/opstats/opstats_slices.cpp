@@ -130,7 +130,7 @@ class SliceReader {
     return is_ratio_of_row(role, values.number(place));
   }
 
-  // Printed with six digits behind the point.
+  // Printed with six digits after the point.
   bool is_ratio_of_row(Role role, std::optional<double> told) {
     const auto& [pcycles, ucycles, size] = numbers_;
     double expected = -1;

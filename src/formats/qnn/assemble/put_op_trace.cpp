@@ -139,7 +139,8 @@ class TracePutter {
     });
   }
 
-  // What needs all spans, one after the other in the order of time, is found beside the rest.
+  // What needs all spans, one after the other in the order of time, is found while other threads do
+  // the rest.
   void put_columns() {
     Spans& spans = profile_.spans;
     MeasureColumn path =

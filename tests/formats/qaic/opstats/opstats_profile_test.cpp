@@ -533,7 +533,7 @@ TEST(OpstatsProfile, ReadsManySlicesPartByPart) {
                               drawn, slices)));
 }
 
-// The op is described by the slice behind the wait, but not for the wait.
+// The op is described by the slice after the wait, but not for the wait.
 TEST(OpstatsProfile, AWaitBeforeTheSliceThatDescribesItsOpKeepsWhatItSays) {
   const Profile profile = read(R"([
 {"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "Program:P [QAicGraph_Core_0]"}},
