@@ -1,11 +1,11 @@
 #include "npuscope/analysis/coarse.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/answers.hpp"
 #include "analysis/units/busy_together.hpp"
 #include "analysis/units/unit_busy.hpp"
-#include "base/parallel.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
 namespace npuscope::analysis {
@@ -38,51 +38,44 @@ namespace {
 class SeenSets {
  public:
   const IntervalSet& all() const { return *all_; }
+  std::int64_t length() const { return length_; }
   // How long of it none of the sets before was.
   std::int64_t add(const IntervalSet& set) {
     if (set.empty()) return 0;
-    if (all_->empty()) {
-      all_ = &set;
-      return length_of(set);
-    }
-    const std::int64_t alone = length_of(difference_of(set, *all_));
-    sum_ = union_of(*all_, set);
-    all_ = &sum_;
-    return alone;
+    if (!all_->empty()) sum_ = union_of(*all_, set);
+    all_ = all_->empty() ? &set : &sum_;
+    const std::int64_t before = std::exchange(length_, length_of(*all_));
+    return length_ - before;
   }
 
  private:
   IntervalSet sum_;
   const IntervalSet* all_ = &sum_;
+  std::int64_t length_ = 0;
 };
 
-// What computes, and what moves data meanwhile.
-void divide_compute(const BusyTogether& busy, Coarse& coarse) {
-  const IntervalSet& compute = busy.of(Domain::compute);
-  const auto both = intersection_of(compute, busy.of(Domain::movement));
-  coarse.compute_active = length_of(compute);
-  coarse.movement_active = length_of(busy.of(Domain::movement));
-  coarse.host_active = length_of(busy.of(Domain::host));
-  coarse.parts[std::size_t(Part::compute_and_movement)] = length_of(both);
-  coarse.parts[std::size_t(Part::compute_alone)] = length_of(difference_of(compute, both));
-}
-
-// What else has the wall, each less what comes before it.
-void divide_rest(const BusyTogether& busy, Coarse& coarse) {
+// Each less what comes before it. What two have in common is by how much they are longer than their
+// union, which is there anyway.
+void divide_wall(const BusyTogether& busy, Coarse& coarse) {
   const auto part = [&](Part which) -> std::int64_t& { return coarse.parts[std::size_t(which)]; };
   SeenSets seen;
-  seen.add(busy.of(Domain::compute));
+  coarse.compute_active = seen.add(busy.of(Domain::compute));
+  coarse.movement_active = length_of(busy.of(Domain::movement));
+  coarse.host_active = length_of(busy.of(Domain::host));
   part(Part::movement_alone) = seen.add(busy.of(Domain::movement));
+  part(Part::compute_and_movement) = coarse.movement_active - part(Part::movement_alone);
+  part(Part::compute_alone) = coarse.compute_active - part(Part::compute_and_movement);
   part(Part::other_work) = seen.add(busy.of(Domain::other));
   part(Part::host_alone) = seen.add(busy.of(Domain::host));
-  coarse.active = length_of(seen.all());
+  coarse.active = seen.length();
   part(Part::waiting_for_dma) = seen.add(busy.dma_waits);
   part(Part::other_waiting) = seen.add(busy.other_waits);
-  const IntervalSet gaps = gaps_in(seen.all(), coarse.timeline);
-  part(Part::idle) = length_of(gaps);
-  coarse.gaps = gaps.size();
-  for (const Interval& gap : gaps)
-    coarse.longest_gap = std::max(coarse.longest_gap, length_of(gap));
+  for_each_gap(seen.all(), coarse.timeline, [&](Interval gap) {
+    const std::int64_t length = length_of(gap);
+    part(Part::idle) = saturating_add(part(Part::idle), length);
+    coarse.gaps += 1;
+    coarse.longest_gap = std::max(coarse.longest_gap, length);
+  });
 }
 
 // What a sample of Cloud AI 100 is of: -stats-batchsize.
@@ -143,9 +136,7 @@ Coarse find_coarse(const Analysis& analysis) {
     coarse.work = saturating_add(coarse.work, unit.work);
   }
   const BusyTogether& busy = analysis.busy_together();
-  parallel_for(2, [&](std::size_t which) {
-    which == 0 ? divide_compute(busy, coarse) : divide_rest(busy, coarse);
-  });
+  divide_wall(busy, coarse);
   coarse.inferences = walls_of(analysis.inference_extents());
   coarse.inferences_per_second = inferences_per_second(profile, coarse.inferences, coarse.timeline);
   return coarse;

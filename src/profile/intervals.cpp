@@ -145,8 +145,9 @@ IntervalSet difference_of(const IntervalSet& a, const IntervalSet& b) {
 }
 
 IntervalSet gaps_in(const IntervalSet& set, Interval window) {
-  if (window.begin >= window.end) return {};
-  return difference_of({window}, set);
+  IntervalSet gaps;
+  for_each_gap(set, window, [&](Interval gap) { gaps.push_back(gap); });
+  return gaps;
 }
 
 }  // namespace npuscope

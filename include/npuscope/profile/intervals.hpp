@@ -13,6 +13,7 @@
 // numbers, lengths saturate.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -60,6 +61,17 @@ IntervalSet intersection_of(const IntervalSet& a, const IntervalSet& b);
 IntervalSet difference_of(const IntervalSet& a, const IntervalSet& b);
 // What of `window` is not in the set.
 IntervalSet gaps_in(const IntervalSet& set, Interval window);
+// The same one by one, take(gap), without a set of them.
+template <class Take>
+void for_each_gap(const IntervalSet& set, Interval window, const Take& take) {
+  std::int64_t now = window.begin;
+  for (const Interval& interval : set) {
+    if (now >= window.end || interval.begin >= window.end) break;
+    if (interval.begin > now) take(Interval{now, interval.begin});
+    now = std::max(now, interval.end);
+  }
+  if (now < window.end) take(Interval{now, window.end});
+}
 
 struct Concurrency {
   // How long exactly k of the sets held, for k = 0 … most; 0 counts between the first begin and the
