@@ -101,16 +101,33 @@ void OpRuns::add(SpanKind kind, std::uint32_t inference, UnitId unit, Interval i
 // The n-th piece on every unit is of the n-th run of the inference, unless all are tiles of one
 // run.
 void OpRuns::join_kernels(Pieces pieces, bool all_of_one) {
-  std::size_t place = 0;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const bool next = !all_of_one && i > 0 && pieces[i].unit == pieces[i - 1].unit;
-    place = next ? place + 1 : 0;
+  if (pieces.size() == 1) {
+    runs_.assign(1, pieces.front().interval);
+    return;
+  }
+  if (join_as_they_come(pieces, all_of_one)) return;
+  std::ranges::stable_sort(pieces, {}, [](const Piece& piece) { return piece.interval.begin; });
+  join_as_they_come(pieces, all_of_one);
+}
+
+// Whether those of each unit came by their begins, as nearly always.
+bool OpRuns::join_as_they_come(Pieces pieces, bool all_of_one) {
+  runs_.clear();
+  bool in_order = true;
+  for (const Piece& piece : pieces) {
+    OfUnit& unit = of_unit(piece);
+    in_order = in_order && (unit.pieces == 0 || unit.last_begin <= piece.interval.begin);
+    unit.last_begin = piece.interval.begin;
+    const std::size_t place = all_of_one ? 0 : unit.pieces;
+    unit.pieces += 1;
     if (place == runs_.size()) {
-      runs_.push_back(pieces[i].interval);
+      runs_.push_back(piece.interval);
     } else {
-      extend(runs_[place], pieces[i].interval);
+      extend(runs_[place], piece.interval);
     }
   }
+  for (const Piece& piece : pieces) of_unit(piece).pieces = 0;
+  return in_order || all_of_one;
 }
 
 // A transfer is of the last run that began before it.
@@ -144,14 +161,13 @@ std::size_t OpRuns::finish(std::vector<std::int64_t>& lengths) {
   // A transfer is the rest of its op's run, and a run itself where the issue is not in the trace.
   if (kernels_.empty()) kernels_.swap(transfers_);
   for (auto* pieces : {&kernels_, &transfers_}) {
-    if (!std::is_sorted(pieces->begin(), pieces->end())) {
-      std::stable_sort(pieces->begin(), pieces->end());
+    if (!std::ranges::is_sorted(*pieces, {}, &Piece::inference)) {
+      std::ranges::stable_sort(*pieces, {}, &Piece::inference);
     }
   }
   Pieces kernels_left(kernels_), transfers_left(transfers_);
   while (!kernels_left.empty()) {
     const std::uint32_t inference = kernels_left.front().inference;
-    runs_.clear();
     join_kernels(next_inference(kernels_left, inference), once);
     while (!transfers_left.empty() && transfers_left.front().inference < inference) {
       transfers_left = transfers_left.subspan(1);

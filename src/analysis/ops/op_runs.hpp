@@ -15,6 +15,7 @@
 // say it once more.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -45,7 +46,7 @@ class IssuesBeside {
 // The runs of one op after another, so that the next needs no memory of its own.
 class OpRuns {
  public:
-  explicit OpRuns(const Profile& profile) : profile_(profile) {}
+  explicit OpRuns(const Profile& profile) : profile_(profile), of_unit_(profile.units.size() + 1) {}
 
   // OpId::none (and any op that does not exist): of spans without an op each is a run.
   void begin(OpId op);
@@ -60,23 +61,28 @@ class OpRuns {
   struct Piece {
     std::uint32_t inference, unit;
     Interval interval;
-    bool operator<(const Piece& other) const {
-      if (inference != other.inference) return inference < other.inference;
-      if (unit != other.unit) return unit < other.unit;
-      return interval.begin < other.interval.begin;
-    }
   };
-  using Pieces = std::span<const Piece>;
+  using Pieces = std::span<Piece>;
+  // What of an inference's pieces were on one unit.
+  struct OfUnit {
+    std::uint32_t pieces = 0;
+    std::int64_t last_begin = 0;
+  };
 
   static Pieces next_inference(Pieces& pieces, std::uint32_t inference);
   void join_kernels(Pieces pieces, bool all_of_one);
+  bool join_as_they_come(Pieces pieces, bool all_of_one);
   void join_transfers(Pieces transfers);
+  OfUnit& of_unit(const Piece& piece) {
+    return of_unit_[std::min<std::size_t>(piece.unit, of_unit_.size() - 1)];
+  }
 
   const Profile& profile_;
   OpId op_ = OpId::none;
   std::vector<Piece> kernels_, transfers_;
   std::vector<std::int64_t> others_, asynchronous_;  // lengths
   std::vector<Interval> runs_;                       // of an inference
+  std::vector<OfUnit> of_unit_;  // no pieces between two inferences; the last of no unit
 };
 
 }  // namespace npuscope::analysis

@@ -4,11 +4,15 @@
 //   ForwardPass<2> pass(graph, {NodeScale(graph, one), NodeScale(graph, other)});
 //   pass.run();
 //   pass.last_end(1)         // of the executions, the other way
-//   pass.ends()              // by node, and of each by way
+//
+//   ForwardPass<1> all(graph, {NodeScale(graph)}, EndsKept::all);
+//   all.run();
+//   all.take_ends()          // by node, and of each by way
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -117,28 +121,36 @@ class NodeScales {
   std::array<std::optional<double>, ways> faster_as_;
 };
 
+// What a pass remembers of the nodes that it has passed: as many of the last as may hold another
+// one back, which mostly fit into the processor's caches, or all.
+enum class EndsKept : std::uint8_t { last, all };
+
 template <std::size_t ways>
 class ForwardPass {
  public:
   // Without the links whose mark is set, by place in PathGraph::links.
-  ForwardPass(const PathGraph& graph, const std::vector<NodeScale>& scales,
+  ForwardPass(const PathGraph& graph, const std::vector<NodeScale>& scales, EndsKept kept,
               const std::vector<bool>* dropped = nullptr)
       : graph_(graph),
         scales_(graph, scales),
         dropped_(dropped),
+        kept_(kept == EndsKept::all ? graph.size()
+                                    : std::min(std::bit_ceil(std::size_t{graph.reach} + 1),
+                                               std::bit_ceil(graph.size()))),
+        place_mask_(kept == EndsKept::all ? ~std::uint32_t{0} : std::uint32_t(kept_ - 1)),
         latencies_(graph.latencies.begin(), graph.latencies.end()),
         unit_latencies_(graph.unit_latencies.begin(), graph.unit_latencies.end()) {}
 
   void run() {
     last_end_.fill(0);
-    ends_.resize(graph_.size() * ways);
+    ends_.resize(kept_ * ways);
     bool any = false;
     for (std::uint32_t node = 0; node < graph_.size(); ++node) {
       OfWays times;
       ask_ahead(node);
       if (!release(node, times)) times.fill(double(graph_.start[node]));
       const OfWays lengths = scales_.length(node);
-      double* const ends = &ends_[std::size_t{node} * ways];
+      double* const ends = &ends_[place_of(node)];
       const double delay = double(graph_.delay[node]);
       for (std::size_t way = 0; way < ways; ++way) ends[way] = times[way] + delay + lengths[way];
       if (graph_.kind[node] != NodeKind::execution) continue;
@@ -156,7 +168,8 @@ class ForwardPass {
   using OfWays = typename NodeScales<ways>::OfWays;
 
   static double later(double a, double b) { return a < b ? b : a; }
-  const double* ends_of(std::uint32_t node) const { return &ends_[std::size_t{node} * ways]; }
+  std::size_t place_of(std::uint32_t node) const { return std::size_t{node & place_mask_} * ways; }
+  const double* ends_of(std::uint32_t node) const { return &ends_[place_of(node)]; }
 
   // What the next links come from ended some thousand nodes ago.
   void ask_ahead(std::uint32_t node) const {
@@ -208,6 +221,8 @@ class ForwardPass {
   const PathGraph& graph_;
   NodeScales<ways> scales_;
   const std::vector<bool>* dropped_;
+  std::size_t kept_;  // nodes; where not all, a power of two
+  std::uint32_t place_mask_;
   std::vector<double> latencies_, unit_latencies_;  // as in the graph
   OfWays last_end_{};
   Column<double> ends_;

@@ -17,6 +17,7 @@ struct Counts {
   std::uint64_t executions = 0;
   std::uint64_t constraints[reason_count] = {};
   std::int64_t last_end = 0;
+  std::uint32_t reach = 0;
 };
 
 Counts counts_of(const PathGraph& graph, RowRange nodes) {
@@ -28,12 +29,14 @@ Counts counts_of(const PathGraph& graph, RowRange nodes) {
     }
     if (graph.unit_before[node] != PathGraph::none) {
       counts.constraints[std::size_t(Reason::unit)] += 1;
+      counts.reach = std::max(counts.reach, node - graph.unit_before[node]);
     }
     for (auto i = graph.first_link[node]; i < graph.first_link[node + 1]; ++i) {
       const PathLink& link = graph.links[i];
+      if (link.from == PathGraph::none) continue;
+      counts.reach = std::max(counts.reach, node - link.from);
       const bool holds_back = !link.joins || link.reason != Reason::start;
-      const bool is_one = holds_back && link.from != PathGraph::none;
-      if (is_one) counts.constraints[std::size_t(link.reason)] += 1;
+      if (holds_back) counts.constraints[std::size_t(link.reason)] += 1;
     }
   }
   return counts;
@@ -46,6 +49,7 @@ void count(PathGraph& graph) {
   for (const Counts& counts : of_parts) {
     graph.basis.executions += counts.executions;
     graph.last_end = std::max(graph.last_end, counts.last_end);
+    graph.reach = std::max(graph.reach, counts.reach);
     for (std::size_t reason = 0; reason < reason_count; ++reason) {
       graph.basis.constraints[reason] += counts.constraints[reason];
     }

@@ -39,6 +39,8 @@ struct PathGraph {
   Interval timeline;  // ticks of the base clock; times of nodes are since its begin
 
   std::int64_t last_end = 0;  // of all executions
+  // How far before a node, in their order, those that hold it back are at most.
+  std::uint32_t reach = 0;
 
   // By node, each after those that hold it back.
   Column<std::uint32_t> row;       // span; of run_begin and run_end one of the op's

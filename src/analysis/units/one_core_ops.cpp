@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -55,15 +56,20 @@ class OneCoreWork {
     std::uint32_t core = none;
     double work = 0;
     std::int64_t length = 0;  // sum over its spans
+    bool any = false;
+    // In which any of it ran; not told of several ops, which may overlap, or on several cores.
+    std::optional<std::int64_t> active;
 
     void note(std::uint32_t other) {
       if (other == none) return;
       core = core == none || core == other ? other : several;
     }
     void add(const Work& part) {
+      if (!part.any) return;
       note(part.core);
       work += part.work;
       length = saturating_add(length, part.length);
+      active = std::exchange(any, true) ? std::nullopt : part.active;
     }
   };
   struct WorkOfOp : Work {
@@ -71,8 +77,13 @@ class OneCoreWork {
     std::vector<std::uint32_t> cores, cores_of_asynchronous;
   };
 
+  struct OfThread {
+    std::vector<std::uint8_t> ran;  // by core; all 0 between two ops
+    std::vector<Interval> runs;
+  };
+
   void look_at_ops();
-  WorkOfOp look_at(std::span<const KeptOpSpan> spans, std::vector<std::uint8_t>& ran) const;
+  WorkOfOp look_at(std::span<const KeptOpSpan> spans, OfThread& kept) const;
   void find_kinds_on_all(const std::vector<WorkOfOp>& ops);
 
   const Profile& profile_;
@@ -85,19 +96,25 @@ class OneCoreWork {
   std::vector<bool> on_all_;  // by text of the profile
 };
 
-// Of work on NPUs. A group that only other processors work on has no core. `ran`: by core, all
-// 0 between two ops.
+// Of work on NPUs. A group that only other processors work on has no core.
 OneCoreWork::WorkOfOp OneCoreWork::look_at(std::span<const KeptOpSpan> spans,
-                                           std::vector<std::uint8_t>& ran) const {
+                                           OfThread& kept) const {
   enum : std::uint8_t { asynchronously = 1, with_work = 2 };
+  std::vector<std::uint8_t>& ran = kept.ran;
+  ran.resize(cores_.count());
+  if (kept.runs.size() < spans.size()) kept.runs.resize(spans.size());
+  std::size_t runs = 0;
   WorkOfOp of;
   for (const KeptOpSpan& span : spans) {
     const bool is_work = role_of(span.kind()) == Role::work;
     if (!is_work && span.kind() != SpanKind::async) continue;
     const std::uint32_t core = cores_.of(span.unit);
     if (is_work) {
+      const Interval run = by_op_->interval(span);
+      of.any = true;
       of.work += double(by_op_->own(span) - issues_.of(span.row));
-      of.length = saturating_add(of.length, length_of(by_op_->interval(span)));
+      of.length = saturating_add(of.length, length_of(run));
+      kept.runs[runs++] = run;
     }
     const std::uint8_t sort = is_work ? with_work : asynchronously;
     if ((ran[core] & sort) != 0 || !cores_.is_of_npu(core)) continue;
@@ -107,17 +124,15 @@ OneCoreWork::WorkOfOp OneCoreWork::look_at(std::span<const KeptOpSpan> spans,
   }
   for (const std::uint32_t core : of.cores) ran[core] = 0;
   for (const std::uint32_t core : of.cores_of_asynchronous) ran[core] = 0;
+  if (of.any && of.core < several) of.active = covered_length(std::span(kept.runs).first(runs));
   return of;
 }
 
 void OneCoreWork::look_at_ops() {
   std::vector<WorkOfOp> ops(profile_.ops.size() + 1);  // the last of none that exists
-  PerThread<std::vector<std::uint8_t>> ran_of_thread;
-  parallel_for(ops.size(), [&](std::size_t op) {
-    std::vector<std::uint8_t>& ran = ran_of_thread.mine();
-    ran.resize(cores_.count());
-    ops[op] = look_at(by_op_->of(op), ran);
-  });
+  PerThread<OfThread> of_thread;
+  parallel_for(ops.size(),
+               [&](std::size_t op) { ops[op] = look_at(by_op_->of(op), of_thread.mine()); });
   std::vector<std::uint8_t> ran(cores_.count(), false);
   for (std::uint32_t op = 0; op < ops.size(); ++op) {
     groups_[keys_.of(OpId(op))].add(ops[op]);
@@ -151,11 +166,15 @@ std::vector<double> OneCoreWork::active_times(const std::vector<std::uint8_t>& a
   std::vector<std::vector<std::uint32_t>> ops(keys_.count());
   for (std::uint32_t op = 0; op <= profile_.ops.size(); ++op) {
     const std::uint32_t group = keys_.of(OpId(op));
-    if (asked[group] != 0) ops[group].push_back(op);
+    if (asked[group] != 0 && !groups_[group].active) ops[group].push_back(op);
   }
   std::vector<double> active(keys_.count(), 0);
   PerThread<std::vector<Interval>> work_of_thread;
   parallel_for(keys_.count(), [&](std::size_t group) {
+    if (asked[group] != 0 && groups_[group].active) {
+      active[group] = double(*groups_[group].active);
+      return;
+    }
     std::vector<Interval>& work = work_of_thread.mine();
     work.clear();
     for (const std::uint32_t op : ops[group]) {

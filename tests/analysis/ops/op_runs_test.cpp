@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <map>
 #include <random>
 #include <set>
 
@@ -134,6 +136,48 @@ TEST(OpRuns, OneOpAfterAnotherKnowNothingOfEachOther) {
 }
 
 // The obvious way: each moment of each span of the thread is looked for in every transfer.
+// The n-th piece of each unit, by their begins, is of the n-th run: a slow twin that looks for it.
+std::vector<std::int64_t> slow_runs(const Spans& spans) {
+  std::map<std::uint32_t, std::map<std::size_t, Interval>> runs;  // by inference
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    std::size_t place = 0;
+    for (std::size_t other = 0; other < spans.size(); ++other) {
+      place += spans.instance[other] == spans.instance[row] &&
+               spans.unit[other] == spans.unit[row] && spans.start[other] < spans.start[row];
+    }
+    const Interval piece = interval_of(spans, row);
+    Interval& run = runs[spans.instance[row]].try_emplace(place, piece).first->second;
+    run = {std::min(run.begin, piece.begin), std::max(run.end, piece.end)};
+  }
+  std::vector<std::int64_t> lengths;
+  for (const auto& [inference, of_inference] : runs) {
+    for (const auto& [place, run] : of_inference) lengths.push_back(length_of(run));
+  }
+  return lengths;
+}
+
+TEST(OpRuns, AreTheSameInWhateverOrderTheirPiecesCome) {
+  std::mt19937_64 random(19);
+  for (int round = 0; round < 500; ++round) {
+    ProfileBuilder made;
+    const std::size_t units = 1 + random() % 4, inferences = 1 + random() % 4;
+    std::vector<UnitId> threads;
+    for (std::size_t i = 0; i < units; ++i) threads.push_back(made.unit("HVX", Engine::hvx));
+    const bool in_order = random() % 3 == 0;
+    const std::size_t pieces = 1 + random() % 30;
+    std::set<std::int64_t> begins;
+    while (begins.size() < pieces) begins.insert(std::int64_t(random() % 200));
+    std::vector<std::int64_t> order(begins.begin(), begins.end());
+    if (!in_order) std::shuffle(order.begin(), order.end(), random);
+    for (const std::int64_t begin : order) {
+      made.span(threads[random() % units], "add", begin, begin + std::int64_t(random() % 20));
+      made.profile.spans.instance.push_back(std::uint32_t(random() % inferences));
+      if (random() % 8 == 0) made.profile.spans.unit.back() = UnitId::none;
+    }
+    ASSERT_EQ(runs_of(made.profile, OpId{0}), slow_runs(made.profile.spans)) << round;
+  }
+}
+
 TEST(OpRuns, BesideIsEveryMomentInWhichATransferOfTheSameOpRuns) {
   std::mt19937 random(5);
   for (int round = 0; round < 200; ++round) {

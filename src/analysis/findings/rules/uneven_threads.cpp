@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <numeric>
 
 #include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
@@ -20,17 +21,14 @@ constexpr double min_excess = 0.15;  // of an op's busiest thread above the mean
 constexpr double min_gain = 0.02;    // of the wall
 constexpr std::size_t ops_named = 3;
 
-// What an op's tiles took on one thread in one inference.
+// What one of an op's tiles took.
 struct Tile {
   std::uint32_t instance = 0;
   UnitId unit{};
   std::int64_t ticks = 0;
-  bool operator<(const Tile& other) const {
-    return std::pair(instance, index_of(unit)) < std::pair(other.instance, index_of(other.unit));
-  }
 };
 
-// The work of an op's spans on HVX threads, that of one inference and thread next to each other.
+// The work of an op's spans on HVX threads, that of one inference next to each other.
 class TilesOfOp {
  public:
   explicit TilesOfOp(const Analysis& analysis)
@@ -46,7 +44,9 @@ class TilesOfOp {
       }
       tiles.push_back({by_op_->instance(span), span.unit, length_of(by_op_->interval(span))});
     }
-    if (!std::is_sorted(tiles.begin(), tiles.end())) std::sort(tiles.begin(), tiles.end());
+    if (!std::ranges::is_sorted(tiles, {}, &Tile::instance)) {
+      std::ranges::stable_sort(tiles, {}, &Tile::instance);
+    }
     return tiles;
   }
 
@@ -76,22 +76,44 @@ struct Uneven {
   std::size_t tiles = 0, runs = 0;
 };
 
+// What the threads took of an execution.
+class Shares {
+ public:
+  void take(std::span<const Tile> tiles, std::size_t units) {
+    of_unit_.resize(units + 1, none);  // the last of none that exists
+    ticks_.clear();
+    for (const Tile& tile : tiles) {
+      std::uint32_t& thread = place_of(tile.unit);
+      if (thread == none) {
+        thread = std::uint32_t(ticks_.size());
+        ticks_.push_back(0);
+      }
+      ticks_[thread] += double(tile.ticks);
+    }
+    for (const Tile& tile : tiles) place_of(tile.unit) = none;
+  }
+
+  std::size_t threads() const { return ticks_.size(); }
+  double sum() const { return std::accumulate(ticks_.begin(), ticks_.end(), 0.0); }
+  double max() const { return *std::max_element(ticks_.begin(), ticks_.end()); }
+
+ private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  std::uint32_t& place_of(UnitId unit) {
+    return of_unit_[std::min<std::size_t>(index_of(unit), of_unit_.size() - 1)];
+  }
+
+  std::vector<std::uint32_t> of_unit_;  // places in ticks_; none between two executions
+  std::vector<double> ticks_;
+};
+
 struct UnevenOp {
   double factor = 1;  // of its time, if tiles were even
   Uneven runs;
 
-  void add_run(std::span<const Tile> tiles, double threads) {
-    if (tiles.front().unit == tiles.back().unit) return;
-    double sum = 0, max = 0;
-    for (std::size_t i = 0; i < tiles.size();) {
-      double of_thread = 0;
-      for (const UnitId unit = tiles[i].unit; i < tiles.size() && tiles[i].unit == unit; ++i) {
-        of_thread += double(tiles[i].ticks);
-      }
-      sum += of_thread;
-      max = std::max(max, of_thread);
-    }
-    const double even = sum / threads;
+  void add_run(std::span<const Tile> tiles, const Shares& shares, double threads) {
+    if (shares.threads() < 2) return;
+    const double max = shares.max(), even = shares.sum() / threads;
     if (!(even > 0) || max <= (1 + min_excess) * even) return;
     factor = std::min(factor, even / max);
     runs.excess += max - even;
@@ -102,12 +124,15 @@ struct UnevenOp {
 
 std::vector<UnevenOp> uneven_ops(const Analysis& analysis, double threads) {
   TilesOfOp tiles_of(analysis);
+  PerThread<Shares> shares_of_thread;
   std::vector<UnevenOp> ops(analysis.profile().ops.size());
   parallel_for(ops.size(), [&](std::size_t op) {
+    Shares& shares = shares_of_thread.mine();
     for (auto left = tiles_of.of(op); !left.empty();) {
       std::size_t tiles = 1;
       while (tiles < left.size() && left[tiles].instance == left[0].instance) ++tiles;
-      ops[op].add_run(left.first(tiles), threads);
+      shares.take(left.first(tiles), analysis.profile().units.size());
+      ops[op].add_run(left.first(tiles), shares, threads);
       left = left.subspan(tiles);
     }
   });
