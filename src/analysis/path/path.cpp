@@ -150,11 +150,22 @@ ExecutionTimes PathAnalysis::executions() const {
   ExecutionTimes times;
   times.slack.assign(graph.profile->spans.size(), -1);
   times.work.assign(graph.profile->spans.size(), -1);
-  // The latest end of each that delays nothing; a wait that nothing follows delays nothing.
-  std::vector<std::int64_t> latest(graph.size(), unbounded);
+  // The latest end of each that delays nothing; a wait that nothing follows delays nothing. Of
+  // those that were not told of yet, which are no further back than the graph reaches.
+  std::vector<std::int64_t> ring(graph.ring_size(), unbounded);
+  const auto latest = [&](std::uint32_t node) -> std::int64_t& {
+    return ring[node & (ring.size() - 1)];
+  };
+  const auto ask_ahead = [&](std::uint32_t node) {  // rows lie in no order of time
+    constexpr std::uint32_t ahead = 16;
+    if (node < ahead) return;
+    __builtin_prefetch(&times.slack[graph.row[node - ahead]], 1);
+    __builtin_prefetch(&times.work[graph.row[node - ahead]], 1);
+  };
   for (auto node = std::uint32_t(graph.size()); node-- > 0;) {
+    ask_ahead(node);
     const std::int64_t length = graph.end[node] - graph.start[node];
-    std::int64_t own = latest[node];
+    std::int64_t own = std::exchange(latest(node), unbounded);
     if (graph.kind[node] == NodeKind::execution) {
       own = std::min(own, graph.last_end);
       const std::uint32_t row = graph.row[node];
@@ -164,14 +175,14 @@ ExecutionTimes PathAnalysis::executions() const {
     }
     const std::int64_t release = own - length - graph.delay[node];
     if (const std::uint32_t before = graph.unit_before[node]; before != PathGraph::none) {
-      latest[before] = std::min(latest[before], release - graph.unit_latency(node));
+      latest(before) = std::min(latest(before), release - graph.unit_latency(node));
     }
     for (auto i = graph.first_link[node]; i < graph.first_link[node + 1]; ++i) {
       const PathLink& link = graph.links[i];
       if (link.from == PathGraph::none) continue;
       const std::int64_t latency =
           link.leaves_midst ? graph.start[node] - graph.end[link.from] : graph.latency_of(link);
-      latest[link.from] = std::min(latest[link.from], release - latency);
+      latest(link.from) = std::min(latest(link.from), release - latency);
     }
   }
   return times;

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -134,9 +133,7 @@ class ForwardPass {
       : graph_(graph),
         scales_(graph, scales),
         dropped_(dropped),
-        kept_(kept == EndsKept::all ? graph.size()
-                                    : std::min(std::bit_ceil(std::size_t{graph.reach} + 1),
-                                               std::bit_ceil(graph.size()))),
+        kept_(kept == EndsKept::all ? graph.size() : graph.ring_size()),
         place_mask_(kept == EndsKept::all ? ~std::uint32_t{0} : std::uint32_t(kept_ - 1)),
         latencies_(graph.latencies.begin(), graph.latencies.end()),
         unit_latencies_(graph.unit_latencies.begin(), graph.unit_latencies.end()) {}

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -39,7 +40,8 @@ struct PathGraph {
   Interval timeline;  // ticks of the base clock; times of nodes are since its begin
 
   std::int64_t last_end = 0;  // of all executions
-  // How far before a node, in their order, those that hold it back are at most.
+  // How far before a node, in their order, those that hold it back are at most. What goes through
+  // the nodes needs to remember no more than so many at once.
   std::uint32_t reach = 0;
 
   // By node, each after those that hold it back.
@@ -58,6 +60,8 @@ struct PathGraph {
   std::shared_ptr<const SpansByUnit> by_unit;  // work and waits
 
   std::size_t size() const { return row.size(); }
+  // A power of two: nodes of one place in a ring of so many know nothing of each other.
+  std::size_t ring_size() const { return std::bit_ceil(std::min(std::size_t{reach} + 1, size())); }
   std::size_t unit_of(std::uint32_t node) const { return unit[node]; }
   std::size_t op_of(std::uint32_t node) const { return op[node]; }
   std::size_t unit_class(std::uint32_t node) const {

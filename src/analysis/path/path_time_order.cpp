@@ -12,7 +12,7 @@ namespace {
 
 struct NodeStart {  // without values at first, for the sake of Column
   std::uint64_t start;
-  std::uint32_t sequence;
+  std::uint32_t sequence, unit;
 };
 
 // By start, those that start at once as they were; starts are below 2^bits.
@@ -59,11 +59,11 @@ class StartOrder {
     }
     order_.node_of.resize(graph_.size());
     order_.sequence_of.resize(graph_.size());
+    graph_.unit.resize(graph_.size());
     const std::size_t slices = first_of_slice_.size() - 1;
     parallel_for(slices, [&](std::size_t slice) { number_slice(slice); });
     move(graph_.row);
     move(graph_.op);
-    write_units();
     move(queues);
     move(graph_.kind);
     move(graph_.start);
@@ -117,27 +117,19 @@ class StartOrder {
     const std::uint32_t* const end = begin + units;
     Column<NodeStart> nodes;
     nodes.reserve(first_of_slice_[slice + 1] - first_of_slice_[slice]);
-    for (std::size_t unit = 0; unit < units; ++unit) {
+    for (std::uint32_t unit = 0; unit < units; ++unit) {
       for (std::uint32_t place = begin[unit]; place < end[unit]; ++place) {
         const std::uint32_t sequence = sequence_at(unit, place);
-        nodes.push_back({start_of(sequence) - slice * width_, sequence});
+        nodes.push_back({start_of(sequence) - slice * width_, sequence, unit});
       }
     }
     radix_sort(nodes, int(std::bit_width(width_)));
     std::uint32_t node = first_of_slice_[slice];
     for (const NodeStart& each : nodes) {
       order_.sequence_of[node] = each.sequence;
+      graph_.unit[node] = each.unit;
       order_.node_of[each.sequence] = node++;
     }
-  }
-
-  void write_units() {
-    graph_.unit.resize(graph_.size());
-    parallel_for(by_start_.size(), [&](std::size_t unit) {
-      for (auto sequence = first_of_unit_[unit]; sequence < first_of_unit_[unit + 1]; ++sequence) {
-        graph_.unit[order_.node_of[sequence]] = std::uint32_t(unit);
-      }
-    });
   }
 
   template <class T, class Moved = std::identity>

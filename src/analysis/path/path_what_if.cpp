@@ -80,7 +80,7 @@ std::vector<double> PathAnalysis::walls_if(std::span<const Scaling> scalings) co
   const std::size_t count = scalings.size();
   // As few passes as there may be, but something to do for each thread.
   const std::size_t passes =
-      std::max((count + max_ways - 1) / max_ways, std::min(workers(), count / 2));
+      std::max((count + max_ways - 1) / max_ways, std::min(workers(), count));
   parallel_for(passes, [&](std::size_t pass) {
     const std::size_t first = count * pass / passes, last = count * (pass + 1) / passes;
     const std::vector<double> ends = last_ends(*graph_, scalings.subspan(first, last - first));
