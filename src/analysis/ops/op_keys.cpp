@@ -28,13 +28,16 @@ bool any_op_ran(const Profile& profile) {
 }
 
 // Ops with a span; all of them where none has.
-std::vector<bool> ops_that_ran(const Profile& profile) {
-  std::vector<bool> ran(profile.ops.size(), false);
-  bool any = false;
+std::vector<std::uint8_t> ops_that_ran(const Profile& profile) {
+  std::vector<std::uint8_t> ran(profile.ops.size(), false);
+  std::size_t unseen = ran.size();
   for (const OpId op : profile.spans.op) {
-    if (index_of(op) < ran.size()) any = ran[index_of(op)] = true;
+    if (unseen == 0) break;
+    if (index_of(op) >= ran.size() || ran[index_of(op)] != 0) continue;
+    ran[index_of(op)] = true;
+    unseen -= 1;
   }
-  if (!any) ran.assign(ran.size(), true);
+  if (unseen == ran.size()) ran.assign(ran.size(), true);
   return ran;
 }
 
@@ -124,7 +127,7 @@ void OpKeys::group_ops(const Profile& profile, const OpOptions& options) {
     folded = options.folded->of(profile);
     took_time = ops_with_time(profile);
   }
-  const std::vector<bool> ran = ops_that_ran(profile);
+  const std::vector<std::uint8_t> ran = ops_that_ran(profile);
   const bool by_node = options.grouping == Grouping::op || options.grouping == Grouping::part ||
                        options.grouping == Grouping::node || options.grouping == Grouping::layer;
   const OpOwners owners = owners_of(profile, options.owners_as_written || !by_node);
@@ -164,8 +167,8 @@ void OpKeys::group_ops(const Profile& profile, const OpOptions& options) {
       if (profile.text(label) == row.name) row.label = label;
     }
     of_op_.push_back(at);
-    if (ran[i] && row.first_op == OpId::none) row.first_op = OpId(i);
-    if (!ran[i] || op.kind == StringId::empty) continue;
+    if (ran[i] != 0 && row.first_op == OpId::none) row.first_op = OpId(i);
+    if (ran[i] == 0 || op.kind == StringId::empty) continue;
     if (row.kind == StringId::empty) row.kind = op.kind;
     row.kinds += kinds.insert(std::uint64_t{at} << 32 | index_of(op.kind)).second;
   }

@@ -26,19 +26,19 @@ std::string_view without_number(std::string_view stage) {
 
 // A label, and what it would be called beside its like of other layers.
 struct Folded {
-  std::string node;
-  std::string name;
-  std::string layer;  // empty: of none
+  std::string_view node;
+  std::string name;        // empty: the node
+  std::string_view layer;  // empty: of none
 };
 
 Folded fold(std::string_view label) {
   const std::string_view node = without_tile(label);
   const std::string_view stage = stage_of(node);
   const std::string_view stem = without_number(stage);
-  if (stem.empty()) return {std::string(node), std::string(node), {}};
+  if (stem.empty()) return {node, {}, {}};
   std::string name = std::string(stem) + "*";
   name += node.substr(stage.size());
-  return {std::string(node), std::move(name), std::string(stage)};
+  return {node, std::move(name), stage};
 }
 
 }  // namespace
@@ -47,25 +47,27 @@ RowNames::RowNames(const std::vector<std::string_view>& labels, bool folds_layer
   std::unordered_map<std::string_view, Folded> folded;                         // by label
   std::unordered_map<std::string_view, std::set<std::string_view>> layers_of;  // by folded name
   std::unordered_map<std::string_view, std::uint32_t> numbers;                 // by layer
+  std::vector<const Folded*> of_labels;
+  of_labels.reserve(labels.size());
   for (const std::string_view label : labels) {
     const auto [place, is_new] = folded.try_emplace(label);
+    Folded& each = place->second;
+    of_labels.push_back(&each);
     if (!is_new) continue;
-    place->second = fold(label);
-    const Folded& each = place->second;
+    each = fold(label);
     if (each.layer.empty() || !folds_layers) continue;
     layers_of[each.name].insert(each.layer);
     numbers.try_emplace(each.layer, std::uint32_t(numbers.size()));
   }
   std::unordered_map<std::string_view, std::uint32_t> place_of;  // in names_, by text
   of_op_.reserve(labels.size());
-  for (const std::string_view label : labels) {
-    const Folded& each = folded.at(label);
-    const auto found = layers_of.find(each.name);
+  for (const Folded* each : of_labels) {
+    const auto found = layers_of.find(each->name);
     const std::size_t layers = found == layers_of.end() ? 1 : found->second.size();
-    const std::string& text = layers > 1 ? each.name : each.node;
+    const std::string_view text = layers > 1 ? std::string_view(each->name) : each->node;
     const auto [place, is_new] = place_of.try_emplace(text, std::uint32_t(names_.size()));
-    if (is_new) names_.push_back({text, std::uint32_t(layers)});
-    of_op_.push_back({place->second, layers > 1 ? numbers.at(each.layer) : 0});
+    if (is_new) names_.push_back({std::string(text), std::uint32_t(layers)});
+    of_op_.push_back({place->second, layers > 1 ? numbers.at(each->layer) : 0});
   }
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -21,16 +22,15 @@ namespace {
 class OneCoreWork {
  public:
   explicit OneCoreWork(const Analysis& analysis)
-      : profile_(analysis.profile()),
-        by_op_(analysis.spans_by_op()),
-        issues_(analysis.issues_beside()),
-        keys_(profile_, {}),
-        cores_(profile_),
-        groups_(keys_.count()) {
+      : profile_(analysis.profile()), issues_(analysis.issues_beside()), cores_(profile_) {
+    const std::function<void()> parts[] = {[&] { by_op_ = analysis.spans_by_op(); },
+                                           [&] { keys_.emplace(profile_, OpOptions{}); }};
+    parallel_for(std::size(parts), [&](std::size_t i) { parts[i](); });
+    groups_.resize(keys_->count());
     look_at_ops();
   }
 
-  const OpKeys& keys() const { return keys_; }
+  const OpKeys& keys() const { return *keys_; }
   std::uint32_t core_count() const { return core_count_; }
 
   // Whether work of the group ran on one core alone.
@@ -41,7 +41,7 @@ class OneCoreWork {
   double length(std::uint32_t group) const { return double(groups_[group].length); }
   // Whether the group has one kernel, which runs on as many cores as any do.
   bool kind_is_on_all(std::uint32_t group) const {
-    const OpRow& row = keys_.rows()[group];
+    const OpRow& row = keys_->rows()[group];
     return row.kinds == 1 && on_all_[index_of(row.kind)];
   }
 
@@ -87,10 +87,10 @@ class OneCoreWork {
   void find_kinds_on_all(const std::vector<WorkOfOp>& ops);
 
   const Profile& profile_;
-  const std::shared_ptr<const OpSpansInGroups> by_op_;
   const IssuesBeside& issues_;
-  OpKeys keys_;
   CoreNumbers cores_;
+  std::shared_ptr<const OpSpansInGroups> by_op_;
+  std::optional<OpKeys> keys_;
   std::vector<Work> groups_;
   std::uint32_t core_count_ = 0;
   std::vector<bool> on_all_;  // by text of the profile
@@ -135,7 +135,7 @@ void OneCoreWork::look_at_ops() {
                [&](std::size_t op) { ops[op] = look_at(by_op_->of(op), of_thread.mine()); });
   std::vector<std::uint8_t> ran(cores_.count(), false);
   for (std::uint32_t op = 0; op < ops.size(); ++op) {
-    groups_[keys_.of(OpId(op))].add(ops[op]);
+    groups_[keys_->of(OpId(op))].add(ops[op]);
     for (const std::uint32_t core : ops[op].cores) ran[core] = true;
     for (const std::uint32_t core : ops[op].cores_of_asynchronous) ran[core] = true;
   }
@@ -163,14 +163,14 @@ void OneCoreWork::find_kinds_on_all(const std::vector<WorkOfOp>& ops) {
 }
 
 std::vector<double> OneCoreWork::active_times(const std::vector<std::uint8_t>& asked) const {
-  std::vector<std::vector<std::uint32_t>> ops(keys_.count());
+  std::vector<std::vector<std::uint32_t>> ops(keys_->count());
   for (std::uint32_t op = 0; op <= profile_.ops.size(); ++op) {
-    const std::uint32_t group = keys_.of(OpId(op));
+    const std::uint32_t group = keys_->of(OpId(op));
     if (asked[group] != 0 && !groups_[group].active) ops[group].push_back(op);
   }
-  std::vector<double> active(keys_.count(), 0);
+  std::vector<double> active(keys_->count(), 0);
   PerThread<std::vector<Interval>> work_of_thread;
-  parallel_for(keys_.count(), [&](std::size_t group) {
+  parallel_for(keys_->count(), [&](std::size_t group) {
     if (asked[group] != 0 && groups_[group].active) {
       active[group] = double(*groups_[group].active);
       return;
