@@ -9,6 +9,9 @@
 namespace npuscope {
 namespace {
 
+// Of numbers from 0.001 on, the text with an exponent is the shorter one of multiples of this: 1e+05.
+constexpr std::int64_t shorter_with_exponent = 100'000;
+
 // A double and the decimal of at most 15 digits that rounds to it belong together: no two such
 // decimals round to one double, so the one found here, without the zeros at its end, is the
 // shortest. `scale` is a power of ten that a double holds, as it does the whole number below 10^15:
@@ -20,8 +23,12 @@ char* print_with_decimals(char* at, double size, std::string_view if_whole) {
   if (!(scaled < limit)) return nullptr;
   const auto digits = std::int64_t(scaled + 0.5);
   if (double(digits) / double(scale) != size) return nullptr;
-  char* const point = print_integer(at, digits / scale);
+  const std::int64_t whole = digits / scale;
   std::int64_t rest = digits % scale;
+  if (rest == 0 && whole >= shorter_with_exponent && whole % shorter_with_exponent == 0) {
+    return nullptr;
+  }
+  char* const point = print_integer(at, whole);
   if (rest == 0) return print_text(point, if_whole);
   for (int i = decimals; i > 0; --i, rest /= 10) point[i] = char('0' + rest % 10);
   *point = '.';
@@ -31,12 +38,11 @@ char* print_with_decimals(char* at, double size, std::string_view if_whole) {
 }
 
 char* print_double(char* at, double number, std::string_view if_whole) {
-  // Between these numbers the text without an exponent is never the longer one.
-  constexpr double smallest = 0.001, beyond = 100'000;
+  constexpr double smallest = 0.001;
   char* const begin = at;
   const double size = std::fabs(number);
   if (number < 0) *at++ = '-';
-  if (size >= smallest && size < beyond) {
+  if (size >= smallest) {
     if (char* const end = print_with_decimals<1'000, 3>(at, size, if_whole)) return end;
     if (char* const end = print_with_decimals<1'000'000'000, 9>(at, size, if_whole)) return end;
   }

@@ -72,6 +72,12 @@ TEST(PrintText, PrintsDoublesAsShortAsTheLibrary) {
                               99'999.0,
                               99'999.999,
                               1e5,
+                              110'000.0,
+                              100'000.5,
+                              1.2e6,
+                              1.23e6,
+                              999'999'999'999.999,
+                              1e12,
                               1e15,
                               123'456.789,
                               0.3,
@@ -92,7 +98,8 @@ TEST(PrintText, PrintsDoublesAsShortAsTheLibrary) {
     const double decimals = std::pow(10.0, double(bits % 12));
     for (const double number :
          {std::bit_cast<double>(bits), double(bits >> 40) / decimals, double(bits >> 30) / decimals,
-          std::nextafter(double(bits >> 40) / decimals, 0.0)}) {
+          std::nextafter(double(bits >> 40) / decimals, 0.0), double(bits >> 52) * decimals,
+          double(bits >> 20), double(bits >> 16) / 1'000}) {
       ASSERT_EQ(printed(number), of_library(number));
     }
   }
