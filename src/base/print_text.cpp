@@ -9,7 +9,8 @@
 namespace npuscope {
 namespace {
 
-// Of numbers from 0.001 on, the text with an exponent is the shorter one of multiples of this: 1e+05.
+// Of numbers from 0.001 on, the text with an exponent is the shorter one of multiples of this:
+// 1e+05.
 constexpr std::int64_t shorter_with_exponent = 100'000;
 
 // A double and the decimal of at most 15 digits that rounds to it belong together: no two such

@@ -1,6 +1,7 @@
 // How often each op ran, and how much of its time is the issue of a transfer that runs meanwhile:
 //
-//   OpRuns runs(profile);
+//   OpRuns::Units units;
+//   OpRuns runs(profile, units);
 //   runs.begin(op);
 //   for (… spans of the op …) runs.add(kind, inference, unit, interval);
 //   runs.finish(lengths)                 // 1: four threads at once, or an issue and its transfer,
@@ -46,7 +47,18 @@ class IssuesBeside {
 // The runs of one op after another, so that the next needs no memory of its own.
 class OpRuns {
  public:
-  explicit OpRuns(const Profile& profile) : profile_(profile), of_unit_(profile.units.size() + 1) {}
+  // What of an inference's pieces were on one unit.
+  struct OfUnit {
+    std::uint32_t pieces = 0;
+    std::int64_t last_begin = 0;
+  };
+  // By unit, the last of none that exists; no pieces between two inferences. A profile may have
+  // many: whoever counts the runs of one row after another keeps it for all.
+  using Units = std::vector<OfUnit>;
+
+  OpRuns(const Profile& profile, Units& units) : profile_(profile), of_unit_(units) {
+    of_unit_.resize(profile.units.size() + 1);
+  }
 
   // OpId::none (and any op that does not exist): of spans without an op each is a run.
   void begin(OpId op);
@@ -63,11 +75,6 @@ class OpRuns {
     Interval interval;
   };
   using Pieces = std::span<Piece>;
-  // What of an inference's pieces were on one unit.
-  struct OfUnit {
-    std::uint32_t pieces = 0;
-    std::int64_t last_begin = 0;
-  };
 
   static Pieces next_inference(Pieces& pieces, std::uint32_t inference);
   void join_kernels(Pieces pieces, bool all_of_one);
@@ -78,11 +85,11 @@ class OpRuns {
   }
 
   const Profile& profile_;
+  Units& of_unit_;
   OpId op_ = OpId::none;
   std::vector<Piece> kernels_, transfers_;
   std::vector<std::int64_t> others_, asynchronous_;  // lengths
   std::vector<Interval> runs_;                       // of an inference
-  std::vector<OfUnit> of_unit_;  // no pieces between two inferences; the last of no unit
 };
 
 }  // namespace npuscope::analysis

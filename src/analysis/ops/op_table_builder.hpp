@@ -75,6 +75,7 @@ class OpTableBuilder {
   using WorkOfCores = std::vector<std::vector<double>>;
   mutable PerThread<WorkOfCores> work_of_cores_;
   mutable PerThread<std::vector<std::uint8_t>> used_units_;
+  mutable PerThread<OpRuns::Units> units_of_runs_;
   OpTable table_;
   std::vector<std::vector<double>> values_;  // by column, then row of the table
   std::vector<std::vector<std::uint8_t>> known_;

@@ -183,7 +183,8 @@ class OpTableBuilder::Details {
 // Adds up how often the ops of a row ran, block by block of its spans that are of one op.
 class OpTableBuilder::Runs {
  public:
-  explicit Runs(const OpTableBuilder& table) : table_(table), runs_(table.profile_) {}
+  explicit Runs(const OpTableBuilder& table)
+      : table_(table), runs_(table.profile_, table.units_of_runs_.mine()) {}
 
   // Of an op that runs on several units, each row of units has its part of the run.
   void count(std::uint32_t group, OpRow& row) {

@@ -21,7 +21,8 @@ IssuesBeside issues_of(const Profile& profile) { return {profile, Analysis(profi
 // How long each run of an op took.
 std::vector<std::int64_t> runs_of(const Profile& profile, OpId op) {
   const Spans& spans = profile.spans;
-  OpRuns runs(profile);
+  OpRuns::Units units;
+  OpRuns runs(profile, units);
   runs.begin(op);
   for (std::size_t row = 0; row < spans.size(); ++row) {
     if (spans.op[row] != op) continue;
@@ -122,7 +123,8 @@ TEST(OpRuns, OneOpAfterAnotherKnowNothingOfEachOther) {
   made.span(dma, "copy", 1, 20, SpanKind::transfer);
   made.span(thread, "add", 30, 34);
   const Spans& spans = made.profile.spans;
-  OpRuns runs(made.profile);
+  OpRuns::Units units;
+  OpRuns runs(made.profile, units);
   std::vector<std::int64_t> lengths;
   for (const OpId op : {OpId{0}, OpId{1}, OpId{0}}) {
     runs.begin(op);

@@ -297,7 +297,8 @@ TEST(RunLengths, AreFromTheFirstStartToTheLastEndOfWhatWasRunTogether) {
       }
     }
     const Spans& spans = made.profile.spans;
-    OpRuns runs(made.profile);
+    OpRuns::Units units;
+    OpRuns runs(made.profile, units);
     runs.begin(OpId{0});
     for (std::size_t row = 0; row < spans.size(); ++row) {
       runs.add(spans.kind[row], spans.instance[row], spans.unit[row], interval_of(spans, row));
