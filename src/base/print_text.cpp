@@ -22,7 +22,8 @@ char* print_with_decimals(char* at, double size, std::string_view if_whole) {
   constexpr double limit = 1e15;
   const double scaled = size * double(scale);
   if (!(scaled < limit)) return nullptr;
-  const auto digits = std::int64_t(scaled + 0.5);
+  const double half_above = scaled + 0.5;  // where that rounds, the division below tells
+  const auto digits = std::int64_t(half_above);
   if (double(digits) / double(scale) != size) return nullptr;
   const std::int64_t whole = digits / scale;
   std::int64_t rest = digits % scale;
