@@ -152,9 +152,10 @@ ExecutionTimes PathAnalysis::executions() const {
   times.work.assign(graph.profile->spans.size(), -1);
   // The latest end of each that delays nothing; a wait that nothing follows delays nothing. Of
   // those that were not told of yet, which are no further back than the graph reaches.
-  std::vector<std::int64_t> ring(graph.ring_size(), unbounded);
+  const NodeRing ring = graph.ring();
+  std::vector<std::int64_t> latest_ends(ring.size, unbounded);
   const auto latest = [&](std::uint32_t node) -> std::int64_t& {
-    return ring[node & (ring.size() - 1)];
+    return latest_ends[ring.place_of(node)];
   };
   const auto ask_ahead = [&](std::uint32_t node) {  // rows lie in no order of time
     constexpr std::uint32_t ahead = 16;

@@ -1,11 +1,11 @@
 // A pass along a path graph: when each node ends, for several ways at once how long nodes take.
 // What the graph says of a node and of its links is read once for all of them.
 //
-//   ForwardPass<2> pass(graph, {NodeScale(graph, one), NodeScale(graph, other)});
+//   ForwardPass<2> pass(graph, {NodeScale(graph, one), NodeScale(graph, other)}, graph.ring());
 //   pass.run();
 //   pass.last_end(1)         // of the executions, the other way
 //
-//   ForwardPass<1> all(graph, {NodeScale(graph)}, EndsKept::all);
+//   ForwardPass<1> all(graph, {NodeScale(graph)}, graph.all_nodes());
 //   all.run();
 //   all.take_ends()          // by node, and of each by way
 #pragma once
@@ -120,27 +120,23 @@ class NodeScales {
   std::array<std::optional<double>, ways> faster_as_;
 };
 
-// What a pass remembers of the nodes that it has passed: as many of the last as may hold another
-// one back, which mostly fit into the processor's caches, or all.
-enum class EndsKept : std::uint8_t { last, all };
-
 template <std::size_t ways>
 class ForwardPass {
  public:
-  // Without the links whose mark is set, by place in PathGraph::links.
-  ForwardPass(const PathGraph& graph, const std::vector<NodeScale>& scales, EndsKept kept,
+  // `kept`: the nodes whose ends it remembers; those of PathGraph::ring() mostly fit into the
+  // processor's caches. Without the links whose mark is set, by place in PathGraph::links.
+  ForwardPass(const PathGraph& graph, const std::vector<NodeScale>& scales, NodeRing kept,
               const std::vector<bool>* dropped = nullptr)
       : graph_(graph),
         scales_(graph, scales),
         dropped_(dropped),
-        kept_(kept == EndsKept::all ? graph.size() : graph.ring_size()),
-        place_mask_(kept == EndsKept::all ? ~std::uint32_t{0} : std::uint32_t(kept_ - 1)),
+        kept_(kept),
         latencies_(graph.latencies.begin(), graph.latencies.end()),
         unit_latencies_(graph.unit_latencies.begin(), graph.unit_latencies.end()) {}
 
   void run() {
     last_end_.fill(0);
-    ends_.resize(kept_ * ways);
+    ends_.resize(kept_.size * ways);
     bool any = false;
     for (std::uint32_t node = 0; node < graph_.size(); ++node) {
       OfWays times;
@@ -165,7 +161,7 @@ class ForwardPass {
   using OfWays = typename NodeScales<ways>::OfWays;
 
   static double later(double a, double b) { return a < b ? b : a; }
-  std::size_t place_of(std::uint32_t node) const { return std::size_t{node & place_mask_} * ways; }
+  std::size_t place_of(std::uint32_t node) const { return kept_.place_of(node) * ways; }
   const double* ends_of(std::uint32_t node) const { return &ends_[place_of(node)]; }
 
   // What the next links come from ended some thousand nodes ago.
@@ -218,8 +214,7 @@ class ForwardPass {
   const PathGraph& graph_;
   NodeScales<ways> scales_;
   const std::vector<bool>* dropped_;
-  std::size_t kept_;  // nodes; where not all, a power of two
-  std::uint32_t place_mask_;
+  NodeRing kept_;
   std::vector<double> latencies_, unit_latencies_;  // as in the graph
   OfWays last_end_{};
   Column<double> ends_;

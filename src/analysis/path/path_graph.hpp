@@ -32,6 +32,15 @@ struct PathLink {      // without values at first, for the sake of Column
   bool leaves_midst;     // a flow that leaves before `from` ends
 };
 
+// Where what is known of a node is kept while a pass goes along them: of all, or of as many that
+// follow one another as a power of two.
+struct NodeRing {
+  std::size_t size = 0;
+  std::uint32_t mask = ~std::uint32_t{0};
+
+  std::size_t place_of(std::uint32_t node) const { return node & mask; }
+};
+
 struct PathGraph {
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
@@ -60,8 +69,13 @@ struct PathGraph {
   std::shared_ptr<const SpansByUnit> by_unit;  // work and waits
 
   std::size_t size() const { return row.size(); }
-  // A power of two: nodes of one place in a ring of so many know nothing of each other.
-  std::size_t ring_size() const { return std::bit_ceil(std::min(std::size_t{reach} + 1, size())); }
+  NodeRing all_nodes() const { return {.size = size()}; }
+  // In which no two of one place know of each other; never more than all.
+  NodeRing ring() const {
+    const std::size_t places = std::bit_ceil(std::size_t{reach} + 1);
+    if (places >= size()) return all_nodes();
+    return {.size = places, .mask = std::uint32_t(places - 1)};
+  }
   std::size_t unit_of(std::uint32_t node) const { return unit[node]; }
   std::size_t op_of(std::uint32_t node) const { return op[node]; }
   std::size_t unit_class(std::uint32_t node) const {

@@ -19,7 +19,7 @@ Schedule::Schedule(const PathGraph& graph, const std::vector<bool>& dropped)
 }
 
 void Schedule::run(const std::vector<bool>* dropped) {
-  ForwardPass<1> pass(graph_, {scale_}, EndsKept::all, dropped);
+  ForwardPass<1> pass(graph_, {scale_}, graph_.all_nodes(), dropped);
   pass.run();
   ends_ = pass.take_ends();
   find_last(pass.last_end(0));

@@ -46,7 +46,7 @@ constexpr std::size_t max_ways = 4;
 
 template <std::size_t ways>
 std::vector<double> ends_of_pass(const PathGraph& graph, const std::vector<NodeScale>& scales) {
-  ForwardPass<ways> pass(graph, scales, EndsKept::last);
+  ForwardPass<ways> pass(graph, scales, graph.ring());
   pass.run();
   std::vector<double> ends;
   for (std::size_t way = 0; way < scales.size(); ++way) ends.push_back(pass.last_end(way));
