@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <limits>
 
-#include "base/parallel.hpp"
 #include "profile/append_interval.hpp"
 #include "profile/sort_by_time.hpp"
 
@@ -80,39 +79,6 @@ IntervalSet union_of(std::vector<Interval> intervals) {
   }
   intervals.resize(kept);
   return intervals;
-}
-
-IntervalSet union_of(const IntervalSet& a, const IntervalSet& b) {
-  IntervalSet sum;
-  sum.reserve(a.size() + b.size());
-  const Interval *i = a.data(), *const end_i = i + a.size();
-  const Interval *j = b.data(), *const end_j = j + b.size();
-  while (i != end_i && j != end_j) {
-    // Which comes next is as random as can be: a processor must not have to guess it.
-    const bool from_a = i->begin <= j->begin;
-    const Interval* const next = from_a ? i : j;
-    i += from_a;
-    j += !from_a;
-    append(sum, *next);
-  }
-  for (; i != end_i; ++i) append(sum, *i);
-  for (; j != end_j; ++j) append(sum, *j);
-  return sum;
-}
-
-IntervalSet union_of_sets(std::vector<IntervalSet> sets) {
-  if (sets.empty()) return {};
-  for (std::size_t step = 1; step < sets.size(); step *= 2) {
-    const std::size_t pairs = (sets.size() - step + 2 * step - 1) / (2 * step);
-    parallel_for(pairs, [&](std::size_t pair) {
-      IntervalSet& first = sets[pair * 2 * step];
-      IntervalSet& second = sets[pair * 2 * step + step];
-      if (second.empty()) return;
-      first = first.empty() ? std::move(second) : union_of(first, second);
-      second = {};
-    });
-  }
-  return std::move(sets.front());
 }
 
 IntervalSet intersection_of(const IntervalSet& a, const IntervalSet& b) {

@@ -1,23 +1,32 @@
-// The union of many sets, two by two on all cores, none of which is copied to begin with.
+// The union of many sets, none of which is copied to begin with:
+//
+//   union_of_many({&of_one_unit, &of_another, &of_a_third})
+//
+// On all cores, one window of time after another: what is made of two of them on the way to all is
+// as long as a window, not as long as the sets.
 #pragma once
 
 #include <vector>
 
-#include "base/parallel.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope {
 
-inline IntervalSet union_of_many(std::vector<const IntervalSet*> sets) {
-  std::erase_if(sets, [](const IntervalSet* set) { return set->empty(); });
-  if (sets.empty()) return {};
-  if (sets.size() == 1) return *sets[0];
-  std::vector<IntervalSet> pairs((sets.size() + 1) / 2);
-  parallel_for(sets.size() / 2, [&](std::size_t pair) {
-    pairs[pair] = union_of(*sets[2 * pair], *sets[2 * pair + 1]);
-  });
-  if (sets.size() % 2 == 1) pairs.back() = *sets.back();
-  return union_of_sets(std::move(pairs));
-}
+IntervalSet union_of_many(std::vector<const IntervalSet*> sets);
+
+// The same where it need not be kept: what alone has anything is seen where it is, without a copy.
+class SeenUnion {
+ public:
+  explicit SeenUnion(std::vector<const IntervalSet*> sets);
+  SeenUnion(const SeenUnion&) = delete;
+  SeenUnion& operator=(const SeenUnion&) = delete;
+
+  const IntervalSet& all() const { return *all_; }
+  IntervalSet take() &&;  // a copy of what is seen elsewhere
+
+ private:
+  IntervalSet made_;
+  const IntervalSet* all_ = &made_;
+};
 
 }  // namespace npuscope

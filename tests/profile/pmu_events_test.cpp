@@ -1,8 +1,12 @@
 // One table of PMU events: what readers call them, what documents say of them.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "profile/pmu_events.hpp"
 

@@ -55,7 +55,6 @@ std::int64_t covered_length(std::span<const Interval> intervals);
 IntervalSet union_of(std::vector<Interval> intervals);
 
 IntervalSet union_of(const IntervalSet& a, const IntervalSet& b);
-IntervalSet union_of_sets(std::vector<IntervalSet> sets);  // two by two, on all cores
 IntervalSet intersection_of(const IntervalSet& a, const IntervalSet& b);
 // What is in `a` and not in `b`.
 IntervalSet difference_of(const IntervalSet& a, const IntervalSet& b);

@@ -4,6 +4,7 @@
 
 #include "npuscope/analysis/timeline.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
+#include "profile/union_of_many.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -53,7 +54,9 @@ IntervalSet times_of(FindingContext& context, const WhichSpans& which) {
     }
     if (!times.empty()) sets.push_back(union_of(std::move(times)));
   }
-  return union_of_sets(std::move(sets));
+  std::vector<const IntervalSet*> all;
+  for (const IntervalSet& set : sets) all.push_back(&set);
+  return union_of_many(std::move(all));
 }
 
 std::vector<EvidencePlace> places_in(const IntervalSet& times) {

@@ -5,6 +5,7 @@
 //   for (const KeptOpSpan& kept : by_op->of(ops)) …   // the last group: of none that exists
 //   by_op->unpack(kept, span);
 //   span.own                                          // its self time
+//   by_op->interval(kept)                             // when it ran
 //
 // The profile has what is asked of a span as many columns apart, and the spans of an op far from
 // one another: gathered once, all questions have them close.
@@ -20,7 +21,6 @@
 namespace npuscope::analysis {
 
 struct OpSpan {
-  std::int64_t begin, end;
   std::int64_t own;   // its self time
   std::uint32_t row;  // in the profile
   OpId op;
@@ -28,8 +28,6 @@ struct OpSpan {
   std::uint32_t inference;  // its place among Inferences
   std::uint32_t slot;       // its place among RowSums::inferences, where it is summed
   SpanKind kind;
-
-  Interval interval() const { return {begin, end}; }
 };
 
 // The same as it is kept, as small as may be: millions of them are written and read once. What does
@@ -38,7 +36,6 @@ struct KeptOpSpan {  // without values at first, for the sake of Column
   static constexpr std::uint32_t does_not_fit = ~std::uint32_t{0};
   static constexpr std::uint32_t no_inference = (std::uint32_t{1} << 24) - 1;
 
-  std::int64_t begin;
   std::uint32_t length, own;
   std::uint32_t row;
   OpId op;
@@ -52,20 +49,27 @@ struct KeptOpSpan {  // without values at first, for the sake of Column
   SpanKind kind() const { return SpanKind(inference_and_kind & 0xff); }
 };
 
+// Whether begins are kept too, a quarter of all: who never asks when spans ran needs none.
+enum class OpSpanBegins : bool { left, kept };
+
 class OpSpansInGroups {
  public:
   // By op; the last group has those of no op that exists.
-  explicit OpSpansInGroups(const Analysis& analysis);
+  OpSpansInGroups(const Analysis& analysis, OpSpanBegins begins);
   // By a group of each unit; the last is that of units that do not exist.
-  OpSpansInGroups(const Analysis& analysis, const std::vector<std::uint32_t>& group_of_unit,
-                  std::size_t groups);
+  OpSpansInGroups(const Analysis& analysis, OpSpanBegins begins,
+                  const std::vector<std::uint32_t>& group_of_unit, std::size_t groups);
 
   std::span<const KeptOpSpan> of(std::size_t group) const {
     return std::span(sorted_).subspan(first_[group], first_[group + 1] - first_[group]);
   }
+  // Of one that of() handed out. Takes as long as a row of the profile where begins are left.
   Interval interval(const KeptOpSpan& kept) const {
-    if (kept.length == KeptOpSpan::does_not_fit) return interval_of(profile_.spans, kept.row);
-    return {kept.begin, kept.begin + kept.length};
+    if (kept.length == KeptOpSpan::does_not_fit || begins_.empty()) {
+      return interval_of(profile_.spans, kept.row);
+    }
+    const std::int64_t begin = begins_[std::size_t(&kept - sorted_.data())];
+    return {begin, begin + kept.length};
   }
   std::int64_t own(const KeptOpSpan& kept) const {
     return kept.own != KeptOpSpan::does_not_fit ? kept.own : own_[kept.row];
@@ -79,7 +83,7 @@ class OpSpansInGroups {
 
  private:
   template <class GroupOf>
-  void sort(std::size_t groups, const GroupOf& group_of);
+  void sort(std::size_t groups, OpSpanBegins begins, const GroupOf& group_of);
   void keep(std::size_t row, KeptOpSpan& into) const;
 
   const Profile& profile_;
@@ -87,12 +91,10 @@ class OpSpansInGroups {
   const Inferences& inferences_;
   std::vector<std::uint32_t> first_;  // of each group in sorted_; one more
   Column<KeptOpSpan> sorted_;
+  Column<std::int64_t> begins_;  // of these
 };
 
 inline void OpSpansInGroups::unpack(const KeptOpSpan& kept, OpSpan& into) const {
-  const Interval all = interval(kept);
-  into.begin = all.begin;
-  into.end = all.end;
   into.own = own(kept);
   into.row = kept.row;
   into.op = kept.op;

@@ -35,7 +35,7 @@ double percentile_with(const std::vector<double>& samples, std::size_t zeros, do
 }  // namespace
 
 OpSums::OpSums(const Analysis& analysis, const OpKeys& keys, bool per_inference,
-               bool active_and_span)
+               bool active_and_span, OpSpanBegins begins)
     : profile_(analysis.profile()),
       own_(analysis.self_times()),
       issues_(analysis.issues_beside()),
@@ -47,9 +47,10 @@ OpSums::OpSums(const Analysis& analysis, const OpKeys& keys, bool per_inference,
     for (std::uint32_t unit = 0; unit <= profile_.units.size(); ++unit) {
       group_of.push_back(keys_.of_unit(UnitId(unit)));
     }
-    by_units_.emplace(analysis, group_of, keys_.count());
+    by_units_.emplace(analysis, begins, group_of, keys_.count());
   } else {
-    by_op_ = analysis.spans_by_op();
+    by_op_ = begins == OpSpanBegins::kept ? analysis.spans_by_op()
+                                          : analysis.spans_by_op_without_begins();
     sort_ops();
   }
   find_columns(active_and_span);
@@ -126,7 +127,8 @@ class OpSums::Adding {
     }
   }
 
-  void add(std::span<OpSpan> spans) {
+  // Spans, and the same as they are kept.
+  void add(std::span<OpSpan> spans, std::span<const KeptOpSpan> kept) {
     for (OpSpan& span : spans) span.slot = slot_of(span);
     for (const auto& [column, values] : measures_) {
       add_to(column, spans, [&, of = values](const OpSpan& span) { return of[span.row]; });
@@ -146,8 +148,9 @@ class OpSums::Adding {
       return role_of(span.kind) == Role::work ? sums_.work_of(span) : MeasureColumn::missing;
     });
     if (place_[std::size_t(What::active)] == nowhere) return;
-    for (const OpSpan& span : spans) {
-      if (role_of(span.kind) == Role::work) add_run(span.slot, span.interval());
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+      if (role_of(spans[i].kind) != Role::work) continue;
+      add_run(spans[i].slot, sums_.spans().interval(kept[i]));
     }
   }
 
@@ -293,7 +296,7 @@ RowSums OpSums::of(std::uint32_t group, const std::function<void(OpSpans)>& also
       left = left.subspan(some.size());
       for (std::size_t i = 0; i < some.size(); ++i) spans().unpack(some[i], block[i]);
       const auto these = std::span(block).first(some.size());
-      adding.add(these);
+      adding.add(these, some);
       if (also) also(these);
     }
   });

@@ -32,8 +32,10 @@ struct RowSums {
 
 class OpSums {
  public:
-  // Unless `active_and_span`, without the columns of these.
-  OpSums(const Analysis& analysis, const OpKeys& keys, bool per_inference, bool active_and_span);
+  // Unless `active_and_span`, without the columns of these. Begins are kept for who asks spans()
+  // for intervals.
+  OpSums(const Analysis& analysis, const OpKeys& keys, bool per_inference, bool active_and_span,
+         OpSpanBegins begins);
 
   const std::vector<OpColumn>& columns() const { return columns_; }
   std::uint64_t columns_left() const { return columns_left_; }

@@ -28,7 +28,7 @@ class OpTableBuilder {
         cores_(profile_),
         engines_(profile_),
         inferences_(analysis.inferences()),
-        sums_(analysis, keys_, options.per_inference, options.active_and_span) {}
+        sums_(analysis, keys_, options.per_inference, options.active_and_span, begins()) {}
 
   OpTable finish();
 
@@ -37,6 +37,12 @@ class OpTableBuilder {
   class Details;
   class Runs;
 
+  // Active times and runs are of intervals.
+  OpSpanBegins begins() const {
+    const bool asks_when = options_.active_and_span || counts_runs();
+    return asks_when ? OpSpanBegins::kept : OpSpanBegins::left;
+  }
+  bool counts_runs() const { return options_.count_runs || options_.details; }
   bool is_steady() const { return options_.per_inference && inferences_.count() > 1; }
   bool wants_spreads() const { return options_.details && is_steady(); }
   // Of several inferences the first stands apart.

@@ -202,7 +202,7 @@ class OpTableBuilder::Runs {
           OpSpan span;
           kept.unpack(at(i), span);
           if (!table_.counts(span)) continue;
-          runs_.add(span.kind, kept.instance(at(i)), span.unit, span.interval());
+          runs_.add(span.kind, kept.instance(at(i)), span.unit, kept.interval(at(i)));
         }
         note(op, runs_.finish(lengths_), row);
       }
@@ -334,7 +334,7 @@ RowSums OpTableBuilder::sum_row(std::uint32_t group) {
   });
   instances.finish(row);
   if (options_.details) details.finish(row.details);
-  if (options_.count_runs || options_.details) Runs(*this).count(group, row);
+  if (counts_runs()) Runs(*this).count(group, row);
   return sums;
 }
 

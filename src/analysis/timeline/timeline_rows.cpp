@@ -100,7 +100,8 @@ void RowsBuilder::add_units() {
   const BusyTogether& busy = analysis_.busy_together();
   std::vector<const IntervalSet*> sets{&busy.dma_waits, &busy.other_waits};
   for (const IntervalSet& of_domain : busy.domains) sets.push_back(&of_domain);
-  const IntervalSet occupied = union_of_many(std::move(sets));
+  const SeenUnion seen(std::move(sets));
+  const IntervalSet& occupied = seen.all();
   found_.occupied.length = length_of(occupied);
   found_.idle = saturating_subtract(found_.wall, found_.occupied.length);
   add_gaps(occupied);
@@ -128,16 +129,23 @@ void RowsBuilder::add_concurrency() {
 }
 
 void RowsBuilder::add_gaps(const IntervalSet& occupied) {
-  IntervalSet gaps = gaps_in(occupied, found_.window);
-  found_.gap_count = gaps.size();
   const auto longer = [](const Interval& a, const Interval& b) {
     const std::int64_t of_a = length_of(a), of_b = length_of(b);
     return of_a != of_b ? of_a > of_b : a.begin < b.begin;
   };
-  const auto kept = gaps.begin() + std::ptrdiff_t(std::min(gaps.size(), request_.gaps));
-  std::partial_sort(gaps.begin(), kept, gaps.end(), longer);
-  gaps.erase(kept, gaps.end());
-  for (const Interval& gap : gaps) found_.gaps.push_back({gap});
+  std::vector<Interval> kept;  // a heap, the shortest on top
+  for_each_gap(occupied, found_.window, [&](Interval gap) {
+    found_.gap_count += 1;
+    const bool is_full = kept.size() >= request_.gaps;
+    if (is_full && (kept.empty() || !longer(gap, kept.front()))) return;
+    kept.push_back(gap);
+    std::push_heap(kept.begin(), kept.end(), longer);
+    if (!is_full) return;
+    std::pop_heap(kept.begin(), kept.end(), longer);
+    kept.pop_back();
+  });
+  std::sort_heap(kept.begin(), kept.end(), longer);
+  for (const Interval& gap : kept) found_.gaps.push_back({gap});
 }
 
 void RowsBuilder::sum_spans(const SpanGroups& groups) {
@@ -300,9 +308,10 @@ void RowsBuilder::add_rows(const SpanGroups& groups) {
     row.busy = length_of(row.work_set);
     row.waiting = length_of(row.wait_set);
     row.idle = saturating_subtract(found_.wall, saturating_add(row.busy, row.waiting));
-    for (const Interval& gap : gaps_in(union_of(row.work_set, row.wait_set), found_.window)) {
+    const SeenUnion seen({&row.work_set, &row.wait_set});
+    for_each_gap(seen.all(), found_.window, [&](Interval gap) {
       row.longest_idle = std::max(row.longest_idle, length_of(gap));
-    }
+    });
   });
 }
 

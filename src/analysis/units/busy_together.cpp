@@ -1,6 +1,7 @@
 #include "analysis/units/busy_together.hpp"
 
-#include <functional>
+#include <algorithm>
+#include <utility>
 
 #include "analysis/answers.hpp"
 #include "analysis/units/unit_busy.hpp"
@@ -66,12 +67,19 @@ BusyTogether find_busy_together(const Analysis& analysis) {
       members.domains[domain].push_back(&alike[engine][domain]);
     }
   }
-  parallel_for(engine_count + domain_count, [&](std::size_t i) {
-    if (i < engine_count) {
-      together.engines[i] = union_of_many(members.engines[i]);
-    } else {
-      together.domains[i - engine_count] = union_of_many(members.domains[i - engine_count]);
+  parallel_for(engine_count, [&](std::size_t engine) {
+    together.engines[engine] = union_of_many(members.engines[engine]);
+  });
+  parallel_for(domain_count, [&](std::size_t domain) {
+    IntervalSet* only = nullptr;  // a class of units that alone has anything of the domain
+    for (auto& of_engine : alike) {
+      if (!of_engine[domain].empty()) only = &of_engine[domain];
     }
+    const Sets& sets = members.domains[domain];
+    const bool is_alone = only != nullptr && std::ranges::all_of(sets, [&](const IntervalSet* set) {
+                            return set->empty() || set == only;
+                          });
+    together.domains[domain] = is_alone ? std::move(*only) : union_of_many(sets);
   });
   return together;
 }

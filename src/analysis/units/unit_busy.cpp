@@ -154,17 +154,6 @@ class BusyCollector {
     return in_order;
   }
 
-  static bool append_all(IntervalSet& set, const IntervalSet& later) {
-    auto next = later.begin();
-    for (; next != later.end(); ++next) {
-      if (set.empty() || next->begin > set.back().end) break;
-      if (next->begin < set.back().begin) return false;
-      append(set, *next);
-    }
-    set.insert(set.end(), next, later.end());
-    return true;
-  }
-
   WorkOfClasses classes_;
   UnitBusy of_;
   std::size_t expected_ = 0;
@@ -198,7 +187,9 @@ std::vector<UnitBusy> busy_by_rows(const Analysis& analysis, const SpanEngines& 
     return {};
   }
   const std::vector<std::int64_t>& own = analysis.self_times();
-  const std::vector<RowRange> ranges = ranges_of(spans.size(), spans.size() / 4);
+  // No more than run at once: what later parts found is copied.
+  const std::size_t min_of_part = spans.size() / std::min<std::size_t>(workers(), 4);
+  const std::vector<RowRange> ranges = ranges_of(spans.size(), min_of_part);
   std::vector<std::vector<BusyCollector>> parts(ranges.size());
   std::atomic<bool> in_order = true;
   parallel_for(parts.size(), [&](std::size_t part) {

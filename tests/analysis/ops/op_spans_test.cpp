@@ -38,8 +38,7 @@ void expect_row(const Analysis& analysis, const OpSpansInGroups& groups, const K
   OpSpan span;
   groups.unpack(kept, span);
   EXPECT_EQ(span.row, row);
-  EXPECT_EQ(span.begin, interval_of(spans, row).begin);
-  EXPECT_EQ(span.end, interval_of(spans, row).end);
+  EXPECT_EQ(groups.interval(kept), interval_of(spans, row));
   EXPECT_EQ(span.own, analysis.self_times()[row]);
   EXPECT_EQ(span.op, spans.op[row]);
   EXPECT_EQ(span.unit, spans.unit[row]);
@@ -48,25 +47,28 @@ void expect_row(const Analysis& analysis, const OpSpansInGroups& groups, const K
   EXPECT_EQ(span.inference, is_of_one ? spans.instance[row] - 5 : Inferences::none);
 }
 
+void expect_all_by_op(const Analysis& analysis, const OpSpansInGroups& by_op) {
+  const Spans& spans = analysis.profile().spans;
+  std::size_t all = 0;
+  for (std::uint32_t op = 0; op <= ops; ++op) {
+    std::size_t place = 0;
+    for (std::uint32_t row = 0; row < spans.size(); ++row) {
+      if (std::min(index_of(spans.op[row]), ops) != op) continue;
+      ASSERT_LT(place, by_op.of(op).size());
+      expect_row(analysis, by_op, by_op.of(op)[place++], row);
+    }
+    EXPECT_EQ(place, by_op.of(op).size());
+    all += place;
+  }
+  EXPECT_EQ(all, spans.size());
+}
+
 TEST(OpSpans, AreThoseOfEachOpInTheProfilesOrder) {
   std::mt19937 random(1);
   for (int round = 0; round < 20; ++round) {
     const Analysis analysis(random_profile(random));
-    const auto held = analysis.spans_by_op();
-    const OpSpansInGroups& by_op = *held;
-    const Spans& spans = analysis.profile().spans;
-    std::size_t all = 0;
-    for (std::uint32_t op = 0; op <= ops; ++op) {
-      std::size_t place = 0;
-      for (std::uint32_t row = 0; row < spans.size(); ++row) {
-        if (std::min(index_of(spans.op[row]), ops) != op) continue;
-        ASSERT_LT(place, by_op.of(op).size());
-        expect_row(analysis, by_op, by_op.of(op)[place++], row);
-      }
-      EXPECT_EQ(place, by_op.of(op).size());
-      all += place;
-    }
-    EXPECT_EQ(all, spans.size());
+    expect_all_by_op(analysis, *analysis.spans_by_op_without_begins());
+    expect_all_by_op(analysis, *analysis.spans_by_op());
   }
 }
 
@@ -95,7 +97,7 @@ TEST(OpSpans, AreThoseOfEachGroupOfUnits) {
   std::mt19937 random(2);
   const Analysis analysis(random_profile(random));
   const std::vector<std::uint32_t> group_of_unit = {1, 0, 1, 2};  // the last of units that are none
-  const OpSpansInGroups groups(analysis, group_of_unit, 3);
+  const OpSpansInGroups groups(analysis, OpSpanBegins::kept, group_of_unit, 3);
   const Spans& spans = analysis.profile().spans;
   for (std::uint32_t group = 0; group < 3; ++group) {
     std::size_t place = 0;
