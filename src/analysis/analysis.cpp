@@ -32,7 +32,7 @@ struct Analysis::Answers {
   std::optional<Profile> own;  // where it was moved in
   const Profile* profile = nullptr;
   Lazy<SpansByUnit> spans_by_unit;
-  Lazy<std::vector<std::int64_t>> self_times;
+  Lazy<Column<std::int64_t>> self_times;
   Lazy<SpanExtents> extents;
   Lazy<std::map<std::uint32_t, Interval>> inference_extents;
   Lazy<std::vector<UnitBusy>> unit_busy;
@@ -88,7 +88,7 @@ const SpansByUnit& Analysis::spans_by_unit() const {
   return answers_->spans_by_unit.get([&] { return SpansByUnit(profile()); });
 }
 
-const std::vector<std::int64_t>& Analysis::self_times() const {
+const Column<std::int64_t>& Analysis::self_times() const {
   return answers_->self_times.get([&] { return find_self_times(*this); });
 }
 

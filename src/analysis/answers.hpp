@@ -8,7 +8,7 @@
 
 namespace npuscope::analysis {
 
-std::vector<std::int64_t> find_self_times(const Analysis& analysis);
+Column<std::int64_t> find_self_times(const Analysis& analysis);
 Coarse find_coarse(const Analysis& analysis);
 OpTable find_op_table(const Analysis& analysis, const OpOptions& options);
 OpTimes find_op_times(const Analysis& analysis);

@@ -5,6 +5,7 @@
 
 #include "base/parallel.hpp"
 #include "profile/append_interval.hpp"
+#include "profile/windows.hpp"
 
 namespace npuscope {
 namespace {
@@ -40,62 +41,29 @@ class UnionOfWindow {
   std::array<IntervalSet, 2> united_;  // of this round and of the one before, which it reads
 };
 
-// Windows follow from the set with most intervals: each has as many of its.
-class Windows {
- public:
-  explicit Windows(const std::vector<const IntervalSet*>& sets) : sets_(sets) {
-    std::size_t all = 0;
-    const IntervalSet* largest = sets.front();
-    for (const IntervalSet* set : sets) {
-      all += set->size();
-      if (set->size() > largest->size()) largest = set;
-    }
-    const std::size_t windows = std::min(largest->size(), all / intervals_a_window + 1);
-    for (std::size_t window = 1; window < windows; ++window) {
-      begins_.push_back((*largest)[largest->size() * window / windows].begin);
-    }
+// What begins within the window, of each set that has any of it.
+std::vector<Slice> slices_of(const std::vector<const IntervalSet*>& sets, Interval window) {
+  const auto place = [](const IntervalSet& set, std::int64_t time) {
+    return std::ranges::lower_bound(set, time, {}, &Interval::begin) - set.begin();
+  };
+  std::vector<Slice> slices;
+  for (const IntervalSet* set : sets) {
+    const auto first = place(*set, window.begin), last = place(*set, window.end);
+    if (first < last) slices.emplace_back(set->data() + first, std::size_t(last - first));
   }
+  return slices;
+}
 
-  std::size_t count() const { return begins_.size() + 1; }
-
-  // What begins in the windows from first to last.
-  std::vector<Slice> slices(std::size_t first, std::size_t last) const {
-    std::vector<Slice> slices;
-    for (const IntervalSet* set : sets_) {
-      const auto begin = place_of(*set, first), end = place_of(*set, last);
-      if (begin < end) slices.emplace_back(set->data() + begin, end - begin);
-    }
-    return slices;
+IntervalSet unite(const std::vector<const IntervalSet*>& sets, std::span<const Interval> windows) {
+  IntervalSet sum;
+  sum.reserve(size_of(slices_of(sets, {windows.front().begin, windows.back().end})));
+  UnionOfWindow of_window;
+  for (const Interval& window : windows) {
+    std::vector<Slice> slices = slices_of(sets, window);
+    append_all(sum, of_window.of(slices));
   }
-
-  // The union of these.
-  IntervalSet unite(std::size_t first, std::size_t last) const {
-    IntervalSet sum;
-    sum.reserve(size_of(slices(first, last)));
-    UnionOfWindow of_window;
-    for (std::size_t window = first; window < last; ++window) {
-      std::vector<Slice> of_sets = slices(window, window + 1);
-      append_all(sum, of_window.of(of_sets));
-    }
-    return sum;
-  }
-
- private:
-  static constexpr std::size_t intervals_a_window = 8'192;  // with their unions in a core's cache
-
-  std::size_t place_of(const IntervalSet& set, std::size_t window) const {
-    if (window == 0) return 0;
-    if (window == count()) return set.size();
-    const auto starts_before = [](const Interval& interval, std::int64_t time) {
-      return interval.begin < time;
-    };
-    const auto at = std::lower_bound(set.begin(), set.end(), begins_[window - 1], starts_before);
-    return std::size_t(at - set.begin());
-  }
-
-  const std::vector<const IntervalSet*>& sets_;
-  std::vector<std::int64_t> begins_;  // of each window but the first
-};
+  return sum;
+}
 
 }  // namespace
 
@@ -103,11 +71,12 @@ SeenUnion::SeenUnion(std::vector<const IntervalSet*> sets) {
   std::erase_if(sets, [](const IntervalSet* set) { return set->empty(); });
   if (sets.size() == 1) all_ = sets.front();
   if (sets.size() < 2) return;
-  const Windows windows(sets);
-  std::vector<IntervalSet> parts(std::min(windows.count(), workers()));
+  const std::vector<Interval> windows = windows_of(std::span(sets));
+  std::vector<IntervalSet> parts(std::min(windows.size(), workers()));
   parallel_for(parts.size(), [&](std::size_t part) {
-    parts[part] = windows.unite(windows.count() * part / parts.size(),
-                                windows.count() * (part + 1) / parts.size());
+    const std::size_t first = windows.size() * part / parts.size();
+    const std::size_t last = windows.size() * (part + 1) / parts.size();
+    parts[part] = unite(sets, std::span(windows).subspan(first, last - first));
   });
   for (std::size_t part = 1; part < parts.size(); ++part) append_all(parts[0], parts[part]);
   made_ = std::move(parts.front());

@@ -13,7 +13,7 @@ class Source : public schema::Source {
   explicit Source(const Profile& with);
 
   // Asked for row by row, so that the analysis is not.
-  const std::vector<std::int64_t>& self_times() const {
+  const Column<std::int64_t>& self_times() const {
     if (self_times_ == nullptr) self_times_ = &analysis_.self_times();
     return *self_times_;
   }
@@ -25,7 +25,7 @@ class Source : public schema::Source {
  private:
   analysis::Analysis analysis_;
   const MeasureColumn* traffic_[std::size(analysis::Traffic::routes)] = {};
-  mutable const std::vector<std::int64_t>* self_times_ = nullptr;
+  mutable const Column<std::int64_t>* self_times_ = nullptr;
 };
 
 }  // namespace npuscope::query

@@ -19,7 +19,7 @@ namespace {
 using npuscope::test_support::ProfileBuilder;
 using ::testing::ElementsAre;
 
-std::vector<std::int64_t> own_of(const Profile& profile) { return Analysis(profile).self_times(); }
+Column<std::int64_t> own_of(const Profile& profile) { return Analysis(profile).self_times(); }
 
 OpTable ops_of(const Profile& profile, Grouping grouping = Grouping::part) {
   return Analysis(profile).ops({grouping, 10});
@@ -69,8 +69,7 @@ TEST(OwnDuration, OfTransfersAndAsyncIsTheWholeAndOfFramesAndInstantsNothing) {
 
 // The obvious way: each slice looks through all others for the one that it is inside, then each
 // moment of each slice through those inside it.
-std::vector<std::int64_t> own_by_looking(const Spans& spans,
-                                         const std::vector<std::uint32_t>& order) {
+Column<std::int64_t> own_by_looking(const Spans& spans, const std::vector<std::uint32_t>& order) {
   const auto end_of = [&](std::uint32_t row) { return spans.start[row] + spans.duration[row]; };
   std::vector<std::vector<std::uint32_t>> inside(spans.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -80,7 +79,7 @@ std::vector<std::int64_t> own_by_looking(const Spans& spans,
       break;
     }
   }
-  std::vector<std::int64_t> own(spans.size(), 0);
+  Column<std::int64_t> own(spans.size(), 0);
   for (std::uint32_t row = 0; row < spans.size(); ++row) {
     for (std::int64_t t = spans.start[row]; t < end_of(row); ++t) {
       own[row] += std::none_of(inside[row].begin(), inside[row].end(), [&](std::uint32_t inner) {
@@ -121,7 +120,7 @@ TEST(OwnDuration, OfOneSliceInsideAnotherAmongVeryManyInOrderIsFoundWhereverItIs
     made.unit("t", Engine::thread);
     made.unit("u", Engine::thread);
     Spans& spans = made.profile.spans;
-    std::vector<std::int64_t> expected;
+    Column<std::int64_t> expected;
     std::size_t outer[2] = {};
     std::int64_t now[2] = {};
     for (std::size_t row = 0; row < rows; ++row) {

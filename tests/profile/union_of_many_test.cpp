@@ -51,7 +51,7 @@ TEST(UnionOfMany, IsTheSameAcrossWindows) {
   }
 }
 
-// Windows follow from one set; another has most of its intervals in one of them, or before all.
+// Windows are as long as each other: one may have most intervals, others none.
 TEST(UnionOfMany, IsTheSameOfSetsThatLieElsewhere) {
   std::mt19937 random(3);
   expect_union({random_set(random, 40'000, 0),

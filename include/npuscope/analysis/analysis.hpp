@@ -111,7 +111,7 @@ class Analysis {
   // inside work takes nothing from it, but for one of kind `wait`: a host that waits in the midst
   // of an op does not work meanwhile. Asynchronous spans and transfers are whole, frames and
   // instants zero.
-  const std::vector<std::int64_t>& self_times() const;
+  const Column<std::int64_t>& self_times() const;
   const OpTimes& op_times() const;          // analysis/ops/op_times.hpp, as the next ones:
   const UnitNumbers& unit_numbers() const;  // for the questions themselves
   const std::vector<UnitBusy>& unit_busy() const;

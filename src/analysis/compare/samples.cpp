@@ -20,7 +20,7 @@ OpSamples RunSamples::Held::of_spans(const ColumnSource& source) const {
   const Spans& all = profile.spans;
   Gathering gathering(groups.groups().size(), spans.count(), all.size());
   const bool is_work = source.from == ColumnSource::From::work;
-  const std::vector<std::int64_t>& self_times = analysis.self_times();
+  const Column<std::int64_t>& self_times = analysis.self_times();
   std::optional<IssuesBeside> issues;  // a transfer's issue meanwhile is no work of its op
   if (is_work) issues.emplace(profile, self_times);
   for (std::size_t row = 0; row < all.size(); ++row) {

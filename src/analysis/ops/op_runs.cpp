@@ -182,7 +182,7 @@ namespace {
 
 // Of one op; whether any is.
 bool find_beside(const Spans& spans, std::span<const std::uint32_t> rows,
-                 const std::vector<std::int64_t>& own, std::vector<std::int64_t>& beside) {
+                 const Column<std::int64_t>& own, std::vector<std::int64_t>& beside) {
   std::vector<Interval> transfers;
   for (const std::uint32_t row : rows) {
     if (spans.kind[row] == SpanKind::transfer) transfers.push_back(interval_of(spans, row));
@@ -199,7 +199,7 @@ bool find_beside(const Spans& spans, std::span<const std::uint32_t> rows,
 
 }  // namespace
 
-IssuesBeside::IssuesBeside(const Profile& profile, const std::vector<std::int64_t>& own) {
+IssuesBeside::IssuesBeside(const Profile& profile, const Column<std::int64_t>& own) {
   const Spans& spans = profile.spans;
   std::vector<std::uint8_t> transfers(profile.ops.size() + 1, false);
   bool any = false;

@@ -87,7 +87,7 @@ class OpSpansInGroups {
   void keep(std::size_t row, KeptOpSpan& into) const;
 
   const Profile& profile_;
-  const std::vector<std::int64_t>& own_;
+  const Column<std::int64_t>& own_;
   const Inferences& inferences_;
   std::vector<std::uint32_t> first_;  // of each group in sorted_; one more
   Column<KeptOpSpan> sorted_;

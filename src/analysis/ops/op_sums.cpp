@@ -91,6 +91,7 @@ void OpSums::find_columns(bool active_and_span) {
   for (std::size_t kind = 0; kind < span_kind_count; ++kind) {
     any_work = any_work || (is_there[kind] && role_of(SpanKind(kind)) == Role::work);
     any_wait = any_wait || (is_there[kind] && role_of(SpanKind(kind)) == Role::wait);
+    any_compiled_ = any_compiled_ || (is_there[kind] && is_compiled(SpanKind(kind)));
   }
   const auto add_time = [&](bool any, const char* name, MeasureKind kind, What what) {
     if (!any) return;

@@ -45,6 +45,8 @@ class OpSums {
   template <class Take>  // of a std::span<const KeptOpSpan>
   void for_spans(std::uint32_t group, const Take& take) const;
   const OpSpansInGroups& spans() const { return keys_.of_units() ? *by_units_ : *by_op_; }
+  // Whether any span of the profile was compiled into kernels (is_compiled), whichever row has it.
+  bool any_compiled() const { return any_compiled_; }
   // What of its self time is work: all but what runs next to a transfer of the same op.
   std::int64_t work_of(const OpSpan& span) const { return span.own - issues_.of(span.row); }
 
@@ -80,7 +82,7 @@ class OpSums {
   class Adding;
 
   const Profile& profile_;
-  const std::vector<std::int64_t>& own_;
+  const Column<std::int64_t>& own_;
   const IssuesBeside& issues_;
   const OpKeys& keys_;
   const Inferences& inferences_;
@@ -88,6 +90,7 @@ class OpSums {
   std::vector<OpColumn> columns_;
   std::vector<Source> sources_;
   std::uint64_t columns_left_ = 0;
+  bool any_compiled_ = false;
   std::shared_ptr<const OpSpansInGroups> by_op_;
   std::vector<std::uint32_t> first_, ops_;  // of each group in ops_, one more; by group
   std::optional<OpSpansInGroups> by_units_;

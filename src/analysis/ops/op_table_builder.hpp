@@ -69,7 +69,7 @@ class OpTableBuilder {
 
   const Analysis& analysis_;
   const Profile& profile_;
-  const std::vector<std::int64_t>& own_;
+  const Column<std::int64_t>& own_;
   const OpOptions& options_;
   OpKeys keys_;
   CoreNumbers cores_;

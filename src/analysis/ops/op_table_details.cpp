@@ -259,11 +259,7 @@ class OpTableBuilder::Instances {
       : table_(table),
         kinds_(table.profile_.spans, table.keys_.rows()[group].kinds > 1),
         is_used_(kept(table)) {
-    table.sums_.for_spans(group, [&](std::span<const KeptOpSpan> spans) {
-      compiled_ = compiled_ || std::any_of(spans.begin(), spans.end(), [](const KeptOpSpan& span) {
-                    return is_compiled(span.kind());
-                  });
-    });
+    if (table.sums_.any_compiled()) look_for_compiled(group);
     std::fill(std::begin(work_), std::end(work_), -1);
   }
 
@@ -309,6 +305,14 @@ class OpTableBuilder::Instances {
     std::vector<std::uint8_t>& is_used = table.used_units_.mine();
     is_used.resize(table.profile_.units.size() + 1, false);
     return is_used;
+  }
+
+  void look_for_compiled(std::uint32_t group) {
+    table_.sums_.for_spans(group, [&](std::span<const KeptOpSpan> spans) {
+      compiled_ = compiled_ || std::any_of(spans.begin(), spans.end(), [](const KeptOpSpan& span) {
+                    return is_compiled(span.kind());
+                  });
+    });
   }
 
   bool is_counted(SpanKind kind) const {

@@ -107,7 +107,7 @@ class Times {
   const Profile& profile_;
   const Spans& spans_;
   const Analysis& analysis_;
-  const std::vector<std::int64_t>& self_times_;
+  const Column<std::int64_t>& self_times_;
   std::optional<InferenceExtent> chosen_;
   OpTimes times_;
 };

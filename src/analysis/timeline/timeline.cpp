@@ -69,8 +69,7 @@ struct InOrder {
 
 // By unit, the last for those without one, and nesting; nothing where any two overlap. Notes the
 // whole time of each span up to there.
-std::vector<InOrder> in_order_of(const Profile& profile, RowRange rows,
-                                 std::vector<std::int64_t>& own) {
+std::vector<InOrder> in_order_of(const Profile& profile, RowRange rows, Column<std::int64_t>& own) {
   const Spans& spans = profile.spans;
   const std::size_t units = profile.units.size();
   std::vector<InOrder> of_units(2 * (units + 1));
@@ -93,7 +92,7 @@ std::vector<InOrder> in_order_of(const Profile& profile, RowRange rows,
 
 // Where a look at the rows as they come shows that no span lies inside another, each has its whole
 // time to itself. False: one may, and some times are not told.
-bool take_whole_times(const Profile& profile, std::vector<std::int64_t>& own) {
+bool take_whole_times(const Profile& profile, Column<std::int64_t>& own) {
   constexpr std::size_t rows_a_unit = 64, few_units = 1'024;
   const std::size_t units = profile.units.size();
   // Of very many units with few spans each, noting them would cost too much.
@@ -132,9 +131,9 @@ void find_self_times(std::span<const SpanOfUnit> spans, std::vector<std::int64_t
   }
 }
 
-std::vector<std::int64_t> find_self_times(const Analysis& analysis) {
+Column<std::int64_t> find_self_times(const Analysis& analysis) {
   const Profile& profile = analysis.profile();
-  std::vector<std::int64_t> own(profile.spans.size(), 0);
+  Column<std::int64_t> own(profile.spans.size());
   if (take_whole_times(profile, own)) return own;
   const SpansByUnit& by_unit = analysis.spans_by_unit();
   PerThread<std::vector<std::int64_t>> own_of_unit;

@@ -80,7 +80,7 @@ class RowsBuilder {
 
   const Analysis& analysis_;
   const Profile& profile_;
-  const std::vector<std::int64_t>& self_times_;
+  const Column<std::int64_t>& self_times_;
   const TimelineRequest& request_;
   std::vector<Group> groups_;
   TimelineRows found_;

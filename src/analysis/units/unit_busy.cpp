@@ -186,7 +186,7 @@ std::vector<UnitBusy> busy_by_rows(const Analysis& analysis, const SpanEngines& 
   if (std::find(spans.kind.begin(), spans.kind.end(), SpanKind::wait) != spans.kind.end()) {
     return {};
   }
-  const std::vector<std::int64_t>& own = analysis.self_times();
+  const Column<std::int64_t>& own = analysis.self_times();
   // No more than run at once: what later parts found is copied.
   const std::size_t min_of_part = spans.size() / std::min<std::size_t>(workers(), 4);
   const std::vector<RowRange> ranges = ranges_of(spans.size(), min_of_part);
