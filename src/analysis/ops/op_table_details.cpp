@@ -267,15 +267,22 @@ class OpTableBuilder::Instances {
     const SpanEngines& engines = table_.engines_;
     const auto last_unit = std::uint32_t(is_used_.size() - 1);
     std::uint8_t* const is_used = is_used_.data();
+    // Most are of the engine of the one before: a sum at hand is not waited for.
+    auto engine = Engine::none;
+    std::int64_t work = work_[std::size_t(engine)];
     for (const OpSpan& span : spans) {
       if (!is_counted(span.kind)) continue;
-      std::int64_t& work = work_[std::size_t(engines.of(span.op, span.unit, span.kind))];
+      if (const Engine its = engines.of(span.op, span.unit, span.kind); its != engine) {
+        work_[std::size_t(std::exchange(engine, its))] = work;
+        work = work_[std::size_t(its)];
+      }
       work = saturating_add(std::max<std::int64_t>(work, 0), span.own);
       const std::uint32_t unit = std::min(index_of(span.unit), last_unit);
       if (is_used[unit] != 0) continue;
       is_used[unit] = true;
       used_.push_back(unit);
     }
+    work_[std::size_t(engine)] = work;
     for (const OpSpan& span : spans) {
       if (!is_counted(span.kind) || !table_.counts(span)) continue;
       instances_ += 1;
