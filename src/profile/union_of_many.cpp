@@ -91,6 +91,12 @@ IntervalSet union_of_many(std::vector<const IntervalSet*> sets) {
   return SeenUnion(std::move(sets)).take();
 }
 
-IntervalSet union_of(const IntervalSet& a, const IntervalSet& b) { return union_of_many({&a, &b}); }
+IntervalSet union_of(const IntervalSet& a, const IntervalSet& b) {
+  constexpr std::size_t few = 4'096;  // as of an inference: windows would take longer than the rest
+  if (a.size() + b.size() > few) return union_of_many({&a, &b});
+  IntervalSet sum(a.size() + b.size());
+  sum.resize(std::size_t(write_union(a, b, sum.data()) - sum.data()));
+  return sum;
+}
 
 }  // namespace npuscope

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 
 namespace npuscope {
@@ -58,6 +59,25 @@ TEST(UnionOfMany, IsTheSameOfSetsThatLieElsewhere) {
                 random_set(random, 30'000, -900'000),
                 random_set(random, 30'000, 1'000'000),
                 {{-5, 2'000'000}}});
+}
+
+// One that lasts as long as there is time: all others lie in one window or two.
+TEST(UnionOfMany, IsTheSameUpToTheEndsOfTime) {
+  std::mt19937 random(4);
+  constexpr auto smallest = std::numeric_limits<std::int64_t>::min();
+  constexpr auto largest = std::numeric_limits<std::int64_t>::max();
+  const IntervalSet short_ones = random_set(random, 50'000, 0);
+  expect_union({short_ones, random_set(random, 30'000, 7), {{smallest, largest}}});
+  expect_union({short_ones, {{smallest, smallest + 1}, {largest - 1, largest}}});
+}
+
+TEST(UnionOfMany, OfTwoIsTheSameOfFewAndOfMany) {
+  std::mt19937 random(5);
+  for (const std::size_t intervals : {0, 1, 40, 2'048, 2'049, 30'000}) {
+    const IntervalSet a = random_set(random, intervals, 0), b = random_set(random, intervals, 3);
+    EXPECT_EQ(union_of(a, b), union_of_many({&a, &b})) << intervals;
+    EXPECT_EQ(union_of(a, {}), a) << intervals;
+  }
 }
 
 TEST(UnionOfMany, OfNoneOrOneIsNoneOrThatOne) {
