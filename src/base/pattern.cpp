@@ -2,9 +2,7 @@
 
 #include <re2/re2.h>
 
-#include <exception>
-#include <mutex>
-#include <new>
+#include "base/without_unwinding.hpp"
 
 namespace npuscope {
 namespace {
@@ -13,23 +11,11 @@ bool is_too_large(RE2::ErrorCode code) {
   return code == RE2::ErrorPatternTooLarge || code == RE2::ErrorRepeatSize;
 }
 
-[[noreturn]] void end_without_unwinding() {
-  try {
-    throw std::bad_alloc();
-  } catch (...) {
-    std::terminate();  // with the exception, for a handler that says why
-  }
-}
-
-// An exception that unwinds RE2's constructor corrupts the heap, so that an allocation which fails
-// in it ends the program.
 std::shared_ptr<const RE2> expression_of(std::string_view text, const RE2::Options& options) {
-  static std::mutex one_at_a_time;
-  const std::lock_guard lock(one_at_a_time);
-  const std::new_handler before = std::set_new_handler(end_without_unwinding);
-  auto expression =
-      std::make_shared<const RE2>(re2::StringPiece(text.data(), text.size()), options);
-  std::set_new_handler(before);
+  std::shared_ptr<const RE2> expression;
+  without_unwinding([&] {
+    expression = std::make_shared<const RE2>(re2::StringPiece(text.data(), text.size()), options);
+  });
   return expression;
 }
 

@@ -17,12 +17,18 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "npuscope/base/pattern.hpp"
+#include "npuscope/base/result.hpp"
 #include "npuscope/profile/profile.hpp"
+
+namespace npuscope {
+class PatternSet;
+}
 
 namespace npuscope::analysis {
 
@@ -46,24 +52,25 @@ class Rules {
   const std::string& name(std::size_t rule) const { return rules_[rule].name; }
   const std::string& part(std::size_t rule) const { return rules_[rule].part; }
 
-  // By op, the first rule that it obeys; size() where there is none.
+  // By op, the first rule that it obeys; size() where there is none. On all cores.
   std::vector<std::uint32_t> of(const Profile& profile) const;
-  std::size_t of(const RuledOp& op) const;
+  std::vector<std::uint32_t> of(std::span<const RuledOp> ops) const;
 
  private:
   enum class Place : std::uint8_t { any, node, op, kind, does };
   struct Condition {
     Place place;
-    Pattern pattern;
+    std::uint32_t rule;
   };
   struct Rule {
     std::string name, part;
-    std::vector<Condition> conditions;
+    std::uint32_t first_condition = 0, conditions = 0;  // those of a rule follow one another
   };
-
-  static bool obeys(const RuledOp& op, const Condition& condition);
+  class Search;
 
   std::vector<Rule> rules_;
+  std::vector<Condition> conditions_;  // by number of the pattern
+  std::shared_ptr<const PatternSet> patterns_;
 };
 
 }  // namespace npuscope::analysis

@@ -51,12 +51,19 @@ void ComparedRows::name_groups(const Rules* rules) {
 }
 
 void ComparedRows::name_by_texts(const Rules* rules) {
+  const bool by_rule = grouping_ == Grouping::rule && rules != nullptr;
   for (const int side : {0, 1}) {
-    for (const OpGroup& each : sides_[side]->groups()) {
-      std::string_view name = grouping_ == Grouping::kind ? each.kind : stage_of(each.label);
-      if (grouping_ == Grouping::rule && rules != nullptr) {
-        const std::size_t rule = rules->of({each.label, each.label, each.kind, {}});
-        name = rule < rules->size() ? std::string_view(rules->name(rule)) : std::string_view{};
+    const std::vector<OpGroup>& groups = sides_[side]->groups();
+    std::vector<RuledOp> ops;
+    for (const OpGroup& each : groups) ops.push_back({each.label, each.label, each.kind, {}});
+    std::vector<std::uint32_t> rule_of;
+    if (by_rule) rule_of = rules->of(ops);
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      std::string_view name =
+          grouping_ == Grouping::kind ? groups[i].kind : stage_of(groups[i].label);
+      if (by_rule) {
+        name = rule_of[i] < rules->size() ? std::string_view(rules->name(rule_of[i]))
+                                          : std::string_view{};
       }
       own_[side].push_back(key_for(name));
     }

@@ -22,12 +22,19 @@ ModelParts parts_by(const Rules& rules, const Profile& profile, const OpTable& o
   const OpColumn& column = ops.columns[ops.ranked_by];
   const double whole = column.whole.value_or(column.total);
   ModelParts by;
+  std::vector<RuledOp> ruled_ops;
+  std::vector<double> values;
   for (const OpRow& row : ops.rows) {
     const double value = row.values[ops.ranked_by].value_or(0);
     if (index_of(row.first_op) >= profile.ops.size() || !(value > 0)) continue;
-    const std::size_t rule = rules.of(ruled(profile, op_of(profile, row)));
-    if (rule >= rules.size()) continue;
-    const std::string& name = rules.part(rule);
+    ruled_ops.push_back(ruled(profile, op_of(profile, row)));
+    values.push_back(value);
+  }
+  const std::vector<std::uint32_t> rule_of = rules.of(ruled_ops);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (rule_of[i] >= rules.size()) continue;
+    const double value = values[i];
+    const std::string& name = rules.part(rule_of[i]);
     auto part = std::find_if(by.parts.begin(), by.parts.end(),
                              [&](const ModelPart& each) { return each.name == name; });
     if (part == by.parts.end()) part = by.parts.insert(part, {name});

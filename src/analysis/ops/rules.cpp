@@ -3,10 +3,12 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 
 #include "analysis/builtin_rules.hpp"
 #include "base/near_names.hpp"
-#include "base/parallel.hpp"
+#include "base/pattern_set.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -41,8 +43,11 @@ Result<Rules> Rules::parse(std::string_view text, const std::string& name) {
     return usage_error("{}: {} rules are more than {}; join some into one pattern with |", name,
                        list->size(), max_rules);
   }
+  auto patterns = std::make_shared<PatternSet>();
   for (const toml::node& each : *list) {
+    const auto rule_number = std::uint32_t(rules.rules_.size());
     Rule rule;
+    rule.first_condition = std::uint32_t(rules.conditions_.size());
     for (const auto& [key, node] : *each.as_table()) {
       const std::string where = place_of(name, node.source());
       const auto value = node.value<std::string>();
@@ -58,19 +63,23 @@ Result<Rules> Rules::parse(std::string_view text, const std::string& name) {
             "{}: '{}' is not known; a rule has name, part, node, op, kind, operator and any", where,
             key.str());
       }
-      auto pattern = Pattern::compile(where, *value);
-      if (!pattern) return tl::unexpected(pattern.error());
-      rule.conditions.push_back({Place(place - std::begin(places)), std::move(*pattern)});
+      const auto number = patterns->add(where, *value);
+      if (!number) return tl::unexpected(number.error());
+      rules.conditions_.push_back({Place(place - std::begin(places)), rule_number});
     }
+    rule.conditions = std::uint32_t(rules.conditions_.size()) - rule.first_condition;
     const std::string where = place_of(name, each.source());
     if (rule.name.empty()) return usage_error("{}: the rule has no name; give it one", where);
-    if (rule.conditions.empty()) {
+    if (rule.conditions == 0) {
       return usage_error("{}: rule '{}' has no pattern; give it node, op, kind, operator or any",
                          where, rule.name);
     }
     if (rule.part.empty()) rule.part = rule.name;
     rules.rules_.push_back(std::move(rule));
   }
+  const Status compiled = patterns->compile(name);
+  if (!compiled) return tl::unexpected(compiled.error());
+  rules.patterns_ = std::move(patterns);
   return rules;
 }
 
@@ -86,53 +95,20 @@ std::vector<std::string> Rules::builtin_names() {
 }
 
 Result<Rules> Rules::builtin(std::string_view name) {
+  static std::mutex one_at_a_time;
+  static std::map<std::string_view, Result<Rules>> parsed;  // copies share the patterns
+  const std::lock_guard lock(one_at_a_time);
   std::string names;
   for (const auto& [known, toml] : builtin_rule_files) {
-    if (known == name) return parse(toml, fmt::format("rules/{}.toml", known));
+    if (known == name) {
+      const auto found = parsed.find(known);
+      if (found != parsed.end()) return found->second;
+      return parsed.emplace(known, parse(toml, fmt::format("rules/{}.toml", known))).first->second;
+    }
     names += names.empty() ? known : fmt::format(", {}", known);
   }
   return usage_error("rules '{}' are not built in{}; use one of: {}, or the path of a .toml file",
                      name, did_you_mean(names, name), names);
-}
-
-RuledOp ruled(const Profile& profile, const Op& op) {
-  return {profile.text(op.node), profile.text(op.name), profile.text(op.kind),
-          profile.text(op.node_kind)};
-}
-
-bool Rules::obeys(const RuledOp& op, const Condition& condition) {
-  const auto found = [&](std::string_view text) { return condition.pattern.found_in(text); };
-  const std::string_view label = op.node.empty() ? op.name : op.node;
-  switch (condition.place) {
-    case Place::node: return found(label);
-    case Place::op: return found(op.name);
-    case Place::kind: return found(op.kind);
-    case Place::does:
-      return found(op.node_kind) || found(op.kind) || found(label.substr(label.rfind('/') + 1));
-    case Place::any:
-      return found(op.node) || found(op.name) || found(op.kind) || found(op.node_kind);
-  }
-  return false;
-}
-
-std::size_t Rules::of(const RuledOp& op) const {
-  const auto first = std::find_if(rules_.begin(), rules_.end(), [&](const Rule& rule) {
-    return std::all_of(rule.conditions.begin(), rule.conditions.end(),
-                       [&](const Condition& condition) { return obeys(op, condition); });
-  });
-  return std::size_t(first - rules_.begin());
-}
-
-std::vector<std::uint32_t> Rules::of(const Profile& profile) const {
-  std::vector<std::uint32_t> rule_of(profile.ops.size());
-  constexpr std::size_t chunk = 1'024;
-  parallel_for((rule_of.size() + chunk - 1) / chunk, [&](std::size_t part) {
-    const std::size_t end = std::min(rule_of.size(), (part + 1) * chunk);
-    for (std::size_t i = part * chunk; i < end; ++i) {
-      rule_of[i] = std::uint32_t(of(ruled(profile, profile.ops[i])));
-    }
-  });
-  return rule_of;
 }
 
 }  // namespace npuscope::analysis

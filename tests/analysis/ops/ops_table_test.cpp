@@ -440,51 +440,5 @@ TEST(OpTable, IsThatOfTheObviousWay) {
   }
 }
 
-TEST(Rules, SayWhereTheyAreWrong) {
-  const auto error = [](const char* text) { return Rules::parse(text, "r.toml").error().message; };
-  EXPECT_EQ(error("x = 1\n"), "r.toml:1: 'x' is not a rule; begin each with [[rule]]");
-  EXPECT_EQ(error(""), "r.toml: holds no rule; begin each with [[rule]]");
-  EXPECT_EQ(error("[[rule]]\nname = 'a'\n"),
-            "r.toml:1: rule 'a' has no pattern; give it node, op, kind, operator or any");
-  EXPECT_EQ(error("[[rule]]\nany = 'a'\n"), "r.toml:1: the rule has no name; give it one");
-  EXPECT_EQ(
-      error("[[rule]]\nname = 'a'\nanny = 'a'\n"),
-      "r.toml:3: 'anny' is not known; a rule has name, part, node, op, kind, operator and any");
-  EXPECT_EQ(error("[[rule]]\nname = 3\n"), "r.toml:2: 'name' must be a text");
-  EXPECT_TRUE(error("[[rule]]\nname = 'a'\nany = '('\n").starts_with("r.toml:3 '(': "));
-  EXPECT_TRUE(error("[[rule\n").starts_with("r.toml:1: "));
-}
-
-TEST(Rules, OfTransformersKnowTheNamesOfExporters) {
-  const auto rules = Rules::builtin("transformer");
-  ASSERT_TRUE(rules) << rules.error().message;
-  const std::pair<const char*, const char*> names[] = {
-      {"/model/layers.3/self_attn/q_proj/MatMul", "q projection"},
-      {"/model/layers.3/self_attn/k_proj/MatMul", "k projection"},
-      {"/model/layers.3/self_attn/v_proj/MatMul", "v projection"},
-      {"/model/layers.3/self_attn/o_proj/MatMul", "o projection"},
-      {"/model/layers.3/mlp/gate_proj/MatMul", "gate projection"},
-      {"/model/layers.3/mlp/up_proj/MatMul", "up projection"},
-      {"/model/layers.3/mlp/down_proj/MatMul", "down projection"},
-      {"/model/layers.3/self_attn/Softmax", "attention: softmax"},
-      {"/model/layers.3/self_attn/MatMul", "attention: scores (q x k)"},
-      {"/model/layers.3/self_attn/MatMul_1", "attention: values (softmax x v)"},
-      {"/model/layers.3/input_layernorm/Pow", "norm"},
-      {"/model/layers.3/mlp/experts.7/down_proj/MatMul", "experts"},
-      {"/model/embed_tokens/Gather", "embedding"},
-      {"/lm_head/MatMul", "lm head"},
-      {"past_key.0", "KV cache"},
-      {"SystemService_ChunkPreload_1269", "bookkeeping"},
-      {"/encoder/layer.0/attention/self/query/MatMul", "q projection"},
-      {"/encoder/layer.0/attention/output/dense/MatMul", "o projection"}};
-  ProfileBuilder made;
-  for (const auto& [name, rule] : names) made.op(name);
-  const auto found = rules->of(made.profile);
-  for (std::size_t i = 0; i < std::size(names); ++i) {
-    ASSERT_LT(found[i], rules->size()) << names[i].first;
-    EXPECT_EQ(rules->name(found[i]), names[i].second) << names[i].first;
-  }
-}
-
 }  // namespace
 }  // namespace npuscope::analysis::ops_table_test

@@ -1,0 +1,13 @@
+// RE2's objects, made so that an allocation which fails meanwhile ends the program with that
+// exception: one that unwinds RE2's constructors corrupts the heap.
+//
+//   without_unwinding([&] { expression.emplace(text, options); });
+#pragma once
+
+#include <functional>
+
+namespace npuscope {
+
+void without_unwinding(const std::function<void()>& make);
+
+}  // namespace npuscope
