@@ -10,10 +10,13 @@
 // number: "features.3" and "conv1" number unlike things.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "npuscope/base/string_pool.hpp"
 
 namespace npuscope::analysis {
 
@@ -23,20 +26,20 @@ class RowNames {
   // each layer's nodes keep their names.
   RowNames(const std::vector<std::string_view>& labels, bool folds_layers);
 
-  std::string_view of(std::size_t op) const { return names_[of_op_[op].name].text; }
-  std::uint32_t layers(std::size_t op) const { return names_[of_op_[op].name].layers; }
+  // The view is as valid as this.
+  std::string_view of(std::size_t op) const { return texts_[of_op_[op].name]; }
+  std::uint32_t layers(std::size_t op) const {
+    return std::max(1u, layers_[std::uint32_t(of_op_[op].name)]);
+  }
   std::uint32_t layer(std::size_t op) const { return of_op_[op].layer; }
 
  private:
-  struct Name {
-    std::string text;
-    std::uint32_t layers = 1;
-  };
   struct Place {
-    std::uint32_t name = 0;
+    StringId name = StringId::empty;
     std::uint32_t layer = 0;
   };
-  std::vector<Name> names_;
+  StringPool texts_;
+  std::vector<std::uint32_t> layers_;  // by text; 0: of no layer
   std::vector<Place> of_op_;
 };
 
