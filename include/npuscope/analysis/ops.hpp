@@ -61,6 +61,7 @@ struct OpOptions {
   bool details = false;         // fill OpRow::details and OpRow::spreads
   bool count_runs = true;       // fill OpRow::runs, which takes as long as much of the rest
   bool active_and_span = true;  // have columns of these, which take as long again
+  bool counts = true;           // beside work, have columns of what spans count, such as bytes
   bool per_inference = false;   // of several inferences medians of all but the first, not sums
   std::string sort = {};        // a column's or detail's name; empty: what decides most
   double min_share = 0;         // rows with less of the whole of that column are not kept

@@ -36,6 +36,7 @@ const OpTable& FindingContext::kinds() {
     options.grouping = Grouping::kind;
     options.top = ~std::size_t{0};
     options.count_runs = false;
+    options.counts = false;
     return analysis_.ops(options);
   });
 }
@@ -47,6 +48,7 @@ const OpTable& FindingContext::kernels() {
     options.rules = &kernel_rules();
     options.rest = !has_timeline();  // whose shares are of all ops, not of the wall
     options.top = ~std::size_t{0};
+    options.counts = false;
     return analysis_.ops(options);
   });
 }

@@ -34,14 +34,14 @@ double percentile_with(const std::vector<double>& samples, std::size_t zeros, do
 
 }  // namespace
 
-OpSums::OpSums(const Analysis& analysis, const OpKeys& keys, bool per_inference,
-               bool active_and_span, OpSpanBegins begins)
+OpSums::OpSums(const Analysis& analysis, const OpKeys& keys, const OpOptions& options,
+               OpSpanBegins begins)
     : profile_(analysis.profile()),
       own_(analysis.self_times()),
       issues_(analysis.issues_beside()),
       keys_(keys),
       inferences_(analysis.inferences()),
-      per_inference_(per_inference && inferences_.count() > 1) {
+      per_inference_(options.per_inference && inferences_.count() > 1) {
   if (keys_.of_units()) {
     std::vector<std::uint32_t> group_of;
     for (std::uint32_t unit = 0; unit <= profile_.units.size(); ++unit) {
@@ -53,7 +53,7 @@ OpSums::OpSums(const Analysis& analysis, const OpKeys& keys, bool per_inference,
                                           : analysis.spans_by_op_without_begins();
     sort_ops();
   }
-  find_columns(active_and_span);
+  find_columns(options);
 }
 
 void OpSums::sort_ops() {
@@ -77,14 +77,8 @@ void OpSums::add(OpColumn column, Source source) {
 }
 
 // Times of spans have a column only where there is a span of the kind.
-void OpSums::find_columns(bool active_and_span) {
+void OpSums::find_columns(const OpOptions& options) {
   const Spans& spans = profile_.spans;
-  for (const MeasureColumn& measure : spans.measures) {
-    if (measure.values.size() != spans.size() || !measure.meaning.additive) continue;
-    add({std::string(profile_.text(measure.what)), measure.kind, measure.origin, measure.meaning,
-         measure.clock},
-        {What::measure, &measure});
-  }
   std::array<bool, span_kind_count> is_there{};
   for (const SpanKind kind : spans.kind) is_there[std::size_t(kind)] = true;
   bool any_work = false, any_wait = false;
@@ -92,6 +86,13 @@ void OpSums::find_columns(bool active_and_span) {
     any_work = any_work || (is_there[kind] && role_of(SpanKind(kind)) == Role::work);
     any_wait = any_wait || (is_there[kind] && role_of(SpanKind(kind)) == Role::wait);
     any_compiled_ = any_compiled_ || (is_there[kind] && is_compiled(SpanKind(kind)));
+  }
+  for (const MeasureColumn& measure : spans.measures) {
+    if (measure.values.size() != spans.size() || !measure.meaning.additive) continue;
+    if (any_work && !options.counts && measure.kind == MeasureKind::count) continue;
+    add({std::string(profile_.text(measure.what)), measure.kind, measure.origin, measure.meaning,
+         measure.clock},
+        {What::measure, &measure});
   }
   const auto add_time = [&](bool any, const char* name, MeasureKind kind, What what) {
     if (!any) return;
@@ -102,7 +103,7 @@ void OpSums::find_columns(bool active_and_span) {
   add_time(issues_.any(), "issue", MeasureKind::work, What::issue);
   add_time(any_wait, "waiting", MeasureKind::work, What::waiting);
   add_time(is_there[std::size_t(SpanKind::async)], "async", MeasureKind::work, What::async);
-  if (!active_and_span) return;
+  if (!options.active_and_span) return;
   add_time(any_work, "active", MeasureKind::active, What::active);
   add_time(any_work, "span", MeasureKind::span, What::span);
 }

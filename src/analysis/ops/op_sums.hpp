@@ -1,6 +1,6 @@
 // The columns of an op table that come from spans, summed for one row of it.
 //
-//   const OpSums sums(analysis, keys, false, true);
+//   const OpSums sums(analysis, keys, options, OpSpanBegins::kept);
 //   sums.columns()[1].name       // "work"
 //   const RowSums row = sums.of(group);
 //   row.value(column)            // sum, or the median of the inferences after the first
@@ -32,9 +32,8 @@ struct RowSums {
 
 class OpSums {
  public:
-  // Unless `active_and_span`, without the columns of these. Begins are kept for who asks spans()
-  // for intervals.
-  OpSums(const Analysis& analysis, const OpKeys& keys, bool per_inference, bool active_and_span,
+  // Begins are kept for who asks spans() for intervals.
+  OpSums(const Analysis& analysis, const OpKeys& keys, const OpOptions& options,
          OpSpanBegins begins);
 
   const std::vector<OpColumn>& columns() const { return columns_; }
@@ -77,7 +76,7 @@ class OpSums {
   };
 
   void sort_ops();
-  void find_columns(bool active_and_span);
+  void find_columns(const OpOptions& options);
   void add(OpColumn column, Source source);
   class Adding;
 

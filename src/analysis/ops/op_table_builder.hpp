@@ -28,7 +28,7 @@ class OpTableBuilder {
         cores_(profile_),
         engines_(profile_),
         inferences_(analysis.inferences()),
-        sums_(analysis, keys_, options.per_inference, options.active_and_span, begins()) {}
+        sums_(analysis, keys_, options, begins()) {}
 
   OpTable finish();
 
