@@ -48,6 +48,7 @@ struct Analysis::Answers {
   Lazy<UnitTable> units;
   Lazy<UnitNumbers> unit_numbers;
   Lazy<Overlap> overlap;
+  Lazy<Concurrency> concurrency;
   Lazy<std::vector<ImbalanceRow>> imbalance;
   Lazy<Result<PathAnalysis>> path;
   Lazy<OpTraffic> traffic;
@@ -160,6 +161,10 @@ const UnitNumbers& Analysis::unit_numbers() const {
 
 const Overlap& Analysis::overlap() const {
   return answers_->overlap.get([&] { return find_overlap(*this); });
+}
+
+const Concurrency& Analysis::concurrency() const {
+  return answers_->concurrency.get([&] { return find_concurrency(*this); });
 }
 
 const std::vector<ImbalanceRow>& Analysis::imbalance() const {

@@ -20,6 +20,7 @@ BusyTogether find_busy_together(const Analysis& analysis);
 UnitTable find_units(const Analysis& analysis);
 std::vector<UnitGroupRow> find_unit_groups(const Analysis& analysis, UnitGrouping grouping);
 Overlap find_overlap(const Analysis& analysis);
+Concurrency find_concurrency(const Analysis& analysis);
 std::vector<ImbalanceRow> find_imbalance(const Analysis& analysis);
 std::vector<SteadyUse> find_steady_use(const Analysis& analysis);
 TimelineRows find_timeline(const Analysis& analysis, const TimelineRequest& request);

@@ -74,6 +74,7 @@ class Analysis {
   const UnitTable& units() const;
   std::vector<UnitGroupRow> unit_groups(UnitGrouping grouping) const;
   const Overlap& overlap() const;
+  const Concurrency& concurrency() const;  // of units
   const std::vector<ImbalanceRow>& imbalance() const;
   // What part of each inference's wall the busiest unit of a class worked; empty for one inference.
   std::vector<SteadyUse> steady_use() const;

@@ -3,7 +3,7 @@
 //   const Overlap& overlap = analysis.overlap();
 //   overlap.of(Engine::hmx, Engine::dma)   // time in which both work
 //   overlap.active(Engine::hmx)            // time in which any HMX works
-//   overlap.concurrency.time_at[2]         // time in which exactly two units work
+//   analysis.concurrency().time_at[2]      // time in which exactly two units work
 //
 // An op counts for the class that it uses. Waits are no work.
 #pragma once
@@ -20,7 +20,6 @@ struct Overlap {
 
   std::vector<Engine> engines;  // that work at all
   std::int64_t both[classes][classes] = {};
-  Concurrency concurrency;      // of units
   std::int64_t several = 0;     // two classes or more at once
   std::int64_t hidden_dma = 0;  // DMA (not its issue) while HVX or HMX works
 

@@ -113,7 +113,7 @@ void RowsBuilder::add_units() {
 }
 
 void RowsBuilder::add_concurrency() {
-  found_.concurrency = analysis_.overlap().concurrency;
+  found_.concurrency = analysis_.concurrency();
   auto& time_at = found_.concurrency.time_at;
   if (time_at.empty()) time_at.push_back(0);
   std::int64_t at_work = 0;

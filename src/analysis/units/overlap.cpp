@@ -64,7 +64,6 @@ void sweep_classes(const std::vector<Stream>& streams, Interval window, TimeWith
 }  // namespace
 
 Overlap find_overlap(const Analysis& analysis) {
-  const std::vector<UnitBusy>& units = analysis.unit_busy();
   const BusyTogether& together = analysis.busy_together();
   std::vector<Stream> streams;
   for (std::size_t engine = 0; engine < engine_count; ++engine) {
@@ -72,9 +71,9 @@ Overlap find_overlap(const Analysis& analysis) {
     streams.push_back({&together.engines[engine], std::uint8_t(engine)});
   }
   Overlap overlap;
-  std::vector<const IntervalSet*> busy;
-  for (const UnitBusy& unit : units) busy.push_back(&unit.busy);
-  const std::vector<Interval> windows = windows_of(busy);
+  std::vector<const IntervalSet*> sets;
+  for (const Stream& stream : streams) sets.push_back(stream.set);
+  const std::vector<Interval> windows = windows_of(sets);
   std::vector<TimeWith> of_windows(windows.size());
   parallel_for(windows.size(),
                [&](std::size_t i) { sweep_classes(streams, windows[i], of_windows[i]); });
@@ -103,8 +102,13 @@ Overlap find_overlap(const Analysis& analysis) {
   for (std::size_t a = 0; a < Overlap::classes; ++a) {
     if (overlap.both[a][a] > 0) overlap.engines.push_back(Engine(a));
   }
-  overlap.concurrency = concurrency_of(busy);
   return overlap;
+}
+
+Concurrency find_concurrency(const Analysis& analysis) {
+  std::vector<const IntervalSet*> busy;
+  for (const UnitBusy& unit : analysis.unit_busy()) busy.push_back(&unit.busy);
+  return concurrency_of(busy);
 }
 
 }  // namespace npuscope::analysis

@@ -86,7 +86,7 @@ std::string overall_text(const Analysis& analysis) {
   const Coarse& coarse = analysis.coarse();
   std::string text = "work " + with_unit(profile, double(coarse.work));
   if (coarse.active > 0) {
-    const Concurrency& at_once = analysis.overlap().concurrency;
+    const Concurrency& at_once = analysis.concurrency();
     text +=
         fmt::format("; average concurrency {:.2f}, max {}", units_at_work(at_once), at_once.max());
   }

@@ -74,7 +74,7 @@ Section UnitsSections::wall() const {
   Section section{.key = "wall"};
   double work = 0;
   for (const UnitRow& row : table_.units) work += double(row.work);
-  const auto& time_at = analysis_.overlap().concurrency.time_at;
+  const auto& time_at = analysis_.concurrency().time_at;
   double active = 0;
   for (std::size_t k = 1; k < time_at.size(); ++k) active += double(time_at[k]);
   section.facts = {{of_kind(MeasureKind::wall, {"wall", "wall", Format::ticks}), table_.wall},
@@ -302,7 +302,7 @@ Section UnitsSections::concurrency_section() const {
   section.table.fields = {{"units", "units", Format::count},
                           of_kind(MeasureKind::active, {"time", "time", Format::ticks}),
                           {"share_of_wall", "of wall", Format::share}};
-  std::vector<std::int64_t> time_at = analysis_.overlap().concurrency.time_at;
+  std::vector<std::int64_t> time_at = analysis_.concurrency().time_at;
   double active = 0, weighted = 0;
   // What lies before the first work and after the last of the wall has no unit at work either.
   const std::int64_t inside = std::accumulate(time_at.begin(), time_at.end(), std::int64_t{0},
@@ -331,7 +331,7 @@ Section UnitsSections::concurrency_section() const {
   }
   section.facts = {
       {{"mean_while_active", "average while active", Format::number}, share(weighted, active)},
-      {{"most", "max", Format::count}, analysis_.overlap().concurrency.max()}};
+      {{"most", "max", Format::count}, analysis_.concurrency().max()}};
   return section;
 }
 
@@ -339,9 +339,9 @@ Section UnitsSections::concurrency_section() const {
 // nothing to do with each other.
 void UnitsSections::analyse() {
   one_core_ = analysis_.one_core_ops();
-  const std::function<void()> questions[] = {[&] { steady_ = analysis_.steady_use(); },
-                                             [&] { analysis_.imbalance(); },
-                                             [&] { analysis_.overlap(); }};
+  const std::function<void()> questions[] = {
+      [&] { steady_ = analysis_.steady_use(); }, [&] { analysis_.imbalance(); },
+      [&] { analysis_.overlap(); }, [&] { analysis_.concurrency(); }};
   parallel_for(std::size(questions), [&](std::size_t i) { questions[i](); });
 }
 

@@ -43,7 +43,7 @@ TEST(Overlap, CountsClassesByWhatTheOpsUse) {
   EXPECT_EQ(overlap.of(Engine::hvx, Engine::dma_issue), 5);
   EXPECT_EQ(overlap.of(Engine::hmx, Engine::dma_issue), 0);
   EXPECT_EQ(overlap.several, 10);
-  EXPECT_EQ(overlap.concurrency.time_at, (std::vector<std::int64_t>{0, 10, 10}));
+  EXPECT_EQ(Analysis(made.profile).concurrency().time_at, (std::vector<std::int64_t>{0, 10, 10}));
 }
 
 TEST(Overlap, OfTheWidestTimesDoesNotOverflow) {
@@ -108,7 +108,7 @@ TEST(Overlap, IsThatOfEachMomentAndOfTheCoarseView) {
         ASSERT_EQ(found.overlap.both[a][b], both[a][b]) << "round " << round;
       }
     }
-    ASSERT_EQ(found.overlap.concurrency.time_at, time_at) << "round " << round;
+    ASSERT_EQ(Analysis(profile).concurrency().time_at, time_at) << "round " << round;
     for (const EngineRow& row : found.units.engines) {
       ASSERT_EQ(found.overlap.active(row.engine), row.active);
     }
