@@ -2,6 +2,8 @@
 // exception: one that unwinds RE2's constructors corrupts the heap.
 //
 //   without_unwinding([&] { expression.emplace(text, options); });
+//
+// One thread at a time: what allocations do when they fail is a setting of the whole program.
 #pragma once
 
 #include <functional>
