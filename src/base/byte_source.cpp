@@ -149,7 +149,9 @@ Result<std::string> read_head(const std::filesystem::path& path, std::size_t cou
 }
 
 Result<std::string> read_all(ByteSource& source, std::uint64_t limit) {
-  constexpr std::size_t step = 256 << 10;
+  // Most files are small, and memory costs more than its bytes.
+  constexpr std::size_t first_step = 16 << 10, max_step = 256 << 10;
+  std::size_t step = first_step;
   std::string text;
   for (;;) {
     const std::size_t before = text.size();
@@ -164,6 +166,7 @@ Result<std::string> read_all(ByteSource& source, std::uint64_t limit) {
           source.name(), limit);
     }
     if (*count == 0) return text;
+    if (*count == step) step = std::min(2 * step, max_step);
   }
 }
 

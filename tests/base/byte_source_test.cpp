@@ -217,6 +217,16 @@ TEST(ByteSource, ReadsAllUpToALimit) {
               HasSubstr("x: has more than 1000 bytes"));
 }
 
+TEST(ByteSource, ReadsAllOfAnyLength) {
+  constexpr std::size_t step = 16 << 10;  // the first of those in which it is read
+  for (const std::size_t whole : {std::size_t{0}, step, 3 * step, 7 * step, 63 * step}) {
+    for (const std::size_t size : {whole, whole + 1, whole + step - 1}) {
+      const std::string text = sample_text(size);
+      EXPECT_EQ(read_all(**open_byte_source(std::string_view(text), "x"), size).value(), text);
+    }
+  }
+}
+
 // A gzip of 3 MB became 4.6 GB of profile, and nothing but the machine's memory was its limit.
 TEST(ByteSource, ReadingEndedNowhereHoweverMuchMemoryWasMadeOfIt) {
   const std::string text = sample_text(20 << 20);
