@@ -4,6 +4,7 @@
 
 #include "cli/program.hpp"
 #include "cli/trace_folder.hpp"
+#include "sanitized.hpp"
 
 namespace npuscope::cli::bad_requests_test {
 namespace {
@@ -86,8 +87,11 @@ constexpr const char* commands[] = {"show",  "timeline", "path",  "memory",  "gr
                                     "units", "diff",     "query", "convert", "diagnose"};
 
 TEST_F(BadRequests, OfAPartOfTheProfileAreRefusedByEveryCommand) {
+  std::size_t tried = 0;
   for (const char* name : commands) {
-    for (const Request& request : of_every_command()) expect_refused(command(name), request);
+    for (const Request& request : of_every_command()) {
+      if (test_support::takes(tried++)) expect_refused(command(name), request);
+    }
   }
   EXPECT_FALSE(std::filesystem::exists(path("copy")));
 }

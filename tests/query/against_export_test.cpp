@@ -9,6 +9,7 @@
 #include "query/random_profile.hpp"
 #include "query/rows.hpp"
 #include "query/schema.hpp"
+#include "sanitized.hpp"
 
 namespace npuscope::query::against_export_test {
 namespace {
@@ -138,7 +139,8 @@ TEST_P(AgainstExport, OrdersAreEqual) {
   for (const char* sql : ordered) compare(sql, true);
 }
 
-INSTANTIATE_TEST_SUITE_P(RandomProfiles, AgainstExport, ::testing::Range<std::uint64_t>(0, 60));
+INSTANTIATE_TEST_SUITE_P(RandomProfiles, AgainstExport,
+                         ::testing::Range<std::uint64_t>(0, test_support::rounds(60)));
 
 }  // namespace
 }  // namespace npuscope::query::against_export_test

@@ -10,6 +10,7 @@
 
 #include "analysis/profile_builder.hpp"
 #include "npuscope/analysis/timeline_cells.hpp"
+#include "sanitized.hpp"
 
 namespace npuscope::analysis::timeline_rows_test {
 namespace {
@@ -438,7 +439,7 @@ TEST(TimelineRows, EqualTheSlowTwin) {
   std::mt19937 random(7);
   constexpr RowsBy groupings[] = {RowsBy::unit, RowsBy::engine, RowsBy::stage,
                                   RowsBy::node, RowsBy::kind,   RowsBy::op};
-  for (int round = 0; round < 4000; ++round) {
+  for (std::uint64_t round = 0; round < test_support::rounds(4000); ++round) {
     const Profile profile = random_profile(random);
     TimelineRequest request{.by = groupings[random() % 6], .order = RowOrder(random() % 3)};
     request.gaps = random() % 6;

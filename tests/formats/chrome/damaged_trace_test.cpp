@@ -6,6 +6,7 @@
 
 #include "formats/chrome/events.hpp"
 #include "formats/chrome/trace_text.hpp"
+#include "sanitized.hpp"
 
 namespace npuscope::chrome::damaged_trace_test {
 namespace {
@@ -179,7 +180,7 @@ TEST(DamagedTrace, RandomDamageNeverCrashesAndKeepsMostOfTheRest) {
   std::mt19937 random(5);
   const std::string head = R"({"header":{"v":[1,2]},"traceEvents":[)";
   const std::string whole = head + many_events(40) + R"(],"z":1})";
-  for (int round = 0; round < 3'000; ++round) {
+  for (std::uint64_t round = 0; round < npuscope::test_support::rounds(3'000); ++round) {
     std::string text = whole;
     for (std::size_t i = 0; i < 1 + random() % 3; ++i) {
       const std::size_t at = head.size() + random() % (text.size() - head.size());

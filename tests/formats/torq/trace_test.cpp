@@ -11,6 +11,7 @@
 #include "formats/torq/annotate/invocation_numbers.hpp"
 #include "formats/torq/files.hpp"
 #include "formats/torq/whole_trace.hpp"
+#include "sanitized.hpp"
 
 namespace npuscope::torq::trace_test {
 namespace {
@@ -193,8 +194,8 @@ constexpr Shape shapes[] = {{},
 constexpr double clocks[] = {800, 10, 0.5, 0};
 
 TEST_F(Trace, OfRandomLogsIsThatOfItsSlowTwin) {
-  int compared = 0;
-  for (std::uint32_t seed = 0; seed < 400; ++seed) {
+  std::uint64_t compared = 0;
+  for (std::uint32_t seed = 0; seed < test_support::rounds(400); ++seed) {
     const Shape& shape = shapes[seed % std::size(shapes)];
     const std::string texts[] = {RandomLog(seed, shape).dispatches(), RandomLog(seed, shape).host(),
                                  RandomLog(seed, shape).jobs()};
@@ -208,7 +209,7 @@ TEST_F(Trace, OfRandomLogsIsThatOfItsSlowTwin) {
       ASSERT_TRUE(streamed(*annotation, mhz) == whole(*annotation, mhz)) << seed << "\n" << text;
     }
   }
-  EXPECT_GT(compared, 1000);
+  EXPECT_GT(compared, test_support::rounds(1000));
 }
 
 // The vendor's files: the twin's trace is the reference of this one, the sample's of both.
