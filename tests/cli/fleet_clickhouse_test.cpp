@@ -13,6 +13,7 @@
 #include "cli/program.hpp"
 #include "cli/trace_folder.hpp"
 #include "fleet/clickhouse_server.hpp"
+#include "sanitized.hpp"
 
 namespace npuscope::cli::fleet_clickhouse_test {
 namespace {
@@ -111,6 +112,7 @@ TEST_F(ExampleCluster, ThreeCommandsBringItUpFillItAndAnswer) {
   ASSERT_EQ(page.commands.size(), 3u);
   ASSERT_GT(page.lines.size(), 5u);
   if (!ClickHouseServer::is_installed()) GTEST_SKIP() << "clickhouse-server is not installed";
+  if (test_support::sanitized) GTEST_SKIP() << "tests of fleet fill and ask servers, too";
   const fleet::ClickHousePorts ports = fleet::ClickHousePorts::free();
   Outcome last;
   for (std::string command : page.commands) {

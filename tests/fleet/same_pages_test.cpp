@@ -2,6 +2,7 @@
 #include "fleet/clickhouse_fixture.hpp"
 #include "fleet/synthetic_fleet.hpp"
 #include "report/fleet/fleet_document.hpp"
+#include "sanitized.hpp"
 
 namespace npuscope::fleet::same_pages_test {
 namespace {
@@ -63,7 +64,7 @@ class SamePages : public OnClickHouse {};
 TEST_F(SamePages, OfASyntheticFleet) {
   TemporaryStore sqlite;
   const auto store = opened(url());
-  SyntheticFleet fleet(300);
+  SyntheticFleet fleet(npuscope::test_support::rounds(300));
   fleet.slow_memory = SyntheticFleet::device(2);
   fleet.other_graph = SyntheticFleet::device(9);
   fleet.fill(*sqlite);
