@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <limits>
 
 #include "analysis/order_statistics.hpp"
@@ -128,9 +127,6 @@ class OpSums::Adding {
         place_[std::size_t(source.what)] = column;
       }
     }
-    for (std::size_t kind = 0; kind < span_kind_count; ++kind) {
-      column_of_own_[kind] = column_of_own(SpanKind(kind));
-    }
   }
 
   // Spans, and the same as they are kept.
@@ -143,7 +139,16 @@ class OpSums::Adding {
       const std::int64_t issue = sums_.issues_.of(span.row);
       return issue > 0 ? issue : MeasureColumn::missing;
     });
-    add_own(spans);
+    const auto own_of = [](const auto& counts) {
+      return [=](const OpSpan& span) { return counts(span) ? span.own : MeasureColumn::missing; };
+    };
+    add_to(place_[std::size_t(What::waiting)], spans,
+           own_of([](const OpSpan& span) { return role_of(span.kind) == Role::wait; }));
+    add_to(place_[std::size_t(What::async)], spans,
+           own_of([](const OpSpan& span) { return span.kind == SpanKind::async; }));
+    add_to(place_[std::size_t(What::work)], spans, [&](const OpSpan& span) {
+      return role_of(span.kind) == Role::work ? sums_.work_of(span) : MeasureColumn::missing;
+    });
     if (place_[std::size_t(What::active)] == nowhere) return;
     for (std::size_t i = 0; i < spans.size(); ++i) {
       if (role_of(spans[i].kind) != Role::work) continue;
@@ -209,31 +214,6 @@ class OpSums::Adding {
     if (known) result_.known[column] = true;
   }
 
-  // Where self times of spans of a kind count.
-  std::size_t column_of_own(SpanKind kind) const {
-    if (kind == SpanKind::async) return place_[std::size_t(What::async)];
-    if (role_of(kind) == Role::wait) return place_[std::size_t(What::waiting)];
-    return role_of(kind) == Role::work ? place_[std::size_t(What::work)] : nowhere;
-  }
-
-  void add_own(std::span<const OpSpan> spans) {
-    static_assert(max_sums <= 32);
-    double* const sums = result_.sums.data();
-    const std::size_t width = width_, work = place_[std::size_t(What::work)];
-    std::uint32_t known = 0;  // a bit of each column
-    for (const OpSpan& span : spans) {
-      const std::size_t column = column_of_own_[std::size_t(span.kind)];
-      if (column == nowhere) continue;
-      const std::int64_t ticks = column == work ? sums_.work_of(span) : span.own;
-      if (ticks == MeasureColumn::missing) continue;
-      sums[span.slot * width + column] += double(ticks);
-      known |= std::uint32_t{1} << column;
-    }
-    for (; known != 0; known &= known - 1) {
-      result_.known[std::size_t(std::countr_zero(known))] = true;
-    }
-  }
-
   void add_run(std::uint32_t slot, Interval interval) {
     Interval& extent = kept_.extents[slot];
     extent = {std::min(extent.begin, interval.begin), std::max(extent.end, interval.end)};
@@ -286,11 +266,9 @@ class OpSums::Adding {
       return;
     }
     for (std::uint32_t slot = 0; slot < result_.inferences.size(); ++slot) {
-      const auto runs = runs_of(slot);
-      if (runs.empty()) continue;
-      const bool is_one = runs.size() == 1;  // of most ops in most inferences
-      const std::int64_t active = is_one ? length_of(runs.front()) : covered_length(runs);
-      result_.sums[slot * width_ + column] = double(active);
+      if (const auto runs = runs_of(slot); !runs.empty()) {
+        result_.sums[slot * width_ + column] = double(covered_length(runs));
+      }
     }
   }
 
@@ -300,7 +278,6 @@ class OpSums::Adding {
   OfThread& kept_;
   std::vector<MeasureOfRow> measures_;
   std::array<std::size_t, what_count> place_ = nowhere_at_all();
-  std::array<std::size_t, span_kind_count> column_of_own_;
   bool in_order_ = true;
 
   static std::array<std::size_t, what_count> nowhere_at_all() {

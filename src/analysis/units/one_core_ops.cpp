@@ -21,12 +21,8 @@ namespace {
 // Groups of ops whose work ran on one core, what they did, and kernels that ran on all cores.
 class OneCoreWork {
  public:
-  // Ops that may be active for no less than `min_active` are most of those asked for later.
-  OneCoreWork(const Analysis& analysis, double min_active)
-      : profile_(analysis.profile()),
-        issues_(analysis.issues_beside()),
-        cores_(profile_),
-        min_active_(min_active) {
+  explicit OneCoreWork(const Analysis& analysis)
+      : profile_(analysis.profile()), issues_(analysis.issues_beside()), cores_(profile_) {
     const std::function<void()> parts[] = {[&] { by_op_ = analysis.spans_by_op(); },
                                            [&] { keys_.emplace(profile_, OpOptions{}); }};
     parallel_for(std::size(parts), [&](std::size_t i) { parts[i](); });
@@ -61,8 +57,7 @@ class OneCoreWork {
     double work = 0;
     std::int64_t length = 0;  // sum over its spans
     bool any = false;
-    // In which any of it ran; not told of several ops, which may overlap, on several cores, or
-    // where it is less than most ask for.
+    // In which any of it ran; not told of several ops, which may overlap, or on several cores.
     std::optional<std::int64_t> active;
 
     void note(std::uint32_t other) {
@@ -94,7 +89,6 @@ class OneCoreWork {
   const Profile& profile_;
   const IssuesBeside& issues_;
   CoreNumbers cores_;
-  double min_active_;
   std::shared_ptr<const OpSpansInGroups> by_op_;
   std::optional<OpKeys> keys_;
   std::vector<Work> groups_;
@@ -130,9 +124,7 @@ OneCoreWork::WorkOfOp OneCoreWork::look_at(std::span<const KeptOpSpan> spans,
   }
   for (const std::uint32_t core : of.cores) ran[core] = 0;
   for (const std::uint32_t core : of.cores_of_asynchronous) ran[core] = 0;
-  if (of.any && of.core < several && double(of.length) >= min_active_) {
-    of.active = covered_length(std::span(kept.runs).first(runs));
-  }
+  if (of.any && of.core < several) of.active = covered_length(std::span(kept.runs).first(runs));
   return of;
 }
 
@@ -199,10 +191,10 @@ std::vector<double> OneCoreWork::active_times(const std::vector<std::uint8_t>& a
 
 std::vector<OneCoreOp> find_one_core_ops(const Analysis& analysis, double min_share) {
   const Profile& profile = analysis.profile();
-  const double min_active = min_share * double(length_of(analysis.timeline_extent()));
-  const OneCoreWork found(analysis, min_active);
+  const OneCoreWork found(analysis);
   std::vector<OneCoreOp> ops;
   if (found.core_count() < 2) return ops;
+  const double min_active = min_share * double(length_of(analysis.timeline_extent()));
   std::vector<std::uint8_t> asked(found.keys().count());
   for (std::uint32_t group = 0; group < asked.size(); ++group) {
     asked[group] = found.is_of_one(group) &&
