@@ -6,6 +6,7 @@
 
 #include "analysis/call_names.hpp"
 #include "analysis/latency.hpp"
+#include "base/sort_rows.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -138,7 +139,7 @@ class CallMetrics {
       if (!value || inference == Inferences::none) continue;
       metric.samples.push_back({inferences_.ids()[inference], double(*value)});
     }
-    std::stable_sort(metric.samples.begin(), metric.samples.end(),
+    sort_rows(metric.samples.begin(), metric.samples.end(),
                      [](const Sample& a, const Sample& b) { return a.inference < b.inference; });
     if (metric.samples.empty()) made_.pop_back();
   }

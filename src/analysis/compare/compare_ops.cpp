@@ -9,6 +9,7 @@
 #include "analysis/ops/model_parts.hpp"
 #include "base/near_names.hpp"
 #include "base/parallel.hpp"
+#include "base/sort_rows.hpp"
 #include "npuscope/analysis/analysis.hpp"
 
 namespace npuscope::analysis {
@@ -402,7 +403,7 @@ OpComparison OpComparer::compare(const ComparedRows& of, const CompareOptions& o
   std::vector<std::uint32_t> order(rows.size());
   std::iota(order.begin(), order.end(), 0);
   const auto size_of = [&](std::uint32_t row) { return std::abs(estimates[row].delta()); };
-  std::stable_sort(order.begin(), order.end(),
+  sort_rows(order.begin(), order.end(),
                    [&](std::uint32_t x, std::uint32_t y) { return size_of(x) > size_of(y); });
   const bool has_noise = column_ && column_->sides[0].samples > 1 && column_->sides[1].samples > 1;
   std::vector<OpChange> changes(rows.size(), OpChange::same);
@@ -430,7 +431,7 @@ OpComparison OpComparer::compare(const ComparedRows& of, const CompareOptions& o
     }
     return 3;
   };
-  std::stable_sort(order.begin(), order.end(),
+  sort_rows(order.begin(), order.end(),
                    [&](std::uint32_t x, std::uint32_t y) { return rank(x) < rank(y); });
   for (const std::uint32_t at : order) {
     const auto has_ops = [&](int side) {

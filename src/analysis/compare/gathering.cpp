@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/sort_rows.hpp"
+
 namespace npuscope::analysis {
 namespace {
 
@@ -20,7 +22,7 @@ Gathering::Gathering(std::size_t groups, std::size_t inferences, std::size_t val
 
 void Gathering::finish(const std::vector<std::uint32_t>& ids, OpSamples& out) {
   if (sums_.empty()) {
-    std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+    sort_rows(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
       return a.group != b.group ? a.group < b.group : a.inference < b.inference;
     });
   }

@@ -7,6 +7,7 @@
 
 #include "analysis/compare/call_metrics.hpp"
 #include "analysis/compare/samples_held.hpp"
+#include "base/sort_rows.hpp"
 #include "npuscope/analysis/statistics.hpp"
 #include "npuscope/analysis/units.hpp"
 
@@ -260,7 +261,7 @@ void RunSamples::Held::find_columns() {
     columns.push_back({std::string(profile.text(each.what)), each.kind, each.origin, each.clock,
                        From::ops, 0, each.what, each.meaning});
   }
-  std::stable_sort(columns.begin(), columns.end(),
+  sort_rows(columns.begin(), columns.end(),
                    [](const auto& a, const auto& b) { return a.preference() < b.preference(); });
 }
 

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include "analysis/answers.hpp"
 #include "analysis/findings/rules/rules.hpp"
 #include "base/near_names.hpp"
 #include "base/parallel.hpp"
+#include "base/sort_rows.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -177,7 +177,7 @@ Diagnosis find_findings(const Analysis& analysis, const DiagnoseOptions& options
       diagnosis.quiet.push_back(name);
     }
   }
-  std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(), Ranking(diagnosis.call));
+  sort_rows(diagnosis.findings.begin(), diagnosis.findings.end(), Ranking(diagnosis.call));
   return diagnosis;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/sort_rows.hpp"
 #include "npuscope/analysis/timeline.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
 #include "profile/union_of_many.hpp"
@@ -25,7 +26,7 @@ class LongestPlaces {
 
  private:
   void cut() {
-    std::ranges::stable_sort(places_, std::ranges::greater(),
+    sort_rows(places_, std::ranges::greater(),
                              [](const EvidencePlace& place) { return length_of(place.time); });
     if (places_.size() > max_places) places_.resize(max_places);
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analysis/ops/op_times.hpp"
+#include "base/sort_rows.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::analysis {
@@ -43,14 +44,14 @@ class Sharing {
   SharedTensors find() {
     collect_uses();
     for (std::uint32_t tensor = 0; tensor < profile_.tensors.size(); ++tensor) look_at(tensor);
-    std::stable_sort(pairs_.begin(), pairs_.end(),
+    sort_rows(pairs_.begin(), pairs_.end(),
                      [&](const auto& a, const auto& b) { return size_of(a) > size_of(b); });
     if (pairs_.size() > max_pairs) {
       shared_.not_tried = pairs_.size() - max_pairs;
       pairs_.resize(max_pairs);
     }
     test_pairs();
-    std::stable_sort(
+    sort_rows(
         shared_.findings.begin(), shared_.findings.end(),
         [](const SharedTensor& a, const SharedTensor& b) { return a.waited > b.waited; });
     return std::move(shared_);
@@ -107,7 +108,7 @@ class Sharing {
     const auto key = [&](OpId op) {
       return times_.ran(op) ? times_.begin[index_of(op)] : std::numeric_limits<std::int64_t>::max();
     };
-    std::stable_sort(users.begin(), users.end(), [&](OpId a, OpId b) { return key(a) < key(b); });
+    sort_rows(users.begin(), users.end(), [&](OpId a, OpId b) { return key(a) < key(b); });
     put_pairs(number, consumers, users);
   }
 
@@ -227,7 +228,7 @@ ReuseWaits reuse_waits(const OpGraph& graph, const OpTimes& times) {
     waiting.push_back({ready, times.end[index_of(last)]});
   }
   found.active = covered_length(waiting);
-  std::stable_sort(found.waits.begin(), found.waits.end(),
+  sort_rows(found.waits.begin(), found.waits.end(),
                    [](const ReuseWait& a, const ReuseWait& b) { return a.waited > b.waited; });
   return found;
 }

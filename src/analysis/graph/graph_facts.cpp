@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "analysis/ops/op_times.hpp"
+#include "base/sort_rows.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::analysis {
@@ -71,7 +72,7 @@ class Facts {
       add_tensor(facts_.memories[place].sum, bytes);
       facts_.largest.push_back(std::uint32_t(i));
     }
-    std::stable_sort(facts_.largest.begin(), facts_.largest.end(),
+    sort_rows(facts_.largest.begin(), facts_.largest.end(),
                      [&](auto a, auto b) { return tensors[a].size.value > tensors[b].size.value; });
   }
 
@@ -104,7 +105,7 @@ class Facts {
       kind.ran += times_.seen[i];
       if (times_.ran(id)) kind.work = saturating_add(kind.work, times_.work[i]);
     }
-    std::stable_sort(facts_.kinds.begin(), facts_.kinds.end(),
+    sort_rows(facts_.kinds.begin(), facts_.kinds.end(),
                      [](const KindCount& a, const KindCount& b) { return a.ops > b.ops; });
   }
 
@@ -160,7 +161,7 @@ class Facts {
       if (linked) ++wide[facts_.level[op]];
     }
     for (const std::uint64_t width : wide) facts_.width = std::max(facts_.width, width);
-    std::stable_sort(facts_.cycles.begin(), facts_.cycles.end(),
+    sort_rows(facts_.cycles.begin(), facts_.cycles.end(),
                      [](const auto& a, const auto& b) { return a.size() > b.size(); });
   }
 

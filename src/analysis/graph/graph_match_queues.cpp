@@ -2,6 +2,8 @@
 // keeps some.
 #include "analysis/graph/node_matcher.hpp"
 
+#include "base/sort_rows.hpp"
+
 namespace npuscope::analysis {
 
 // A core runs the ops of a queue one after the other. Where a queue keeps a dependency, compilers
@@ -22,7 +24,7 @@ std::vector<Edge> NodeMatcher::edges_with_queues() const {
     const Op& row = profile_.ops[op];
     return std::tuple(row.core, row.group, row.position);
   };
-  std::stable_sort(ops.begin(), ops.end(), [&](auto a, auto b) { return place(a) < place(b); });
+  sort_rows(ops.begin(), ops.end(), [&](auto a, auto b) { return place(a) < place(b); });
   for (std::size_t i = 1; i < ops.size(); ++i) {
     const Op &a = profile_.ops[ops[i - 1]], &b = profile_.ops[ops[i]];
     if (a.core == b.core && a.group == b.group) {
@@ -67,7 +69,7 @@ void NodeMatcher::place_by_queues() {
 void NodeMatcher::place_without_ops(std::uint32_t node) {
   NodeMatch& match = match_.nodes[node];
   std::vector<std::uint32_t> before = sources_[node];
-  std::stable_sort(before.begin(), before.end(), [&](std::uint32_t a, std::uint32_t b) {
+  sort_rows(before.begin(), before.end(), [&](std::uint32_t a, std::uint32_t b) {
     const auto key = [&](std::uint32_t n) {
       return std::pair(is_product(expected_.nodes[n].op), n);
     };

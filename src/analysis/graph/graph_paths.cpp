@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "analysis/ops/op_times.hpp"
+#include "base/sort_rows.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::analysis {
@@ -142,7 +143,7 @@ std::vector<NearOp> ops_around(const OpGraph& graph, const std::vector<OpId>& ce
       near.push_back({OpId(op), after[op]});
     }
   }
-  std::stable_sort(near.begin(), near.end(),
+  sort_rows(near.begin(), near.end(),
                    [](const NearOp& a, const NearOp& b) { return a.hops < b.hops; });
   return near;
 }

@@ -9,6 +9,7 @@
 #include "analysis/answers.hpp"
 #include "analysis/memory/memory_analysis.hpp"
 #include "base/parallel.hpp"
+#include "base/sort_rows.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -137,7 +138,7 @@ void MemoryAnalysis::rank() {
                                    [](const auto& bytes) { return bytes.value_or(0) > 0; });
     return !moved && row.spans == 0;
   });
-  std::stable_sort(
+  sort_rows(
       table_.rows.begin(), table_.rows.end(), [](const MemoryRow& a, const MemoryRow& b) {
         const auto key = [](const MemoryRow& row) {
           return std::tuple(ddr_bytes(row.bytes).value_or(0), vtcm_bytes(row.bytes).value_or(0),

@@ -6,6 +6,7 @@
 #include "analysis/answers.hpp"
 #include "analysis/ops/op_names.hpp"
 
+#include "base/sort_rows.hpp"
 #include "npuscope/analysis/timeline.hpp"
 
 namespace npuscope::analysis {
@@ -263,7 +264,7 @@ class SpillAnalysis {
       if (tensor.fills == 0) spill_.unpaired_spills += tensor.spills;
       return tensor.fills == 0 || tensor.spills == 0;
     });
-    std::stable_sort(
+    sort_rows(
         spill_.tensors.begin(), spill_.tensors.end(),
         [](const SpilledTensor& a, const SpilledTensor& b) { return a.read > b.read; });
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/sort_rows.hpp"
 #include "npuscope/analysis/analysis.hpp"
 
 namespace npuscope::analysis {
@@ -42,7 +43,7 @@ ModelParts parts_by(const Rules& rules, const Profile& profile, const OpTable& o
     part->share = part->value / whole;
     if (name != bookkeeping) by.explained += value / column.total;
   }
-  std::stable_sort(by.parts.begin(), by.parts.end(),
+  sort_rows(by.parts.begin(), by.parts.end(),
                    [](const ModelPart& a, const ModelPart& b) { return a.value > b.value; });
   return by;
 }

@@ -5,6 +5,7 @@
 
 #include "base/counting_sort.hpp"
 #include "base/parallel.hpp"
+#include "base/sort_rows.hpp"
 #include "npuscope/analysis/timeline.hpp"
 #include "npuscope/profile/column.hpp"
 
@@ -106,7 +107,7 @@ void OpRuns::join_kernels(Pieces pieces, bool all_of_one) {
     return;
   }
   if (join_as_they_come(pieces, all_of_one)) return;
-  std::ranges::stable_sort(pieces, {}, [](const Piece& piece) { return piece.interval.begin; });
+  sort_rows(pieces, {}, [](const Piece& piece) { return piece.interval.begin; });
   join_as_they_come(pieces, all_of_one);
 }
 
@@ -162,7 +163,7 @@ std::size_t OpRuns::finish(std::vector<std::int64_t>& lengths) {
   if (kernels_.empty()) kernels_.swap(transfers_);
   for (auto* pieces : {&kernels_, &transfers_}) {
     if (!std::ranges::is_sorted(*pieces, {}, &Piece::inference)) {
-      std::ranges::stable_sort(*pieces, {}, &Piece::inference);
+      sort_rows(*pieces, {}, &Piece::inference);
     }
   }
   Pieces kernels_left(kernels_), transfers_left(transfers_);

@@ -10,6 +10,7 @@
 #include "analysis/ops/op_times.hpp"
 #include "base/counting_sort.hpp"
 #include "base/parallel.hpp"
+#include "base/sort_rows.hpp"
 #include "npuscope/analysis/statistics.hpp"
 #include "npuscope/profile/intervals.hpp"
 
@@ -234,7 +235,7 @@ class OpTableBuilder::Runs {
     // Where a row has few of very many ops, to count all of them would cost more than to sort.
     if (spans.size() < ops / 16) {
       std::iota(order_.begin(), order_.end(), 0u);
-      std::stable_sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+      sort_rows(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
         return earlier(spans[a], spans[b]);
       });
       return order_;
@@ -298,7 +299,7 @@ class OpTableBuilder::Instances {
     for (std::size_t engine = 0; engine < engine_count; ++engine) {
       if (work_[engine] >= 0) row.engines.push_back(Engine(engine));
     }
-    std::stable_sort(row.engines.begin(), row.engines.end(), [&](Engine a, Engine b) {
+    sort_rows(row.engines.begin(), row.engines.end(), [&](Engine a, Engine b) {
       return work_[std::size_t(a)] > work_[std::size_t(b)];
     });
     double all = 0;

@@ -13,6 +13,7 @@
 #include "analysis/ops/op_spans.hpp"
 #include "base/parallel.hpp"
 #include "base/per_thread.hpp"
+#include "base/sort_rows.hpp"
 #include "npuscope/analysis/imbalance.hpp"
 
 namespace npuscope::analysis {
@@ -207,7 +208,7 @@ std::vector<OneCoreOp> find_one_core_ops(const Analysis& analysis, double min_sh
     if (asked[group] == 0) continue;
     if (found.kind_is_on_all(group) || active[group] >= min_active) order.push_back(group);
   }
-  std::stable_sort(order.begin(), order.end(),
+  sort_rows(order.begin(), order.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return active[a] > active[b]; });
   for (const std::uint32_t group : order) {
     OneCoreOp& op =

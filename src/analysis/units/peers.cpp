@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/sort_rows.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::analysis {
@@ -119,7 +120,7 @@ class PeerAnalysis {
       peers.rows.push_back(std::move(row));
     }
     // "10" after "9".
-    std::stable_sort(peers.rows.begin(), peers.rows.end(), [](const PeerRow& a, const PeerRow& b) {
+    sort_rows(peers.rows.begin(), peers.rows.end(), [](const PeerRow& a, const PeerRow& b) {
       return std::tuple(a.from.size(), a.from, a.to.size(), a.to) <
              std::tuple(b.from.size(), b.from, b.to.size(), b.to);
     });

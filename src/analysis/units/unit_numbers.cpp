@@ -1,10 +1,10 @@
 #include "analysis/units/unit_numbers.hpp"
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <tuple>
 
+#include "base/sort_rows.hpp"
 #include "npuscope/analysis/coarse.hpp"
 
 namespace npuscope::analysis {
@@ -121,7 +121,7 @@ int place_of(const UnitNumberColumn& column) {
 void Collector::sort_columns() {
   std::vector<std::uint32_t> order(table_.columns.size()), now(order.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  sort_rows(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return place_of(table_.columns[a]) < place_of(table_.columns[b]);
   });
   std::vector<UnitNumberColumn> columns;
@@ -134,7 +134,7 @@ void Collector::sort_columns() {
 }
 
 void Collector::join_samples() {
-  std::stable_sort(samples_.begin(), samples_.end(), [](const Sample& a, const Sample& b) {
+  sort_rows(samples_.begin(), samples_.end(), [](const Sample& a, const Sample& b) {
     return std::tie(a.unit, a.column, a.instance) < std::tie(b.unit, b.column, b.instance);
   });
   std::vector<double> values;

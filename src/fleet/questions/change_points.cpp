@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/sort_rows.hpp"
 #include "fleet/questions/changes.hpp"
 #include "fleet/questions/run_medians.hpp"
 #include "fleet/questions/statistics.hpp"
@@ -109,7 +110,7 @@ std::vector<Series> series_of(const RunMedians& medians, const Order& order) {
       const auto found = order.place_of.find(sample.run);
       if (found != order.place_of.end()) placed.emplace_back(found->second, sample.value);
     }
-    std::stable_sort(placed.begin(), placed.end(),
+    sort_rows(placed.begin(), placed.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     Series series{op, {}, {}};
     for (const auto& [place, value] : placed) {
@@ -149,7 +150,7 @@ std::vector<PointOfOp> points_of(std::vector<SeriesPart> changes, const std::vec
     point.q = each.q;
     points.push_back(std::move(point));
   }
-  std::stable_sort(points.begin(), points.end(), [](const PointOfOp& a, const PointOfOp& b) {
+  sort_rows(points.begin(), points.end(), [](const PointOfOp& a, const PointOfOp& b) {
     return std::abs(a.after - a.before) > std::abs(b.after - b.before);
   });
   return points;

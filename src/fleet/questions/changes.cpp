@@ -1,10 +1,10 @@
 #include "fleet/questions/changes.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <tuple>
 
+#include "base/sort_rows.hpp"
 #include "fleet/questions/run_medians.hpp"
 #include "fleet/questions/statistics.hpp"
 #include "npuscope/analysis/statistics.hpp"
@@ -176,7 +176,7 @@ Result<OpChanges> compare_ops(Store& store, const Choice& choice, const std::str
   const auto place = [](const ComparedOp& row) {
     return std::tuple(row.op != 0, !row.is_change, row.a && row.b, -std::abs(row.delta()));
   };
-  std::stable_sort(answer.rows.begin(), answer.rows.end(),
+  sort_rows(answer.rows.begin(), answer.rows.end(),
                    [&](const ComparedOp& x, const ComparedOp& y) { return place(x) < place(y); });
   return answer;
 }

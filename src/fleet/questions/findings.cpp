@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/sort_rows.hpp"
+
 namespace npuscope::fleet {
 namespace {
 
@@ -65,7 +67,7 @@ Status ask_losses(Store& store, const ChosenRuns& all, FleetFindings& answer) {
     }
     answer.losses.push_back(std::move(losses));
   }
-  std::stable_sort(answer.losses.begin(), answer.losses.end(),
+  sort_rows(answer.losses.begin(), answer.losses.end(),
                    [](const FleetLosses& a, const FleetLosses& b) {
                      const double left = double(a.damaged) * double(b.runs);
                      const double right = double(b.damaged) * double(a.runs);

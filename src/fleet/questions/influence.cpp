@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/sort_rows.hpp"
 #include "fleet/questions/choice.hpp"
 #include "fleet/questions/statistics.hpp"
 #include "npuscope/analysis/statistics.hpp"
@@ -58,7 +59,7 @@ Result<std::vector<InfluentialTag>> influential_tags(
     if (share < min_share || slowest < 1 + min_difference) continue;
     influential.push_back({tag.key, share, slowest});
   }
-  std::stable_sort(
+  sort_rows(
       influential.begin(), influential.end(),
       [](const InfluentialTag& a, const InfluentialTag& b) { return a.share > b.share; });
   return influential;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/sort_rows.hpp"
 #include "base/text.hpp"
 
 namespace npuscope::fleet {
@@ -94,7 +95,7 @@ Status Asking::ask_groups(bool cold) {
     }
     answer_.groups.push_back(std::move(group));
   }
-  std::stable_sort(answer_.groups.begin(), answer_.groups.end(),
+  sort_rows(answer_.groups.begin(), answer_.groups.end(),
                    [](const LatencyGroup& a, const LatencyGroup& b) {
                      return a.p50 != b.p50 ? a.p50 > b.p50 : a.by < b.by;
                    });

@@ -2,11 +2,11 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "base/sort_rows.hpp"
 #include "fleet/questions/run_medians.hpp"
 
 namespace npuscope::fleet {
@@ -60,7 +60,7 @@ class Totals {
       sorted.push_back(std::move(op));
     }
     for (FleetOp& op : sorted) op.share = totals[op.by] > 0 ? op.total / totals[op.by] : 0;
-    std::stable_sort(sorted.begin(), sorted.end(), [](const FleetOp& a, const FleetOp& b) {
+    sort_rows(sorted.begin(), sorted.end(), [](const FleetOp& a, const FleetOp& b) {
       return std::tie(b.total, a.name, a.kind) < std::tie(a.total, b.name, b.kind);
     });
     return sorted;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/sort_rows.hpp"
 #include "fleet/questions/influence.hpp"
 #include "fleet/questions/statistics.hpp"
 #include "npuscope/analysis/statistics.hpp"
@@ -133,7 +134,7 @@ class Comparing {
       group.is_outlier = group.distance > limit && group.relative > 1 + min_slowness;
       if (group.is_outlier) group.reason = reason_of(group);
     }
-    std::stable_sort(
+    sort_rows(
         answer_.groups.begin(), answer_.groups.end(),
         [](const SlowGroup& a, const SlowGroup& b) { return a.relative > b.relative; });
   }
@@ -173,7 +174,7 @@ class Comparing {
     std::erase_if(answer_.rows, [](const OutlierRun& run) {
       return !(std::abs(run.distance) > limit) || !(std::abs(run.relative - 1) > min_slowness);
     });
-    std::stable_sort(answer_.rows.begin(), answer_.rows.end(),
+    sort_rows(answer_.rows.begin(), answer_.rows.end(),
                      [](const OutlierRun& a, const OutlierRun& b) {
                        return std::abs(a.distance) > std::abs(b.distance);
                      });

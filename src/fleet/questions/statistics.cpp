@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/sort_rows.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
 namespace npuscope::fleet {
@@ -12,7 +13,7 @@ namespace {
 std::vector<std::size_t> order_of(const std::vector<double>& values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
+  sort_rows(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
   return order;
 }

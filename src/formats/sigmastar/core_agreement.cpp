@@ -1,12 +1,13 @@
 #include "formats/sigmastar/core_agreement.hpp"
 
-#include <algorithm>
 #include <tuple>
+
+#include "base/sort_rows.hpp"
 
 namespace npuscope::sigmastar {
 
 CoreAgreement compare_cores(std::vector<CoreLayer> layers) {
-  std::stable_sort(layers.begin(), layers.end(), [](const CoreLayer& a, const CoreLayer& b) {
+  sort_rows(layers.begin(), layers.end(), [](const CoreLayer& a, const CoreLayer& b) {
     return std::tie(a.layer, a.core, a.begin) < std::tie(b.layer, b.core, b.begin);
   });
   CoreAgreement agreement;

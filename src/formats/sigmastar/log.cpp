@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/sort_rows.hpp"
 #include "formats/sigmastar/bit_fields.hpp"
 #include "npuscope/profile/intervals.hpp"
 
@@ -186,7 +187,7 @@ class LogDecoder {
     };
     for (LogInterval& each : intervals) each.end = std::max(each.begin, each.end);
     if (!std::is_sorted(intervals.begin(), intervals.end(), by_begin)) {
-      std::stable_sort(intervals.begin(), intervals.end(), by_begin);
+      sort_rows(intervals.begin(), intervals.end(), by_begin);
     }
     add_layers();
   }

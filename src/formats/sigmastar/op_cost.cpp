@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/sort_rows.hpp"
 #include "base/text.hpp"
 #include "formats/sigmastar/core_agreement.hpp"
 #include "formats/sigmastar/layer_pairing.hpp"
@@ -134,7 +135,7 @@ std::int64_t Charging::begin_of(const Layer& layer) const {
 std::vector<std::uint32_t> Charging::order_of_start() const {
   std::vector<std::uint32_t> order(runs_.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  sort_rows(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return runs_[a].start < runs_[b].start;
   });
   return order;
@@ -158,7 +159,7 @@ Status Charging::check_cores() const {
 }
 
 Status Charging::assign() {
-  std::stable_sort(layers_.begin(), layers_.end(),
+  sort_rows(layers_.begin(), layers_.end(),
                    [&](const Layer& a, const Layer& b) { return begin_of(a) < begin_of(b); });
   std::vector<PairedLayer> layers;
   for (const Layer& layer : layers_) {
@@ -228,7 +229,7 @@ void Charging::add_types() {
     cost.seen += costs_.operators[op].seen;
   }
   for (TypeCost& type : costs_.types) type.share = type.time / costs_.sum;
-  std::stable_sort(costs_.types.begin(), costs_.types.end(),
+  sort_rows(costs_.types.begin(), costs_.types.end(),
                    [](const TypeCost& a, const TypeCost& b) { return a.time > b.time; });
 }
 

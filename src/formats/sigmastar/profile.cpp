@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/sort_rows.hpp"
 #include "formats/sigmastar/layer_keys.hpp"
 #include "formats/sigmastar/layer_rows.hpp"
 #include "npuscope/profile/intervals.hpp"
@@ -197,7 +198,7 @@ void IpuProfile::take_told_cycles(std::int64_t rounding) {
     order.push_back(layer.row);
     if (layer.cycles >= 0) spans.duration[layer.row] = std::llround(layer.cycles);
   }
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+  sort_rows(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return std::pair(spans.unit[a], spans.start[a]) < std::pair(spans.unit[b], spans.start[b]);
   });
   for (std::size_t i = 1; i < order.size(); ++i) {

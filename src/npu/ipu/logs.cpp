@@ -1,7 +1,8 @@
 #include "npu/ipu/logs.hpp"
 
-#include <algorithm>
 #include <tuple>
+
+#include "base/sort_rows.hpp"
 
 namespace npuscope::npu::ipu {
 namespace {
@@ -26,7 +27,7 @@ std::vector<Record> records_of(const CoreRun& run) {
       records.push_back({each.end, LogMark::end, &each});
     }
   }
-  std::stable_sort(records.begin(), records.end(), [](const Record& a, const Record& b) {
+  sort_rows(records.begin(), records.end(), [](const Record& a, const Record& b) {
     return std::tuple(a.cycles, a.mark == LogMark::begin) <
            std::tuple(b.cycles, b.mark == LogMark::begin);
   });

@@ -1,6 +1,7 @@
-#include <algorithm>
 
 #include "npu/torq/artifacts.hpp"
+
+#include "base/sort_rows.hpp"
 
 namespace npuscope::npu::torq {
 namespace {
@@ -59,7 +60,7 @@ npuscope::torq::CompileTimeline timeline_of(const Compilation& compilation) {
         }
       }
     }
-    std::stable_sort(timeline.rows.begin() + std::ptrdiff_t(first_row), timeline.rows.end(),
+    sort_rows(timeline.rows.begin() + std::ptrdiff_t(first_row), timeline.rows.end(),
                      [](const auto& a, const auto& b) { return order_of(a) < order_of(b); });
     offset += compilation.estimate.dispatches[d];
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/sort_rows.hpp"
 #include "base/text.hpp"
 #include "report/compare/diff_text.hpp"
 #include "report/picture/figure.hpp"
@@ -125,7 +126,7 @@ std::vector<Fall> falls_of(const std::vector<OpDifference>& rows, std::size_t ma
   for (const OpDifference& row : rows) {
     if (row.estimate.delta() != 0) changed.push_back(&row);
   }
-  std::ranges::stable_sort(changed, std::ranges::greater{},
+  sort_rows(changed, std::ranges::greater{},
                            [](const OpDifference* row) { return std::abs(row->estimate.delta()); });
   const std::size_t listed =
       changed.size() > max ? std::max<std::size_t>(max, 1) - 1 : changed.size();

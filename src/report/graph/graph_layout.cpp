@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/sort_rows.hpp"
+
 namespace npuscope::report {
 namespace {
 
@@ -81,7 +83,7 @@ class Ranking {
       for (std::size_t i = 0; i < ranks.size(); ++i) {
         Rank& rank = ranks[down ? i : ranks.size() - 1 - i];
         for (const std::uint32_t box : rank) centre[box] = centre_of(box, down, column);
-        std::ranges::stable_sort(rank, {}, [&](std::uint32_t box) { return centre[box]; });
+        sort_rows(rank, {}, [&](std::uint32_t box) { return centre[box]; });
         for (std::uint32_t c = 0; c < rank.size(); ++c) column[rank[c]] = c;
       }
     }

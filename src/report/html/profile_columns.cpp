@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "analysis/timeline/stages.hpp"
+#include "base/sort_rows.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "npuscope/profile/unit_path.hpp"
 #include "profile/names.hpp"
@@ -219,7 +220,7 @@ Json Columns::counters() {
   std::vector<double> values;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const CounterSeries& series = counters.series[i];
-    std::ranges::stable_sort(samples[i], {}, [&](std::uint32_t at) { return counters.time[at]; });
+    sort_rows(samples[i], {}, [&](std::uint32_t at) { return counters.time[at]; });
     list.push_back({{"name", profile_.text(series.name)},
                     {"part", profile_.text(series.part)},
                     {"quantity", profile_.text(series.quantity)},

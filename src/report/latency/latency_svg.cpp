@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "analysis/latency.hpp"
+#include "base/sort_rows.hpp"
 #include "base/text.hpp"
 #include "report/document/quantity.hpp"
 #include "report/latency/latency_document.hpp"
@@ -39,7 +40,7 @@ std::vector<Marked> marked_values(const analysis::LatencyRow& row) {
     marks.push_back({*row.percentiles[i],
                      percent == 50 ? std::string("median") : fmt::format("{:.0f} %", percent)});
   }
-  std::ranges::stable_sort(marks, {}, &Marked::value);
+  sort_rows(marks, {}, &Marked::value);
   return marks;
 }
 

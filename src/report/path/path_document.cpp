@@ -11,6 +11,7 @@
 #include "analysis/path/path_groups.hpp"
 #include "analysis/path/path_likely.hpp"
 #include "base/parallel.hpp"
+#include "base/sort_rows.hpp"
 #include "base/text.hpp"
 #include "npuscope/analysis/path.hpp"
 #include "npuscope/analysis/units.hpp"
@@ -334,7 +335,7 @@ Section PathDocument::steps() const {
   std::iota(shown.begin(), shown.end(), std::size_t{0});
   if (options_.steps < steps.size()) {
     const auto cost = [&](std::size_t i) { return steps[i].gap + steps[i].duration; };
-    std::stable_sort(shown.begin(), shown.end(),
+    sort_rows(shown.begin(), shown.end(),
                      [&](std::size_t a, std::size_t b) { return cost(a) > cost(b); });
     shown.resize(options_.steps);
     std::sort(shown.begin(), shown.end());

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "analysis/path/vendor_path.hpp"
+#include "base/sort_rows.hpp"
 #include "base/text.hpp"
 
 namespace npuscope::report {
@@ -18,7 +19,7 @@ std::vector<std::size_t> longest(const VendorPath& path, std::size_t max) {
   std::vector<std::size_t> places(path.segments.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
   if (max >= places.size()) return places;
-  std::stable_sort(places.begin(), places.end(), [&](std::size_t a, std::size_t b) {
+  sort_rows(places.begin(), places.end(), [&](std::size_t a, std::size_t b) {
     return path.segments[a].duration > path.segments[b].duration;
   });
   places.resize(max);

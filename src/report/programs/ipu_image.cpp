@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/numbers.hpp"
+#include "base/sort_rows.hpp"
 #include "formats/sigmastar/log_layout.hpp"
 
 namespace npuscope::report {
@@ -161,7 +162,7 @@ Section operators_section(const Image& image) {
   std::map<std::string, std::uint64_t> types;
   for (const auto& each : operators) ++types[each.type];
   std::vector<std::pair<std::string, std::uint64_t>> rows(types.begin(), types.end());
-  std::stable_sort(rows.begin(), rows.end(),
+  sort_rows(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   section.table.fields = {{"type", "type"}, {"operators", "operators", Format::count}};
   for (const auto& [type, count] : rows) section.table.rows.push_back({type, count});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/sort_rows.hpp"
 #include "base/text.hpp"
 #include "report/document/names.hpp"
 #include "report/document/note_text.hpp"
@@ -44,7 +45,7 @@ Section notes_section(const Profile& profile, std::size_t top) {
   if (profile.notes.empty()) return {};
   std::vector<const Note*> notes;
   for (const Note& note : profile.notes) notes.push_back(&note);
-  std::stable_sort(notes.begin(), notes.end(),
+  sort_rows(notes.begin(), notes.end(),
                    [](const Note* a, const Note* b) { return a->severity > b->severity; });
   const std::size_t kept = std::min(top, notes.size());
   Section section{.key = "notes", .title = fmt::format("NOTES ({})", thousands(notes.size()))};

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "base/sort_rows.hpp"
 #include "base/text.hpp"
 
 namespace npuscope::report {
@@ -63,7 +64,7 @@ Section dispatches_of(const npu::torq::Compilation& compilation, const npu::torq
   const std::int64_t sum = std::accumulate(cycles.begin(), cycles.end(), std::int64_t{0});
   std::vector<std::size_t> order(cycles.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
+  sort_rows(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return cycles[a] > cycles[b]; });
   Section section{.key = "dispatches", .title = "DISPATCHES, by estimated cycles"};
   section.table.fields = {{"dispatch", "dispatch", Format::name},

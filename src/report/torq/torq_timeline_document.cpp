@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/sort_rows.hpp"
+
 namespace npuscope::report {
 namespace {
 
@@ -18,7 +20,7 @@ Section comparison_section(TorqComparison comparison, const TorqTimelineOptions&
     estimated_us += estimated(each);
     cycles += double(each.estimated_cycles);
   }
-  std::stable_sort(programs.begin(), programs.end(), [&](const auto& a, const auto& b) {
+  sort_rows(programs.begin(), programs.end(), [&](const auto& a, const auto& b) {
     return a.measured_us - estimated(a) > b.measured_us - estimated(b);
   });
   Section section{

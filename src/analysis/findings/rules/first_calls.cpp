@@ -9,6 +9,7 @@
 #include "analysis/findings/rules/rules.hpp"
 #include "analysis/span_extents.hpp"
 #include "analysis/timeline/span_engines.hpp"
+#include "base/sort_rows.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
 namespace npuscope::analysis {
@@ -82,7 +83,7 @@ std::vector<Slow> slow_first_calls(const Analysis& analysis) {
     slow.push_back({std::string(profile.text(std::get<0>(alike))), sorted[0].op, sorted[0].time,
                     usual, calls.size()});
   }
-  std::stable_sort(slow.begin(), slow.end(),
+  sort_rows(slow.begin(), slow.end(),
                    [](const Slow& a, const Slow& b) { return a.excess() > b.excess(); });
   return slow;
 }

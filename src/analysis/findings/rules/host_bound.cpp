@@ -5,6 +5,7 @@
 
 #include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
+#include "base/sort_rows.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
 namespace npuscope::analysis {
@@ -61,7 +62,7 @@ Runtime runtime_of(FindingContext& context) {
     of.name = name;
     runtime.calls.push_back(std::move(of));
   }
-  std::stable_sort(runtime.calls.begin(), runtime.calls.end(),
+  sort_rows(runtime.calls.begin(), runtime.calls.end(),
                    [](const Calls& a, const Calls& b) { return a.time > b.time; });
   find_launches(context, runtime);
   return runtime;

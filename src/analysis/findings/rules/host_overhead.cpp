@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/findings/rules/rules.hpp"
+#include "base/sort_rows.hpp"
 
 namespace npuscope::analysis {
 namespace host_overhead {
@@ -31,7 +32,7 @@ std::vector<const OpRow*> kinds_on_host(FindingContext& context, std::size_t act
     const bool on_host = !row.engines.empty() && row.engines.front() == Engine::host;
     if (on_host && row.has_name && row.values[active].value_or(0) > 0) rows.push_back(&row);
   }
-  std::stable_sort(rows.begin(), rows.end(), [&](const OpRow* a, const OpRow* b) {
+  sort_rows(rows.begin(), rows.end(), [&](const OpRow* a, const OpRow* b) {
     return *a->values[active] > *b->values[active];
   });
   return rows;

@@ -4,6 +4,7 @@
 
 #include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
+#include "base/sort_rows.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
 namespace npuscope::analysis {
@@ -99,7 +100,7 @@ RuleOutcome apply(FindingContext& context) {
     factors[op] = expected / times[op].measured;
   }
   if (slow.empty()) return DoesNotApply{};
-  std::stable_sort(slow.begin(), slow.end(),
+  sort_rows(slow.begin(), slow.end(),
                    [](const Slow& a, const Slow& b) { return a.beyond > b.beyond; });
   const Slow& worst = slow.front();
   Finding finding;

@@ -12,6 +12,7 @@
 #include "analysis/units/unit_busy.hpp"
 #include "base/parallel.hpp"
 #include "base/per_thread.hpp"
+#include "base/sort_rows.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::analysis {
@@ -45,7 +46,7 @@ class TilesOfOp {
       tiles.push_back({by_op_->instance(span), span.unit, length_of(by_op_->interval(span))});
     }
     if (!std::ranges::is_sorted(tiles, {}, &Tile::instance)) {
-      std::ranges::stable_sort(tiles, {}, &Tile::instance);
+      sort_rows(tiles, {}, &Tile::instance);
     }
     return tiles;
   }
@@ -143,7 +144,7 @@ using Kinds = std::map<StringId, Uneven>;
 
 void tell(FindingContext& context, double threads, const Kinds& kinds, Finding& finding) {
   std::vector<std::pair<StringId, Uneven>> worst(kinds.begin(), kinds.end());
-  std::stable_sort(worst.begin(), worst.end(),
+  sort_rows(worst.begin(), worst.end(),
                    [](const auto& a, const auto& b) { return a.second.excess > b.second.excess; });
   const double alone = one_thread_alone(context);
   finding.title =

@@ -2,6 +2,7 @@
 
 #include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/stated_use.hpp"
+#include "base/sort_rows.hpp"
 
 namespace npuscope::analysis {
 namespace vector_bound {
@@ -35,7 +36,7 @@ void name_kernels(FindingContext& context, Finding& finding) {
   for (const OpRow& row : kinds.rows) {
     if (runs_on_hvx(row) && row.values[*active].value_or(0) > 0) rows.push_back(&row);
   }
-  std::stable_sort(rows.begin(), rows.end(), [&](const OpRow* a, const OpRow* b) {
+  sort_rows(rows.begin(), rows.end(), [&](const OpRow* a, const OpRow* b) {
     return *a->values[*active] > *b->values[*active];
   });
   if (rows.size() > kernels_named) rows.resize(kernels_named);

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/numbers.hpp"
+#include "base/sort_rows.hpp"
 #include "formats/qaic/opstats/opstats_reader.hpp"
 #include "profile/shape_texts.hpp"
 
@@ -60,7 +61,7 @@ class FlowPairing {
                         std::uint32_t(marks_.id[mark]));
     };
     std::vector<std::uint32_t> sorted = marks;
-    std::stable_sort(sorted.begin(), sorted.end(),
+    sort_rows(sorted.begin(), sorted.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
     for (std::size_t begin = 0; begin < sorted.size();) {
       std::size_t end = begin + 1;
@@ -133,7 +134,7 @@ class SpanFinder {
     };
     for (std::size_t thread = 0; thread < threads; ++thread) {
       const auto first = rows_.begin() + begin_[thread], last = rows_.begin() + begin_[thread + 1];
-      if (!std::is_sorted(first, last, earlier)) std::stable_sort(first, last, earlier);
+      if (!std::is_sorted(first, last, earlier)) sort_rows(first, last, earlier);
     }
   }
 

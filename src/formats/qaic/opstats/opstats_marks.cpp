@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/sort_rows.hpp"
 #include "formats/qaic/opstats/opstats_arguments.hpp"
 #include "formats/qaic/opstats/opstats_reader.hpp"
 #include "formats/qaic/stats/stats_decoder.hpp"
@@ -156,7 +157,7 @@ class MarkReader {
     for (std::size_t i = 0; i < samples.size(); ++i) {
       const CounterSeries& series = counters.series[i];
       if (!is_total(series.role) || series.unit == UnitId::none) continue;
-      std::stable_sort(samples[i].begin(), samples[i].end(), [&](std::uint32_t a, std::uint32_t b) {
+      sort_rows(samples[i].begin(), samples[i].end(), [&](std::uint32_t a, std::uint32_t b) {
         return counters.time[a] < counters.time[b];
       });
       for (std::size_t at = 0; at < samples[i].size(); ++at) {

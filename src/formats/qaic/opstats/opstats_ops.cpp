@@ -4,6 +4,8 @@
 #include <numeric>
 #include <string>
 
+#include "base/sort_rows.hpp"
+
 namespace npuscope::qaic {
 namespace {
 
@@ -210,7 +212,7 @@ std::vector<OpId> OpstatsOps::sort(const std::vector<OpstatsGroup>& groups) {
     return keys_[a].number < keys_[b].number;
   };
   if (!std::is_sorted(order.begin(), order.end(), before)) {
-    std::stable_sort(order.begin(), order.end(), before);
+    sort_rows(order.begin(), order.end(), before);
   }
   std::vector<OpId> renamed(count);
   std::vector<Op> sorted;

@@ -5,6 +5,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "base/sort_rows.hpp"
 #include "formats/qaic/limits.hpp"
 #include "formats/qaic/opstats/kernel_names.hpp"
 #include "formats/qaic/opstats/opstats_names.hpp"
@@ -212,7 +213,7 @@ void Summariser::add_measures() {
     }
   }
   for (OpstatsCore& core : summary_.cores) {
-    std::stable_sort(core.ports.begin(), core.ports.end(),
+    sort_rows(core.ports.begin(), core.ports.end(),
                      [](const auto& a, const auto& b) { return a.port < b.port; });
   }
 }

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/parallel.hpp"
+#include "base/sort_rows.hpp"
 #include "formats/qaic/opstats/opstats_host_trace.hpp"
 #include "formats/qaic/opstats/opstats_style.hpp"
 #include "formats/qaic/opstats/opstats_trace_layout.hpp"
@@ -96,7 +97,7 @@ std::int64_t begin_of(const Profile& profile) {
 std::vector<const Profile*> in_order_of_time(std::span<const Profile* const> profiles) {
   std::vector<std::pair<std::int64_t, const Profile*>> timed;
   for (const Profile* profile : profiles) timed.emplace_back(begin_of(*profile), profile);
-  std::stable_sort(timed.begin(), timed.end(),
+  sort_rows(timed.begin(), timed.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<const Profile*> ordered;
   for (const auto& [begin, profile] : timed) ordered.push_back(profile);

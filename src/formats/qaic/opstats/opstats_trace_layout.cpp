@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include "base/sort_rows.hpp"
 #include "formats/qaic/stats/stats_decoder.hpp"
 
 namespace npuscope::qaic {
@@ -229,7 +230,7 @@ std::vector<TraceLayout::Queue> TraceLayout::collect(const Profile& profile) con
 // summary, so that both add up to the same. In order of the ends, so that threads that run ahead of
 // one another take nothing from when an op is complete, which is what others wait for.
 void TraceLayout::merge(Queue& queue) {
-  std::stable_sort(queue.records.begin(), queue.records.end(),
+  sort_rows(queue.records.begin(), queue.records.end(),
                    [](const Record& a, const Record& b) { return a.op < b.op; });
   std::size_t kept = 0;
   for (const Record& record : queue.records) {
@@ -258,7 +259,7 @@ void TraceLayout::merge(Queue& queue) {
   queue.records.resize(kept);
   const auto ends_before = [](const Record& a, const Record& b) { return a.end < b.end; };
   if (!std::is_sorted(queue.records.begin(), queue.records.end(), ends_before)) {
-    std::stable_sort(queue.records.begin(), queue.records.end(), ends_before);
+    sort_rows(queue.records.begin(), queue.records.end(), ends_before);
   }
   merge_waits(queue);
 }

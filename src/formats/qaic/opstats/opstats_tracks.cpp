@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/numbers.hpp"
+#include "base/sort_rows.hpp"
 #include "formats/qaic/opstats/opstats_files.hpp"
 #include "formats/qaic/opstats/opstats_names.hpp"
 #include "profile/shared_numbers.hpp"
@@ -189,7 +190,7 @@ void UnitBuilder::add_core(const CoreKey& key, const std::vector<std::size_t>& m
   profile_.clocks.push_back(
       {intern(fmt::format("{} cycles", name)), ClockKind::unit_cycles, Hertz{0}, false, 0});
   std::vector<std::size_t> sorted = members;
-  std::stable_sort(sorted.begin(), sorted.end(), [&](std::size_t a, std::size_t b) {
+  sort_rows(sorted.begin(), sorted.end(), [&](std::size_t a, std::size_t b) {
     return std::tie(places_[a].lane, places_[a].group, places_[a].kind) <
            std::tie(places_[b].lane, places_[b].group, places_[b].kind);
   });

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/sort_rows.hpp"
 #include "base/text.hpp"
 #include "npuscope/profile/intervals.hpp"
 
@@ -275,7 +276,7 @@ std::vector<ArtifactSet> link(std::vector<Artifact>&& artifacts) {
     if (artifact.get<RunTrace>() != nullptr) return 2;
     return artifact.get<HtpGraph>() != nullptr ? 3 : 4;
   };
-  std::stable_sort(artifacts.begin(), artifacts.end(),
+  sort_rows(artifacts.begin(), artifacts.end(),
                    [&](const Artifact& a, const Artifact& b) { return rank(a) < rank(b); });
   for (Artifact& artifact : artifacts) {
     Evidence evidence;
@@ -315,11 +316,11 @@ std::vector<ArtifactSet> link(std::vector<Artifact>&& artifacts) {
   }
   std::vector<ArtifactSet> sets;
   for (Group& group : groups) {
-    std::stable_sort(group.set.artifacts.begin(), group.set.artifacts.end(),
+    sort_rows(group.set.artifacts.begin(), group.set.artifacts.end(),
                      [](const Artifact& a, const Artifact& b) { return a.order < b.order; });
     sets.push_back(std::move(group.set));
   }
-  std::stable_sort(sets.begin(), sets.end(), [](const ArtifactSet& a, const ArtifactSet& b) {
+  sort_rows(sets.begin(), sets.end(), [](const ArtifactSet& a, const ArtifactSet& b) {
     return a.artifacts.front().order < b.artifacts.front().order;
   });
   return sets;

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/sort_rows.hpp"
 #include "formats/qnn/write/write_dominant_path.hpp"
 #include "formats/qnn/write/write_text.hpp"
 
@@ -290,7 +291,7 @@ class TracePrinter {
     for (std::uint32_t i = 0; i < pids_.size(); ++i) {
       if (pids_[i] != 0) shown.push_back(i);
     }
-    std::stable_sort(shown.begin(), shown.end(), [&](std::uint32_t a, std::uint32_t b) {
+    sort_rows(shown.begin(), shown.end(), [&](std::uint32_t a, std::uint32_t b) {
       return set_.graph_ops[a].id < set_.graph_ops[b].id;
     });
     for (const std::uint32_t index : shown) {
@@ -329,7 +330,7 @@ class TracePrinter {
       changes.push_back({run.start_cycle, true, &bytes});
       changes.push_back({run.start_cycle + run.cycles, false, &bytes});
     }
-    std::stable_sort(changes.begin(), changes.end(),
+    sort_rows(changes.begin(), changes.end(),
                      [](const Change& a, const Change& b) { return a.cycle < b.cycle; });
     Traffic now;
     for (std::size_t i = 0; i < changes.size(); ++i) {

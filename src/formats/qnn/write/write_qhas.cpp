@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/json_writer.hpp"
+#include "base/sort_rows.hpp"
 #include "formats/qnn/write/write_dominant_path.hpp"
 #include "formats/qnn/write/write_text.hpp"
 
@@ -38,7 +39,7 @@ std::vector<std::uint32_t> by_cycles(const std::vector<Sum>& sums) {
   for (std::uint32_t i = 0; i < sums.size(); ++i) {
     if (sums[i].instances > 0) rows.push_back(i);
   }
-  std::stable_sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+  sort_rows(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
     return sums[a].cycles > sums[b].cycles;
   });
   return rows;

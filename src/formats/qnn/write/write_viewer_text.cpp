@@ -1,7 +1,7 @@
 // What qnn-profile-viewer prints: how long each layer of software took, in every execute, and the
 // cycles of each op of the QNN graph. Two labels say `us` and mean ticks of the timer.
-#include <algorithm>
 
+#include "base/sort_rows.hpp"
 #include "base/text.hpp"
 #include "formats/qnn/write/write_text.hpp"
 
@@ -49,7 +49,7 @@ class ViewerTextPrinter {
       const GraphOp& op = set_.graph_ops[i];
       return std::pair(op.type == "Input" ? 0 : op.type == "Output" ? 2 : 1, op.id);
     };
-    std::stable_sort(order_.begin(), order_.end(),
+    sort_rows(order_.begin(), order_.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return place(a) < place(b); });
   }
 

@@ -1,10 +1,10 @@
 // Annotated tables as the vendor's tools wrote them until 2026-02: host profile and NSS profile.
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <map>
 
 #include "base/numbers.hpp"
+#include "base/sort_rows.hpp"
 #include "formats/torq/annotate/annotate.hpp"
 #include "formats/torq/annotate/annotated_table.hpp"
 #include "npuscope/base/files.hpp"
@@ -110,7 +110,7 @@ std::string OlderWriter::operators_of(const DispatchInfo& dispatch, const Action
     line.remove_prefix(mark == name.npos ? name.size() : mark + 2);
     return take_number<std::int64_t>(line).value_or(0);
   };
-  std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
+  sort_rows(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
     return line_of(a) < line_of(b);
   });
   return fmt::format("{}", fmt::join(names, " + "));

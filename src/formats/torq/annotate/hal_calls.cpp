@@ -4,6 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/sort_rows.hpp"
+
 namespace npuscope::torq {
 
 void HalCalls::take(const LogEvent& event) {
@@ -50,7 +52,7 @@ std::vector<HalCall> HalCalls::finish() {
     return of_a != of_b ? of_a < of_b : strings_[a.type] < strings_[b.type];
   };
   if (!std::is_sorted(calls_.begin(), calls_.end(), earlier)) {
-    std::stable_sort(calls_.begin(), calls_.end(), earlier);
+    sort_rows(calls_.begin(), calls_.end(), earlier);
   }
   std::vector<HalCall> calls;
   calls.reserve(calls_.size());

@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/sort_rows.hpp"
 #include "npu/graph/semantics.hpp"
 #include "npu/nsp/compile/schedule/instrument.hpp"
 
@@ -55,7 +56,7 @@ class TensorTable {
       rows.push_back(row.traffic);
       rows.back().cores = std::uint32_t(std::count(row.cores.begin(), row.cores.end(), true));
     }
-    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    sort_rows(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
       const auto bytes = [](const TensorTraffic& row) {
         return row.ddr.read_bytes + row.ddr.write_bytes;
       };

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/sort_rows.hpp"
 #include "npu/graph/operators/quantization.hpp"
 #include "npu/nsp/compile/describe/htp_names.hpp"
 #include "npu/nsp/compile/tasks/device_tensor.hpp"
@@ -324,7 +325,7 @@ class SchematicBuilder {
   // named several times, others once.
   void collect(Pairs& pairs, std::uint32_t SchematicOp::*begin, std::uint32_t SchematicOp::*count,
                std::vector<std::uint32_t>& table) {
-    std::stable_sort(pairs.begin(), pairs.end(),
+    sort_rows(pairs.begin(), pairs.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     const std::uint32_t shape = text("$Shape");
     std::size_t at = 0;
