@@ -1,13 +1,10 @@
-# npuscope_layer(FOLDER [HOT] ROOMS folders... COLD folders... LINKS libraries... BATCH files): the sources of
-# src/FOLDER and of the folders named within it as one object library, at most so many files compiled
-# together (else npuscope_batch_size). COLD are those of the folders (. is FOLDER
-# itself) that no benchmark measures and no command spends its time in: compiled for a short build
-# (npuscope_cold_options); HOT, a layer that large files go through (npuscope_hot_options).
+# npuscope_layer(FOLDER ROOMS folders... HOT folders... COLD folders... LINKS libraries... BATCH files): the sources of
+# src/FOLDER and of the folders named within it as object libraries, at most so many files compiled together (else
+# npuscope_batch_size). `.` is FOLDER itself. HOT are those that large files go through, COLD those that no benchmark
+# measures and no command spends its time in (npuscope_hot_options, npuscope_cold_options).
 # npuscope_library(COMPONENT FOLDERS...): these layers as the static library npuscope::COMPONENT, which needs the one
 # named before; installed, but for `application`, which only the programs link.
-# npuscope_program(NAME FOLDER SOURCES files...): a program from the .cpp files directly in FOLDER,
-# and the files named.
-set(npuscope_layers "" CACHE INTERNAL "")
+# npuscope_program(NAME SOURCES...): a program of these files and of what all have of a command line.
 
 add_library(npuscope_common INTERFACE)
 target_include_directories(npuscope_common INTERFACE ${PROJECT_SOURCE_DIR}/include
@@ -25,55 +22,75 @@ function(npuscope_compile_in_batches target most)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${NPUSCOPE_UNITY} UNITY_BUILD_BATCH_SIZE ${size})
 endfunction()
 
-# Preconditions of the standard library end the program where they do not hold. CHECKED FALSE: not in a release build, where
-# they were 8 to 17 % of the instructions of what commands spend their time in (docs/robustness.md).
-function(npuscope_harden target checked)
-  target_compile_options(${target} PRIVATE ${npuscope_hardening_options})
-  if(checked OR NOT CMAKE_BUILD_TYPE STREQUAL "Release")
-    target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)
+# WAY is how code is compiled: hot (large files go through it), warm, cold (no benchmark measures it, no command spends its
+# time in it), test. Preconditions of the standard library end the program where they do not hold, but in hot and warm code
+# of a release build, where they were 8 to 17 % of the instructions of what commands spend their time in
+# (docs/robustness.md).
+function(npuscope_compile_as way target)
+  # PIC also where a program would do with PIE: precompiled headers are of one or the other.
+  target_compile_options(${target} PRIVATE ${npuscope_compile_options} -fPIC ${npuscope_${way}_options})
+  if(NOT way STREQUAL test)
+    target_compile_options(${target} PRIVATE ${npuscope_hardening_options})
+    if(way STREQUAL cold OR NOT CMAKE_BUILD_TYPE STREQUAL "Release")
+      target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)
+    endif()
+  endif()
+  set(headers npuscope_headers_${way})
+  if(TARGET ${headers} AND NOT target STREQUAL headers)
+    target_precompile_headers(${target} REUSE_FROM ${headers})
   endif()
 endfunction()
 
+# The source file of a target that has only what others compiled.
+set(npuscope_nothing ${PROJECT_BINARY_DIR}/generated/nothing.cpp)
+file(CONFIGURE OUTPUT ${npuscope_nothing} CONTENT "")
+
+# npuscope_precompile(WAY HEADER): what every file reads is parsed once for all that is compiled this way.
+function(npuscope_precompile way header)
+  # Only batches: who compiles each file alone wants to know whether it includes what it needs.
+  if(NOT NPUSCOPE_UNITY OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    return()
+  endif()
+  set(target npuscope_headers_${way})
+  add_library(${target} OBJECT EXCLUDE_FROM_ALL ${npuscope_nothing})
+  npuscope_compile_as(${way} ${target})
+  target_link_libraries(${target} PRIVATE npuscope_common)
+  target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/${header})
+endfunction()
+foreach(way hot warm cold)
+  npuscope_precompile(${way} src/base/precompiled.hpp)
+endforeach()
+
 function(npuscope_layer folder)
-  cmake_parse_arguments(ARG "HOT" "BATCH" "ROOMS;COLD;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "BATCH" "ROOMS;HOT;COLD;LINKS" ${ARGN})
   if(NOT ARG_BATCH)
     set(ARG_BATCH ${npuscope_batch_size})
   endif()
   string(REPLACE "/" "_" name ${folder})
   foreach(room . ${ARG_ROOMS})
     file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/${room}/*.cpp)
-    if(room IN_LIST ARG_COLD)
+    if(room IN_LIST ARG_HOT)
+      list(APPEND hot_sources ${found})
+    elseif(room IN_LIST ARG_COLD)
       list(APPEND cold_sources ${found})
     else()
-      list(APPEND sources ${found})
+      list(APPEND warm_sources ${found})
     endif()
   endforeach()
-  if(NOT sources)
-    npuscope_objects(npuscope_${name} "${cold_sources}" "${ARG_LINKS}" ${ARG_BATCH} ${npuscope_cold_options})
-    return()
-  endif()
-  npuscope_objects(npuscope_${name} "${sources}" "${ARG_LINKS}" ${ARG_BATCH})
-  if(ARG_HOT)
-    target_compile_options(npuscope_${name} PRIVATE ${npuscope_hot_options})
-  endif()
-  if(cold_sources)
-    npuscope_objects(npuscope_${name}_cold "${cold_sources}" "${ARG_LINKS}" ${ARG_BATCH} ${npuscope_cold_options})
-    target_link_libraries(npuscope_${name} INTERFACE $<TARGET_OBJECTS:npuscope_${name}_cold>)
-  endif()
-endfunction()
-
-# npuscope_objects(TARGET SOURCES LINKS BATCH options...)
-function(npuscope_objects target sources links batch)
-  add_library(${target} OBJECT ${sources})
-  npuscope_compile_in_batches(${target} ${batch})
-  if(ARGN)  # cold
-    npuscope_harden(${target} TRUE)
-  else()
-    npuscope_harden(${target} FALSE)
-  endif()
-  target_compile_options(${target} PRIVATE ${npuscope_compile_options} ${ARGN})
-  target_link_libraries(${target} PUBLIC npuscope_common ${links})
-  set(npuscope_layers ${npuscope_layers} ${target} CACHE INTERNAL "")
+  add_library(npuscope_${name} INTERFACE)
+  foreach(way hot warm cold)
+    if(NOT ${way}_sources)
+      continue()
+    endif()
+    set(part npuscope_${name}_${way})
+    add_library(${part} OBJECT ${${way}_sources})
+    npuscope_compile_in_batches(${part} ${ARG_BATCH})
+    npuscope_compile_as(${way} ${part})
+    target_link_libraries(${part} PUBLIC npuscope_common ${ARG_LINKS})
+    set_property(TARGET npuscope_${name} APPEND PROPERTY npuscope_parts ${part})
+    target_sources(npuscope_${name} INTERFACE $<TARGET_OBJECTS:${part}>)
+  endforeach()
+  target_link_libraries(npuscope_${name} INTERFACE ${ARG_LINKS})
 endfunction()
 
 function(npuscope_library component)
@@ -82,15 +99,14 @@ function(npuscope_library component)
   set_target_properties(${library} PROPERTIES OUTPUT_NAME npuscope-${component} EXPORT_NAME ${component})
   foreach(folder ${ARGN})
     string(REPLACE "/" "_" name ${folder})
-    foreach(layer npuscope_${name} npuscope_${name}_cold)
-      if(NOT TARGET ${layer})
-        continue()
-      endif()
-      target_sources(${library} PRIVATE $<TARGET_OBJECTS:${layer}>)
-      get_target_property(links ${layer} LINK_LIBRARIES)
-      list(REMOVE_ITEM links npuscope_common)
-      target_link_libraries(${library} PRIVATE ${links})
+    get_target_property(parts npuscope_${name} npuscope_parts)
+    foreach(part ${parts})
+      target_sources(${library} PRIVATE $<TARGET_OBJECTS:${part}>)
     endforeach()
+    get_target_property(links npuscope_${name} INTERFACE_LINK_LIBRARIES)
+    if(links)
+      target_link_libraries(${library} PRIVATE ${links})
+    endif()
   endforeach()
   target_link_libraries(${library} PUBLIC ${npuscope_last_library} fmt::fmt TBB::tbb tl::expected)
   target_include_directories(${library} PUBLIC
@@ -102,19 +118,13 @@ function(npuscope_library component)
   endif()
 endfunction()
 
-function(npuscope_program name folder)
-  cmake_parse_arguments(ARG "" "" "SOURCES" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
-  if(NOT sources)
-    return()
-  endif()
-  add_executable(${name} ${sources} ${ARG_SOURCES})
+function(npuscope_program name)
+  add_executable(${name} ${ARGN})
   npuscope_compile_in_batches(${name} ${npuscope_batch_size})
-  npuscope_harden(${name} TRUE)
-  target_compile_options(${name} PRIVATE ${npuscope_compile_options} ${npuscope_cold_options})
+  npuscope_compile_as(cold ${name})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(${name} PRIVATE NPUSCOPE_VERSION="${PROJECT_VERSION}")
-  target_link_libraries(${name} PRIVATE npuscope_application_library CLI11::CLI11 nlohmann_json::nlohmann_json
+  target_link_libraries(${name} PRIVATE npuscope_command_line npuscope_version npuscope_application_library CLI11::CLI11 nlohmann_json::nlohmann_json
                         tomlplusplus::tomlplusplus)
   # Where the archive of package.cmake has the libraries that it brings; the old tag counts for those that these
   # need, too.
@@ -123,9 +133,9 @@ function(npuscope_program name folder)
   install(TARGETS ${name} RUNTIME_DEPENDENCY_SET npuscope_brought COMPONENT runtime)
 endfunction()
 
-# npuscope_embed(LAYER HEADER NAMESPACE NAME PATTERNS...): the text of the files becomes part of the
+# npuscope_embed(FOLDER HEADER NAMESPACE NAME PATTERNS...): the text of the files becomes part of the
 # program, as the constant NAME of HEADER.
-function(npuscope_embed layer header namespace name)
+function(npuscope_embed folder header namespace name)
   list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE patterns)
   file(GLOB inputs CONFIGURE_DEPENDS ${patterns})
   string(REPLACE ";" "|" patterns "${patterns}")
@@ -135,6 +145,10 @@ function(npuscope_embed layer header namespace name)
     COMMAND ${CMAKE_COMMAND} "-DPATTERNS=${patterns}" -DNAMESPACE=${namespace}
             -DNAME=${name} -DOUTPUT=${output} -P ${script}
     DEPENDS ${inputs} ${script} VERBATIM)
-  target_sources(${layer} PRIVATE ${output})
-  target_include_directories(${layer} PRIVATE ${PROJECT_BINARY_DIR}/generated)
+  string(REPLACE "/" "_" layer ${folder})
+  get_target_property(parts npuscope_${layer} npuscope_parts)
+  foreach(part ${parts})
+    target_sources(${part} PRIVATE ${output})
+    target_include_directories(${part} PRIVATE ${PROJECT_BINARY_DIR}/generated)
+  endforeach()
 endfunction()

@@ -244,7 +244,7 @@ TEST(ByteSource, ReadingEndedNowhereHoweverMuchMemoryWasMadeOfIt) {
 
 TEST(ByteSource, ReadingStopsWhenTheLimitIsReached) {
   const std::string text = gzip(sample_text(64 << 20));
-  if (test_support::sanitized) GTEST_SKIP() << "a sanitizer keeps memory that was freed";
+  if (test_support::is_sanitized()) GTEST_SKIP() << "a sanitizer keeps memory that was freed";
   const std::uint64_t before = memory_in_use();
   if (before == 0) GTEST_SKIP() << "the system does not say how much memory is in use";
   auto source = open_byte_source(text, "bomb.json", {.memory_limit = before + (24 << 20)});

@@ -33,7 +33,7 @@ bool holds_after_limiting(rlim_t before, const Check& check) {
 }
 
 TEST(MemoryUse, MoreThanTheMachineHasFreeIsRefusedInsteadOfEndingTheProcess) {
-  if (test_support::sanitized) GTEST_SKIP() << "sanitizers reserve more than there is";
+  if (test_support::is_sanitized()) GTEST_SKIP() << "sanitizers reserve more than there is";
   EXPECT_TRUE(holds_after_limiting(RLIM_INFINITY, [] {
     if (data_limit() > usable_memory()) return false;
     void* const volatile more = std::malloc(usable_memory() + 1);

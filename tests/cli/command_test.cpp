@@ -158,7 +158,7 @@ TEST(Help, OfEveryCommandBeginsWithTwoExamplesAndNamesEveryValue) {
 TEST(Help, WrapsToTheColumnsThatThereAre) {
   for (const std::size_t columns : {80, 100, 120}) {
     const Outcome outcome = run_program_at(
-        "/usr/bin/env", {"COLUMNS=" + std::to_string(columns), NPUSCOPE_PROGRAM, "show", "--help"});
+        "/usr/bin/env", {"COLUMNS=" + std::to_string(columns), npuscope_program(), "show", "--help"});
     std::istringstream lines(outcome.output);
     std::size_t widest = 0;
     for (std::string line; std::getline(lines, line);) widest = std::max(widest, line.size());
@@ -175,7 +175,7 @@ std::string bash_offers(const std::string& line) {
       "source <(\"$1\" completion bash); line=\"$2\"; read -r -a COMP_WORDS <<<\"$line\";"
       "[[ $line == *' ' ]] && COMP_WORDS+=(''); COMP_CWORD=$((${#COMP_WORDS[@]} - 1));"
       "_npuscope; printf '%s\\n' \"${COMPREPLY[@]}\" | sort | tr '\\n' ' '";
-  return run_program_at("/bin/bash", {"-c", script, "bash", NPUSCOPE_PROGRAM, line}).output;
+  return run_program_at("/bin/bash", {"-c", script, "bash", npuscope_program(), line}).output;
 }
 
 TEST(Completion, OfBashKnowsCommandsFlagsValuesAndFiles) {
@@ -206,7 +206,7 @@ TEST(Completion, OfZshAndFishAreScriptsThatTheseShellsRead) {
                     "\"$1\" completion " + shell + " > /tmp/npuscope-completion-$$ && " + shell +
                         " -n /tmp/npuscope-completion-$$; s=$?; rm /tmp/npuscope-completion-$$;"
                         " exit $s",
-                    "sh", NPUSCOPE_PROGRAM});
+                    "sh", npuscope_program()});
     EXPECT_EQ(checked.status, 0) << checked.errors;
   }
   EXPECT_THAT(run_npuscope({"completion", "bush"}).errors, HasSubstr("did you mean 'bash'?"));
@@ -219,7 +219,7 @@ TEST(ManPages, AreReadByRoffWithoutAWarning) {
        "d=$(mktemp -d); \"$1\" completion --man-pages \"$d\" && ls \"$d\" &&"
        " if command -v groff >/dev/null; then"
        " for f in \"$d\"/*.1; do groff -man -ww -Tascii \"$f\" >/dev/null; done; fi; rm -r \"$d\"",
-       "sh", NPUSCOPE_PROGRAM});
+       "sh", npuscope_program()});
   EXPECT_EQ(outcome.errors, "");
   EXPECT_THAT(outcome.output, HasSubstr("npuscope-qpc-list.1\n"));
   EXPECT_THAT(outcome.output, HasSubstr("npuscope.1\n"));

@@ -135,7 +135,7 @@ TEST_F(Compile, IsTheSameFromAnyFolder) {
     auto all = arguments;
     all.insert(all.end(), {"-aic-binary-dir", path(name)});
     return run_program_at("/usr/bin/env", [&] {
-      std::vector<std::string> words{"-C", "/", NPUSCOPE_PROGRAM};
+      std::vector<std::string> words{"-C", "/", npuscope_program()};
       words.insert(words.end(), all.begin(), all.end());
       if (name == "here") words.erase(words.begin(), words.begin() + 2);
       return words;

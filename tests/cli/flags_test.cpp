@@ -76,7 +76,7 @@ TEST_F(Flags, ADashIsStandardInputWhereAFileIsRead) {
       const Outcome piped =
           input.empty()
               ? run_program_at("/bin/sh", {"-c", "cat \"$1\" | \"$2\" \"$3\" - --json", "sh",
-                                           path("trace.json"), NPUSCOPE_PROGRAM, command})
+                                           path("trace.json"), npuscope_program(), command})
               : run_npuscope({command, "-", "--json"}, input);
       EXPECT_EQ(piped.status, 0) << command << piped.errors;
       std::string expected = file.output;
@@ -211,7 +211,7 @@ TEST_F(Flags, TheTargetIsRememberedFlagBeforeEnvironmentBeforeFile) {
         "XDG_CONFIG_HOME=\"$1\"; " + environment + " export XDG_CONFIG_HOME; shift; exec \"$@\"",
         "sh",
         folder_.string(),
-        NPUSCOPE_PROGRAM,
+        npuscope_program(),
         "memory",
         path("trace.json")};
     words.insert(words.end(), flags.begin(), flags.end());

@@ -55,7 +55,7 @@ TEST(FleetOnClickHouse, APasswordIsNotInTheListOfProcesses) {
                            "for i in $(seq 200); do words=$(tr '\\0' ' ' < /proc/$!/cmdline); "
                            "case $words in ''|*hidden-word*|*bash*) sleep 0.01;; *) break;; esac; "
                            "done; echo \"$words\"; kill $!",
-                           NPUSCOPE_PROGRAM, server.port));
+                           npuscope_program(), server.port));
   EXPECT_THAT(outcome.output, HasSubstr("fleet ls clickhouse://xxxxxxxxxxxxxx@127.0.0.1"));
 }
 
@@ -112,7 +112,7 @@ TEST_F(ExampleCluster, ThreeCommandsBringItUpFillItAndAnswer) {
   ASSERT_EQ(page.commands.size(), 3u);
   ASSERT_GT(page.lines.size(), 5u);
   if (!ClickHouseServer::is_installed()) GTEST_SKIP() << "clickhouse-server is not installed";
-  if (test_support::sanitized) GTEST_SKIP() << "tests of fleet fill and ask servers, too";
+  if (test_support::is_sanitized()) GTEST_SKIP() << "tests of fleet fill and ask servers, too";
   const fleet::ClickHousePorts ports = fleet::ClickHousePorts::free();
   Outcome last;
   for (std::string command : page.commands) {
@@ -120,7 +120,7 @@ TEST_F(ExampleCluster, ThreeCommandsBringItUpFillItAndAnswer) {
                        fmt::format("start {} {} {}", path("cluster"), ports.http, ports.tcp));
     command = replaced(command, ":8123", fmt::format(":{}", ports.http));
     last = run_bash(fmt::format("cd '{}' && PATH='{}':$PATH && {}", NPUSCOPE_SOURCE_DIR,
-                                fs::path(NPUSCOPE_PROGRAM).parent_path().string(), command));
+                                fs::path(npuscope_program()).parent_path().string(), command));
     ASSERT_EQ(last.status, 0) << command << "\n" << last.output << last.errors;
   }
   const std::string output = replaced(last.output, fmt::format(":{}", ports.http), ":8123");

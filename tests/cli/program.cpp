@@ -24,12 +24,26 @@ std::string take(const std::filesystem::path& path) {
   return text.str();
 }
 
+std::string program_named(const std::string& name) {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / name;
+}
+
 // The tests that run in a GitHub job must not write into its log and summary.
 [[maybe_unused]] const bool hides_github_job = [] {
   return ::unsetenv("GITHUB_ACTIONS") == 0 && ::unsetenv("GITHUB_STEP_SUMMARY") == 0;
 }();
 
 }  // namespace
+
+const std::string& npuscope_program() {
+  static const std::string path = program_named("npuscope");
+  return path;
+}
+
+const std::string& npuscope_model_program() {
+  static const std::string path = program_named("npuscope-model");
+  return path;
+}
 
 Outcome run_program_at(const std::string& program, const std::vector<std::string>& arguments,
                        const std::string& shell_suffix) {

@@ -20,13 +20,17 @@ struct Outcome {
 Outcome run_program_at(const std::string& program, const std::vector<std::string>& arguments,
                        const std::string& shell_suffix = "");
 
+// Of the build that the tests are of: in the folder above theirs.
+const std::string& npuscope_program();
+const std::string& npuscope_model_program();
+
 inline Outcome run_npuscope(const std::vector<std::string>& arguments,
                             const std::string& shell_suffix = "") {
-  return run_program_at(NPUSCOPE_PROGRAM, arguments, shell_suffix);
+  return run_program_at(npuscope_program(), arguments, shell_suffix);
 }
 inline Outcome run_npuscope_model(const std::vector<std::string>& arguments,
                                   const std::string& shell_suffix = "") {
-  return run_program_at(NPUSCOPE_MODEL_PROGRAM, arguments, shell_suffix);
+  return run_program_at(npuscope_model_program(), arguments, shell_suffix);
 }
 
 }  // namespace npuscope::cli

@@ -33,7 +33,7 @@ OnTerminal run_on_terminal(const std::vector<std::string>& arguments,
     for (const char* name : {"NPUSCOPE_PAGER", "PAGER", "NO_COLOR"}) ::unsetenv(name);
     ::setenv("TERM", "dumb", 1);
     for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
-    std::vector<char*> words{const_cast<char*>(NPUSCOPE_PROGRAM)};
+    std::vector<char*> words{const_cast<char*>(npuscope_program().c_str())};
     for (const std::string& word : arguments) words.push_back(const_cast<char*>(word.c_str()));
     words.push_back(nullptr);
     ::execv(words[0], words.data());

@@ -40,8 +40,8 @@ class Bombs : public cli::TraceFolder {
   // Of `npuscope COMMAND bomb.json`; --as: of the address space, which a sanitizer needs all of.
   Outcome run(std::vector<std::string> command, const std::string& megabytes) const {
     command.insert(command.begin() + 1, path("bomb.json"));
-    if (test_support::sanitized) return cli::run_npuscope(command);
-    command.insert(command.begin(), {"--as=" + megabytes + "000000", NPUSCOPE_PROGRAM});
+    if (test_support::is_sanitized()) return cli::run_npuscope(command);
+    command.insert(command.begin(), {"--as=" + megabytes + "000000", cli::npuscope_program()});
     return cli::run_program_at("/usr/bin/prlimit", command);
   }
 

@@ -27,7 +27,7 @@ class FailedAllocation : public TraceFolder {
     int failed = 0, ended_well = 0;
     for (long number = 0; number < 200'000; number += number < 10 ? 1 : step) {
       std::vector<std::string> all{"NPUSCOPE_FAIL_CALL=allocation:" + std::to_string(number) + ":0",
-                                   "LD_PRELOAD=" NPUSCOPE_FAIL_CALL_LIBRARY, NPUSCOPE_PROGRAM};
+                                   preload_of_fail_call(), cli::npuscope_program()};
       all.insert(all.end(), arguments.begin(), arguments.end());
       const Outcome outcome = run_program_at("/usr/bin/env", all);
       ASSERT_TRUE(outcome.status == 0 || outcome.status == 3 || outcome.status == 4)

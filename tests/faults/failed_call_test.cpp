@@ -70,7 +70,7 @@ class FailedCall : public FaultFolder, public testing::WithParamInterface<Fault>
     return {"NPUSCOPE_FAIL_CALL=" + std::string(fault.call) + ":" + std::to_string(number) +
                 fault.later + ":" + fault.how,
             "NPUSCOPE_COUNT_INTO=" + (folder_ / "count").string(),
-            "LD_PRELOAD=" NPUSCOPE_FAIL_CALL_LIBRARY};
+            preload_of_fail_call()};
   }
 
   // Of the suite a fifth of the pairs of fault and command, with one call of each.

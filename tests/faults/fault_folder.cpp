@@ -41,6 +41,11 @@ bool says_what_is_missing(const cli::Outcome& outcome, const cli::Outcome& good)
 
 fs::path FaultFolder::folder_;
 
+std::string preload_of_fail_call() {
+  const auto build = std::filesystem::path(cli::npuscope_program()).parent_path();
+  return "LD_PRELOAD=" + (build / "tests" / "libfail_call.so").string();
+}
+
 bool FaultFolder::is_full() { return std::getenv("NPUSCOPE_ALL_FAULTS") != nullptr; }
 
 void FaultFolder::SetUpTestSuite() {
@@ -66,7 +71,7 @@ void FaultFolder::restore_inputs() {
 // command succeeds afterwards, and then the store has what it has where nothing failed.
 std::string FaultFolder::rows_of_store(const WritingCommand& command, int status) {
   const auto run_here = [](std::vector<std::string> words) {
-    words.insert(words.begin(), {"-C", folder_.string(), NPUSCOPE_PROGRAM});
+    words.insert(words.begin(), {"-C", folder_.string(), cli::npuscope_program()});
     const cli::Outcome outcome = cli::run_program_at("/usr/bin/env", words);
     EXPECT_EQ(outcome.status, 0) << outcome.errors;
     return outcome.output;
@@ -89,7 +94,7 @@ Result FaultFolder::run(const WritingCommand& command, const std::vector<std::st
   fs::remove(folder_ / next_to_input);
   std::vector<std::string> words{"-C", folder_.string(), "TMPDIR=" + (folder_ / "tmp").string()};
   words.insert(words.end(), around.begin(), around.end());
-  words.push_back(command.is_of_models ? NPUSCOPE_MODEL_PROGRAM : NPUSCOPE_PROGRAM);
+  words.push_back(command.is_of_models ? cli::npuscope_model_program() : cli::npuscope_program());
   words.insert(words.end(), command.words.begin(), command.words.end());
   Result result{cli::run_program_at("/usr/bin/env", words), {}, {}, {}};
   for (const auto& entry : fs::recursive_directory_iterator(folder_)) {

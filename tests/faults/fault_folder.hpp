@@ -25,6 +25,9 @@ struct Result {
   std::vector<std::string> empty_in_tmpdir;
 };
 
+// "LD_PRELOAD=" and preload/fail_call.cpp, for the environment of a program.
+std::string preload_of_fail_call();
+
 class FaultFolder : public testing::Test {
  public:
   // NPUSCOPE_ALL_FAULTS: ./dev faults, which takes its time.

@@ -64,12 +64,12 @@ TEST_F(Limits, OfFileSizesGiveWholeOutputsOrASentence) {
 }
 
 TEST_F(Limits, OfOpenFilesGiveWholeOutputsOrASentence) {
-  if (test_support::sanitized) GTEST_SKIP() << "a sanitizer asks through a pipe what is an object";
+  if (test_support::is_sanitized()) GTEST_SKIP() << "a sanitizer asks through a pipe what is an object";
   each_limit("--nofile", {"4", "5", "6", "7", "9"}, true);
 }
 
 TEST_F(Limits, OfMemoryGiveWholeOutputsOrASentence) {
-  if (test_support::sanitized) GTEST_SKIP() << "a sanitizer needs terabytes of address space";
+  if (test_support::is_sanitized()) GTEST_SKIP() << "a sanitizer needs terabytes of address space";
   each_limit("--as", {"90000000", "100000000", "120000000", "170000000"}, true);
 }
 

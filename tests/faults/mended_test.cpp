@@ -17,7 +17,7 @@ class Mended : public FaultFolder {
   // "open:3:13", as preload/fail_call.cpp takes it.
   static Result run_with(const WritingCommand& command, const std::string& fault) {
     return run(command, {"NPUSCOPE_FAIL_CALL=" + fault, "NPUSCOPE_COUNT_INTO=" + count_file(),
-                         "LD_PRELOAD=" NPUSCOPE_FAIL_CALL_LIBRARY});
+                         preload_of_fail_call()});
   }
 
   // How many such calls a good run of it makes; none where they cannot be caught here.

@@ -143,7 +143,7 @@ void expect_sound_program(const Graph& graph, const CompileOptions& options) {
 }
 
 TEST(EveryOperator, CompilesToASoundProgramWheneverItImports) {
-  constexpr int wanted = int(test_support::rounds(40));  // models of each operator that compile
+  const int wanted = int(test_support::rounds(40));  // models of each operator that compile
   constexpr int attempts = 1000;                         // of which most do not import
   constexpr int first_attempts = 10'000;                 // until one does
   std::vector<std::string> never;
