@@ -7,15 +7,15 @@
 
 namespace npuscope::cli {
 
-void add_fleet_tab_options(CLI::App& command, FleetTabOptions& options) {
-  command.add_option("--where", options.choice.where, "of a store: only these runs, as SQL");
+void add_fleet_tab_options(Command& command, FleetTabOptions& options) {
+  command.flag("--where", options.choice.where, "of a store: only these runs, as SQL");
   command
-      .add_option("--by", options.choice.by,
-                  "of a store: what latencies are of: device, model, a tag; several with commas")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command.add_option("--along", options.along,
-                     "of a store: what orders its runs for changes of ops; else the tag build");
+      .flag("--by", options.choice.by,
+            "of a store: what latencies are of: device, model, a tag; several with commas")
+      .separated_by(',')
+      .one_each();
+  command.flag("--along", options.along,
+               "of a store: what orders its runs for changes of ops; else the tag build");
 }
 
 std::vector<std::string> take_stores(std::vector<std::string>& files) {

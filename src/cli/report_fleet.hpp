@@ -16,7 +16,7 @@ struct FleetTabOptions {
 };
 
 // --where, --by and --along, of a store.
-void add_fleet_tab_options(CLI::App& command, FleetTabOptions& options);
+void add_fleet_tab_options(Command& command, FleetTabOptions& options);
 
 // Takes the stores out of the files that were named.
 std::vector<std::string> take_stores(std::vector<std::string>& files);
