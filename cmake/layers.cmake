@@ -3,8 +3,8 @@
 # npuscope_batch_size). `.` is FOLDER itself. HOT are those that large files go through, COLD those that no benchmark
 # measures and no command spends its time in (npuscope_hot_options, npuscope_cold_options).
 # npuscope_library(COMPONENT FOLDERS...): these layers as the static library npuscope::COMPONENT, which needs the one
-# named before; installed, but for `application`, which only the programs link.
-# npuscope_program(NAME SOURCES...): a program of these files and of what all have of a command line.
+# named before; installed, but for `application` and `fleet`, which only the programs link.
+# npuscope_program(NAME LIBRARIES...): a program with these and with what all have of a command line; who asks adds its sources.
 
 add_library(npuscope_common INTERFACE)
 target_include_directories(npuscope_common INTERFACE ${PROJECT_SOURCE_DIR}/include
@@ -113,22 +113,30 @@ function(npuscope_library component)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
   target_compile_features(${library} PUBLIC cxx_std_20)
   set(npuscope_last_library ${library} PARENT_SCOPE)
-  if(NOT component STREQUAL application)
+  if(NOT component MATCHES "^(application|fleet)$")
     install(TARGETS ${library} EXPORT npuscopeTargets-${component} COMPONENT dev)
   endif()
 endfunction()
 
+# npuscope_cli_part(TARGET SOURCES...): files of src/cli that several programs have.
+function(npuscope_cli_part target)
+  add_library(${target} OBJECT ${ARGN})
+  npuscope_compile_in_batches(${target} ${npuscope_batch_size})
+  npuscope_compile_as(cold ${target})
+  target_compile_definitions(${target} PRIVATE NPUSCOPE_VERSION="${PROJECT_VERSION}")
+  target_link_libraries(${target} PUBLIC npuscope_common)
+endfunction()
+
 function(npuscope_program name)
-  add_executable(${name} ${ARGN})
-  npuscope_compile_in_batches(${name} ${npuscope_batch_size})
+  add_executable(${name})
   npuscope_compile_as(cold ${name})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(${name} PRIVATE NPUSCOPE_VERSION="${PROJECT_VERSION}")
-  target_link_libraries(${name} PRIVATE npuscope_command_line npuscope_version npuscope_application_library CLI11::CLI11 nlohmann_json::nlohmann_json
-                        tomlplusplus::tomlplusplus)
+  target_link_libraries(${name} PRIVATE npuscope_command_line npuscope_version ${ARGN})
   # Where the archive of package.cmake has the libraries that it brings; the old tag counts for those that these
   # need, too.
-  set_target_properties(${name} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/npuscope")
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${NPUSCOPE_UNITY} UNITY_BUILD_BATCH_SIZE ${npuscope_batch_size}
+                        INSTALL_RPATH "$ORIGIN/../lib/npuscope")
   target_link_options(${name} PRIVATE -Wl,--disable-new-dtags)
   install(TARGETS ${name} RUNTIME_DEPENDENCY_SET npuscope_brought COMPONENT runtime)
 endfunction()

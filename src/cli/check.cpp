@@ -50,18 +50,18 @@ ExitStatus check(const CheckOptions& options) {
 
 }  // namespace
 
-void add_check_command(CLI::App& program, ExitStatus& status) {
-  CLI::App* command = program.add_subcommand(
-      "check", "Whether runs keep limits that need no baseline; gates for CI");
+void add_check_command(Command& program) {
+  Command& command =
+      program.command("check", "Whether runs keep limits that need no baseline; gates for CI");
   const auto options = std::make_shared<CheckOptions>();
   options->top.cut_when_printed();
-  add_document_options(*command, *options);
-  command->add_option("--graph", options->graph,
-                      "judge runs of this graph, where the files are of several");
-  add_gate_options(*command, *options,
+  add_document_options(command, *options);
+  command.flag("--graph", options->graph,
+               "judge runs of this graph, where the files are of several");
+  add_gate_options(command, *options,
                    "'latency > 3ms', \"op('MatMul').work > 1ms\", 'share(DMA) > 10%'");
-  command->get_option("--markdown")->description("print a comment for a pull request");
-  command->callback([options, &status] { status = check(*options); });
+  command.flag("--markdown").describe("print a comment for a pull request");
+  command.action = [options] { return check(*options); };
 }
 
 }  // namespace npuscope::cli

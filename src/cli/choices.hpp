@@ -25,28 +25,27 @@ struct Choice {
 std::string words_text(const std::vector<std::string>& words);
 
 // That a word is one of them; the error lists them and says which may be meant.
-CLI::Validator one_of(const std::vector<std::string>& words,
-                      const std::vector<std::string>& old_words = {});
+Check one_of(const std::vector<std::string>& words, const std::vector<std::string>& old_words = {});
 
 template <class Meaning>
-CLI::Option* add_choice(CLI::App& command, const std::string& names, Meaning& value,
-                        const std::vector<Choice<Meaning>>& choices,
-                        const std::string& description) {
+Flag& add_choice(Command& command, const std::string& names, Meaning& value,
+                 const std::vector<Choice<Meaning>>& choices, const std::string& description) {
   std::vector<std::string> words, old_words;
   std::string chosen;
   for (const Choice<Meaning>& choice : choices) {
     (choice.age == WordAge::old ? old_words : words).push_back(choice.word);
     if (chosen.empty() && choice.meaning == value) chosen = choice.word;
   }
-  const auto take = [&value, choices](const std::string& word) {
+  const auto take = [&value, choices](const std::vector<std::string>& word) {
     for (const Choice<Meaning>& choice : choices) {
-      if (choice.word == word) value = choice.meaning;
+      if (choice.word == word.front()) value = choice.meaning;
     }
+    return true;
   };
-  return command.add_option_function<std::string>(names, take, description)
-      ->check(one_of(words, old_words))
-      ->type_name(words_text(words))
-      ->default_str(chosen);
+  return command.add(names, take, description)
+      .check(one_of(words, old_words))
+      .called(words_text(words))
+      .shows_usual(chosen);
 }
 
 }  // namespace npuscope::cli

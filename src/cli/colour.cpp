@@ -18,7 +18,7 @@ bool is_set(const char* name) {
 
 }  // namespace
 
-void add_colour_option(CLI::App& command, ColourChoice& choice) {
+void add_colour_option(Command& command, ColourChoice& choice) {
   add_choice<ColourChoice>(command, "--color", choice,
                            {{"auto", ColourChoice::automatic},
                             {"always", ColourChoice::always},

@@ -2,9 +2,9 @@
 // (NO_COLOR, CLICOLOR_FORCE; https://no-color.org, https://bixense.com/clicolors).
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 
+#include "cli/flags.hpp"
 #include "report/document/colour.hpp"
 
 namespace npuscope::cli {
@@ -12,7 +12,7 @@ namespace npuscope::cli {
 enum class ColourChoice : std::uint8_t { automatic, always, never };
 
 // --color auto|always|never
-void add_colour_option(CLI::App& command, ColourChoice& choice);
+void add_colour_option(Command& command, ColourChoice& choice);
 
 // Of standard output.
 report::Colour colour_of(ColourChoice choice);

@@ -17,10 +17,10 @@
 #include <optional>
 
 #include "base/memory_use.hpp"
-#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "cli/description.hpp"
 #include "cli/flag_values.hpp"
+#include "cli/parser/parser.hpp"
 #include "cli/suggestions.hpp"
 #include "cli/version/version.hpp"
 #include "npuscope/base/files.hpp"
@@ -30,7 +30,7 @@ namespace npuscope::cli {
 namespace {
 
 const char* program_name = "npuscope";
-const CLI::App* running_program = nullptr;
+const Command* running = nullptr;
 
 }  // namespace
 
@@ -76,46 +76,13 @@ std::vector<std::string> normalize_arguments(int argc, char** argv) {
   return arguments;
 }
 
-CLI::Validator whole_number(std::uint64_t min, std::uint64_t max) {
-  const auto check = [=](const std::string& text) -> std::string {
-    const auto value = parse_number<std::uint64_t>(text);
-    if (value && *value >= min && *value <= max) return {};
-    if (max == std::numeric_limits<std::uint64_t>::max()) {
-      return fmt::format("{} is not a whole number from {} on", text, min);
-    }
-    return fmt::format("{} is not a whole number from {} to {}", text, min, max);
-  };
-  return CLI::Validator(check, "");
-}
-
-CLI::Validator real_number(double min, double max) {
-  const auto check = [=](const std::string& text) -> std::string {
-    const auto value = parse_number<double>(text);
-    if (value && *value >= min && *value <= max) return {};  // false for nan
-    return fmt::format("{} is not a number from {:g} to {:g}", text, min, max);
-  };
-  return CLI::Validator(check, "");
-}
-
 namespace {
 
-struct IdleFlag {
-  const CLI::App* command;
-  std::string flag;
-  std::vector<std::string> others;
-  bool is_beside = false;  // where one of them is given, not where none is
-};
-
-std::vector<IdleFlag>& idle_flags() {
-  static std::vector<IdleFlag> flags;
-  return flags;
-}
-
-void note_idle_flags(const CLI::App& command) {
-  for (const IdleFlag& idle : idle_flags()) {
-    if (idle.command != &command || command.count(idle.flag) == 0) continue;
+void note_idle_flags(const Command& command) {
+  for (const IdleFlag& idle : command.idle_flags) {
+    if (!command.has(idle.flag)) continue;
     const auto given = std::find_if(idle.others.begin(), idle.others.end(),
-                                    [&](const auto& other) { return command.count(other) > 0; });
+                                    [&](const auto& other) { return command.has(other); });
     if ((given != idle.others.end()) != idle.is_beside) continue;
     const std::string others =
         idle.is_beside ? *given : fmt::format("{}", fmt::join(idle.others, " or "));
@@ -124,23 +91,9 @@ void note_idle_flags(const CLI::App& command) {
   }
 }
 
-}  // namespace
-
-void matters_with(const std::string& flag, const std::vector<std::string>& others,
-                  const CLI::App& command) {
-  idle_flags().push_back({&command, flag, others});
-}
-
-void idle_beside(const std::string& flag, const std::vector<std::string>& others,
-                 const CLI::App& command) {
-  idle_flags().push_back({&command, flag, others, true});
-}
-
-namespace {
-
-// What CLI11 cannot say well: an unknown command, a flag whose value was lost
+// What the parser cannot say well: an unknown command, a flag whose value was lost
 // ("--model=$UNSET" would take the next flag as its value).
-std::string usage_problem(const CLI::App& program, const std::vector<std::string>& arguments) {
+std::string usage_problem(const Command& program, const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     if (argument == "--") break;
     if (argument.size() > 3 && argument.starts_with("--") &&
@@ -148,50 +101,34 @@ std::string usage_problem(const CLI::App& program, const std::vector<std::string
       return fmt::format("{} has no value", argument);
     }
   }
-  const CLI::App* app = &program;
+  const Command* command = &program;
   for (const std::string& argument : arguments) {
-    const auto commands = app->get_subcommands([](const CLI::App*) { return true; });
-    if (commands.empty() || argument.starts_with("-")) break;
-    const auto named = std::find_if(commands.begin(), commands.end(), [&](const CLI::App* command) {
-      return command->check_name(argument);
-    });
-    if (named == commands.end()) {
-      return fmt::format("unknown command '{}'{}", argument, meant_command(*app, argument));
+    if (command->commands.empty() || argument.starts_with("-")) break;
+    const Command* named = command->find_command(argument);
+    if (named == nullptr) {
+      return fmt::format("unknown command '{}'{}", argument, meant_command(*command, argument));
     }
-    app = *named;
+    command = named;
   }
   return {};
-}
-
-// As far as the command line got.
-const CLI::App& last_command_of(const CLI::App& program) {
-  const CLI::App* app = &program;
-  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
-  return *app;
-}
-
-// "npuscope qpc list"
-std::string name_of(const CLI::App& command) {
-  const CLI::App* above = command.get_parent();
-  return above == nullptr ? command.get_name() : name_of(*above) + " " + command.get_name();
 }
 
 }  // namespace
 
 std::string running_command() {
-  const std::string name = name_of(last_command_of(*running_program));
-  return name.substr(name.find(' ') + 1);
+  const std::string path = running->path();
+  return path.substr(path.find(' ') + 1);
 }
 
 namespace {
 
 // What was meant by the first flag that the command does not have.
-std::string meant_by(const CLI::App& command, const std::vector<std::string>& arguments) {
+std::string meant_by(const Command& command, const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     if (argument == "--") break;
     if (!argument.starts_with("--")) continue;
     const std::string flag = argument.substr(0, argument.find('='));
-    if (command.get_option_no_throw(flag) == nullptr) return meant_flag(command, flag);
+    if (command.find_flag(flag) == nullptr) return meant_flag(command, flag);
   }
   return {};
 }
@@ -204,17 +141,14 @@ void take_help(std::vector<std::string>& arguments) {
 }
 
 // As far as the words name commands.
-const CLI::App& named_command(const CLI::App& program, const std::vector<std::string>& arguments) {
-  const CLI::App* app = &program;
+const Command& named_command(const Command& program, const std::vector<std::string>& arguments) {
+  const Command* command = &program;
   for (const std::string& argument : arguments) {
-    const auto commands = app->get_subcommands([](const CLI::App*) { return true; });
-    const auto named = std::find_if(commands.begin(), commands.end(), [&](const CLI::App* command) {
-      return command->check_name(argument);
-    });
-    if (named == commands.end()) break;
-    app = *named;
+    const Command* named = command->find_command(argument);
+    if (named == nullptr) break;
+    command = named;
   }
-  return *app;
+  return *command;
 }
 
 // -h and --help, wherever they stand; none: help is not asked for.
@@ -238,40 +172,33 @@ void hide_passwords(int argc, char** argv) {
   }
 }
 
-// The status of the command line itself: help and version are done, everything else is usage.
-ExitStatus parse(CLI::App& program, int argc, char** argv, const ExitStatus& status) {
-  auto arguments = normalize_arguments(argc, argv);
-  hide_passwords(argc, argv);
+// Reads the arguments and does what they ask for. What is wrong with them is usage.
+ExitStatus run_arguments(Command& program, std::vector<std::string> arguments) {
   take_help(arguments);
   if (const std::string problem = usage_problem(program, arguments); !problem.empty()) {
-    return report(
-        Error{ErrorKind::usage, fmt::format("{}; see {} --help", problem, program.get_name())});
+    return report(Error{ErrorKind::usage, fmt::format("{}; see {} --help", problem, program.name)});
   }
   if (const auto length = wanted_help(arguments)) {
     const CommandDescription command = describe(named_command(program, arguments));
     print(stdout, "{}", help_text(command, *length, help_width()));
     return ExitStatus::done;
   }
-  try {
-    // CLI11 wants them last first, and runs the subcommand, which sets `status`.
-    program.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
-    std::fflush(stdout);
-    note_idle_flags(last_command_of(program));
-    return status;
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) {
-      const CLI::App& command = last_command_of(program);
-      const bool is_unknown = error.get_exit_code() == int(CLI::ExitCodes::ExtrasError);
-      return report(
-          Error{ErrorKind::usage,
-                fmt::format("{}{}; see {} --help", error.what(),
-                            is_unknown ? meant_by(command, arguments) : "", name_of(command))});
-    }
-    print(stdout, "{}", error.what());  // the version
+  const ParsedLine line = parse_line(program, arguments);
+  const Command& command = *line.command;
+  if (line.answer) {
+    print(stdout, "{}", *line.answer);
     return ExitStatus::done;
-  } catch (const Error& error) {  // of standard input
-    return report(error);
   }
+  if (!line.problem.empty()) {
+    const std::string meant = line.is_unknown_word ? meant_by(command, arguments) : "";
+    return report(Error{ErrorKind::usage,
+                        fmt::format("{}{}; see {} --help", line.problem, meant, command.path())});
+  }
+  running = &command;
+  const ExitStatus status = command.action();
+  std::fflush(stdout);
+  note_idle_flags(command);
+  return status;
 }
 
 // Without an allocation: there is no memory for one.
@@ -373,23 +300,25 @@ int run_program(const ProgramText& text, AddCommands add, int argc, char** argv)
   prepare_unwinding();
   std::set_terminate(end_by_exception);
   std::set_new_handler(refuse_memory);
-  const ExitStatus parsed = guarded([&] {
-    CLI::App program(text.about, text.name);
-    program.set_help_flag();
-    program.set_version_flag(
-        "-V,--version", [&] { return version_text(text.name); },
-        "version, commit and what it was built with");
-    running_program = &program;
-    ExitStatus status = ExitStatus::done;
-    add(program, status, argc > 1 ? argv[1] : "");
+  const ExitStatus status = guarded([&] {
+    Command program(text.name, text.about);
+    program.add("-V,--version", Answer{[&] { return version_text(text.name); }},
+                "version, commit and what it was built with");
+    add(program, argc > 1 ? argv[1] : "");
     name_values(program);
-    return parse(program, argc, argv, status);
+    const auto arguments = normalize_arguments(argc, argv);
+    hide_passwords(argc, argv);
+    try {
+      return run_arguments(program, arguments);
+    } catch (const Error& error) {  // of standard input
+      return report(error);
+    }
   });
   std::cout.flush();
-  if ((std::fflush(stdout) != 0 || std::ferror(stdout)) && parsed == ExitStatus::done) {
+  if ((std::fflush(stdout) != 0 || std::ferror(stdout)) && status == ExitStatus::done) {
     return int(report(Error{ErrorKind::output, "standard output: cannot write; check the disk"}));
   }
-  return int(parsed);
+  return int(status);
 }
 
 }  // namespace npuscope::cli

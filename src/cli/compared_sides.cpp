@@ -4,11 +4,11 @@
 
 namespace npuscope::cli {
 
-void add_side_options(CLI::App& command, SideFiles& files) {
-  command.add_option("--a", files.a, "the runs of A, each a file or folder");
-  command.add_option("--b", files.b, "the runs of B");
-  command.add_option("--graph", files.graph,
-                     "compare runs of this graph, where the files are of several");
+void add_side_options(Command& command, SideFiles& files) {
+  command.flag("--a", files.a, "the runs of A, each a file or folder");
+  command.flag("--b", files.b, "the runs of B");
+  command.flag("--graph", files.graph,
+               "compare runs of this graph, where the files are of several");
 }
 
 Status check_sides(const SideFiles& sides, const std::vector<std::string>& files) {

@@ -16,7 +16,7 @@ struct SideFiles {
 };
 
 // --a, --b and --graph.
-void add_side_options(CLI::App& command, SideFiles& files);
+void add_side_options(Command& command, SideFiles& files);
 // A usage error where only one side has files, or `files` are of neither.
 Status check_sides(const SideFiles& sides, const std::vector<std::string>& files);
 

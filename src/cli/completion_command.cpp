@@ -38,26 +38,28 @@ Status write_man_pages(const CommandDescription& command, const std::filesystem:
 
 }  // namespace
 
-void add_completion_command(CLI::App& program, ExitStatus& status) {
-  CLI::App* command = program.add_subcommand(
-      "completion", "Print the script with which a shell completes commands");
+void add_completion_command(Command& program) {
+  Command& command =
+      program.command("completion", "Print the script with which a shell completes commands");
   const auto shell = std::make_shared<Shell>(Shell::none);
   const auto folder = std::make_shared<std::string>();
-  add_choice<Shell>(*command, "shell", *shell,
+  add_choice<Shell>(command, "shell", *shell,
                     {{"bash", Shell::bash}, {"zsh", Shell::zsh}, {"fish", Shell::fish}},
                     "bash, zsh or fish");
-  command->add_option("--man-pages", *folder, "write the man pages into this folder instead")
-      ->type_name("DIR");
-  command->callback([shell, folder, &program, &status] {
+  command.flag("--man-pages", *folder, "write the man pages into this folder instead")
+      .called("DIR");
+  command.action = [shell, folder, &program] {
     const CommandDescription all = describe(program);
     if (!folder->empty()) {
-      if (auto done = write_man_pages(all, *folder); !done) status = report(done.error());
-    } else if (*shell == Shell::none) {
-      status = report(Error{ErrorKind::usage, "name the shell: bash, zsh or fish"});
-    } else {
-      print(stdout, "{}", completion_of(*shell, all));
+      const Status done = write_man_pages(all, *folder);
+      return done ? ExitStatus::done : report(done.error());
     }
-  });
+    if (*shell == Shell::none) {
+      return report(Error{ErrorKind::usage, "name the shell: bash, zsh or fish"});
+    }
+    print(stdout, "{}", completion_of(*shell, all));
+    return ExitStatus::done;
+  };
 }
 
 }  // namespace npuscope::cli

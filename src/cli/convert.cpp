@@ -84,25 +84,23 @@ ExitStatus convert(ConvertOptions options) {
 
 }  // namespace
 
-void add_convert_command(CLI::App& program, ExitStatus& status) {
-  CLI::App* command = program.add_subcommand(
-      "convert", "Write profiles as Chrome JSON, Perfetto, CSV, SQLite or JSON");
+void add_convert_command(Command& program) {
+  Command& command =
+      program.command("convert", "Write profiles as Chrome JSON, Perfetto, CSV, SQLite or JSON");
   const auto options = std::make_shared<ConvertOptions>();
-  add_profile_options(*command, *options);
+  add_profile_options(command, *options);
+  command.flag("--format", options->format, "of what is written; default: by the output's ending")
+      .called("chrome|perfetto|csv|sqlite|json");
+  command.flag("--to,--until", options->to, "end of the window").one_each();
   command
-      ->add_option("--format", options->format,
-                   "of what is written; default: by the output's ending")
-      ->type_name("chrome|perfetto|csv|sqlite|json");
-  command->add_option("--to,--until", options->to, "end of the window")->allow_extra_args(false);
-  command
-      ->add_option("-o,--output", options->output,
-                   "the file, or a folder (with a / at its end): CSV tables, several profiles")
-      ->required();
-  command->add_flag("--cut", options->cut,
-                    "cut what reaches beyond the window, instead of keeping it whole");
-  command->add_flag("--json", options->json, "print as JSON what was written");
-  matters_with("--cut", {"--from", "--to"}, *command);
-  command->callback([options, &status] { status = convert(*options); });
+      .flag("-o,--output", options->output,
+            "the file, or a folder (with a / at its end): CSV tables, several profiles")
+      .required();
+  command.flag("--cut", options->cut,
+               "cut what reaches beyond the window, instead of keeping it whole");
+  command.flag("--json", options->json, "print as JSON what was written");
+  command.matters_with("--cut", {"--from", "--to"});
+  command.action = [options] { return convert(*options); };
 }
 
 }  // namespace npuscope::cli

@@ -1,11 +1,10 @@
-// The commands as they describe themselves, from the flags that they registered and the examples in
+// The commands as they describe themselves, from the flags that they declared and the examples in
 // examples.cpp: what help, completion and man pages are made of.
 //
 //   const CommandDescription all = describe(program);
 //   help_text(all, HelpLength::full, 100)
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,7 +40,7 @@ struct CommandDescription {
   std::vector<CommandDescription> commands;
 };
 
-CommandDescription describe(const CLI::App& command);
+CommandDescription describe(const Command& command);
 
 // Of a path; a test says that every command has two.
 struct CommandExamples {

@@ -58,34 +58,34 @@ ExitStatus diagnose(const DiagnoseCommandOptions& options) {
 
 }  // namespace
 
-void add_diagnose_command(CLI::App& program, ExitStatus& status) {
-  CLI::App* command = program.add_subcommand(
+void add_diagnose_command(Command& program) {
+  Command& command = program.command(
       "diagnose", "Ranked findings: what costs time, what misleads, the evidence and the advice");
   const auto options = std::make_shared<DiagnoseCommandOptions>();
   options->top.cut_when_printed();
-  add_document_options(*command, *options);
-  add_part_options(*command, *options);
-  command->get_option("files")->required(false);  // --rules and --explain need none
+  add_document_options(command, *options);
+  add_part_options(command, *options);
+  command.flag("files").required(false);  // --rules and --explain need none
   report::FindingsRequest& request = options->request;
   std::vector<std::string> rules;
   for (const analysis::RuleText& rule : analysis::finding_rules()) rules.emplace_back(rule.name);
-  offer(*command->add_option("--rule", request.rule, "try this rule alone"), rules);
-  command->add_flag("--all", request.with_rest,
-                    "also list the rules that found nothing, and what others lack");
-  command->add_flag("--each", options->each,
-                    "every file of one inference, not only the one nearest their median");
-  command->add_flag("--rules", options->rules, "list all rules and end");
-  CLI::Option* explain =
-      command->add_option("--explain", options->explain, "say how a rule is computed and end");
-  offer(*explain->excludes("--csv"), std::move(rules));
+  command.flag("--rule", request.rule, "try this rule alone").offers(rules);
+  command.flag("--all", request.with_rest,
+               "also list the rules that found nothing, and what others lack");
+  command.flag("--each", options->each,
+               "every file of one inference, not only the one nearest their median");
+  command.flag("--rules", options->rules, "list all rules and end");
+  command.flag("--explain", options->explain, "say how a rule is computed and end")
+      .excludes("--csv")
+      .offers(std::move(rules));
   report::PeakText& peaks = request.peaks;
-  add_target_option(*command, peaks);
-  command->add_option("--ddr-peak", peaks.ddr, "of the device: 137GB/s");
-  command->add_option("--mac-peak", peaks.macs, "of the device: 8.2TMAC/s, 16.4TOPS");
-  command->add_option("--clock", peaks.clock,
-                      "rate of a clock of cycles that the profile does not tell: 1.8GHz");
-  matters_with("--all", {"files"}, *command);
-  command->callback([options, &status] { status = diagnose(*options); });
+  add_target_option(command, peaks);
+  command.flag("--ddr-peak", peaks.ddr, "of the device: 137GB/s");
+  command.flag("--mac-peak", peaks.macs, "of the device: 8.2TMAC/s, 16.4TOPS");
+  command.flag("--clock", peaks.clock,
+               "rate of a clock of cycles that the profile does not tell: 1.8GHz");
+  command.matters_with("--all", {"files"});
+  command.action = [options] { return diagnose(*options); };
 }
 
 }  // namespace npuscope::cli

@@ -114,30 +114,30 @@ ExitStatus diff(DiffOptions options, bool by_given) {
 
 }  // namespace
 
-void add_diff_command(CLI::App& program, ExitStatus& status) {
-  CLI::App* command = program.add_subcommand(
+void add_diff_command(Command& program) {
+  Command& command = program.command(
       "diff", "What changed between two profiles or sets of profiles; gates for CI");
   const auto options = std::make_shared<DiffOptions>();
   options->top.set(20, "rows of the table of ops");
-  add_document_options(*command, *options);
-  command->get_option("files")->required(false)->description(
+  add_document_options(command, *options);
+  command.flag("files").required(false).describe(
       "A and B: a file or folder each, of any format; A may be a snapshot");
-  add_side_options(*command, options->sides);
+  add_side_options(command, options->sides);
   using analysis::Grouping;
-  const CLI::Option* by = add_choice<Grouping>(*command, "--by", options->grouping,
-                                               {{"op", Grouping::op},
-                                                {"part", Grouping::part},
-                                                {"node", Grouping::node},
-                                                {"layer", Grouping::layer},
-                                                {"kind", Grouping::kind},
-                                                {"rule", Grouping::rule}},
-                                               "rows of the table of ops");
-  add_rules_option(*command, options->rules);
-  add_gate_options(*command, *options,
+  const Flag& by = add_choice<Grouping>(command, "--by", options->grouping,
+                                        {{"op", Grouping::op},
+                                         {"part", Grouping::part},
+                                         {"node", Grouping::node},
+                                         {"layer", Grouping::layer},
+                                         {"kind", Grouping::kind},
+                                         {"rule", Grouping::rule}},
+                                        "rows of the table of ops");
+  add_rules_option(command, options->rules);
+  add_gate_options(command, *options,
                    "'latency > +3%', 'p95 > 5ms', \"op('MatMul') > +5%\", 'findings(high) > 0'");
-  add_picture_options(*command, options->picture);
-  command->get_option("--markdown")->description("print a comment for a pull request");
-  command->callback([options, by, &status] { status = diff(*options, by->count() > 0); });
+  add_picture_options(command, options->picture);
+  command.flag("--markdown").describe("print a comment for a pull request");
+  command.action = [options, &by] { return diff(*options, by.is_given); };
 }
 
 }  // namespace npuscope::cli

@@ -36,25 +36,26 @@ Status print_in_form(const PageOptions& options, std::span<const report::Documen
 
 }  // namespace
 
-void add_page_options(CLI::App& command, PageOptions& options) {
-  CLI::Option* json = command.add_flag("--json", options.json, "print JSON");
-  CLI::Option* csv = command.add_flag("--csv", options.csv, "print a table as CSV");
-  csv->excludes(json);
-  command.add_flag("--markdown", options.markdown, "print Markdown")->excludes(json)->excludes(csv);
-  command.add_option("--table", options.table, "which table; default: the first")->needs(csv);
+void add_page_options(Command& command, PageOptions& options) {
+  command.flag("--json", options.json, "print JSON");
+  command.flag("--csv", options.csv, "print a table as CSV").excludes("--json");
+  command.flag("--markdown", options.markdown, "print Markdown")
+      .excludes("--json")
+      .excludes("--csv");
+  command.flag("--table", options.table, "which table; default: the first").needs("--csv");
   options.top.add_option(command);
-  command.add_option("--width", options.width, "columns of the text; default: the terminal's")
-      ->check(whole_number(60, 1'000));
+  command.flag("--width", options.width, "columns of the text; default: the terminal's")
+      .check(whole_number(60, 1'000));
   add_colour_option(command, options.colour);
   add_pager_option(command, options.pager);
   for (const char* flag : {"--width", "--color", "--pager"}) {
-    idle_beside(flag, {"--json", "--csv", "--markdown"}, command);
+    command.idle_beside(flag, {"--json", "--csv", "--markdown"});
   }
 }
 
-void add_document_options(CLI::App& command, DocumentOptions& options) {
+void add_document_options(Command& command, DocumentOptions& options) {
   add_profile_options(command, options);
-  command.add_option("--to,--until", options.selection.until, "end of the window");
+  command.flag("--to,--until", options.selection.until, "end of the window");
   add_page_options(command, options);
 }
 
@@ -67,10 +68,10 @@ void TopRows::set(std::size_t rows, std::string what) {
   what_ = std::move(what);
 }
 
-void TopRows::add_option(CLI::App& command) {
+void TopRows::add_option(Command& command) {
   const std::string rows =
       rows_ == 0 ? "all" : fmt::format("{}; 0: all, as in JSON and CSV", rows_);
-  command.add_option("--top", asked_, fmt::format("{} ({})", what_, rows))->check(whole_number());
+  command.flag("--top", asked_, fmt::format("{} ({})", what_, rows)).check(whole_number());
 }
 
 std::size_t TopRows::of(bool for_machines) const {

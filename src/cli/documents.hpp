@@ -19,7 +19,7 @@ class TopRows {
   void set(std::size_t rows, std::string what = "rows of each table");
   // The command's answer has all rows, and print_documents() cuts them.
   void cut_when_printed() { cuts_when_printed_ = true; }
-  void add_option(CLI::App& command);
+  void add_option(Command& command);
 
   std::size_t of(bool for_machines) const;
   std::optional<std::size_t> cut() const;  // where print_documents() has to
@@ -54,10 +54,10 @@ std::size_t width_of(const PageOptions& options);
 
 // --json, --csv, --markdown, --table, --top, --width, --color: the same in every command that
 // prints a page. `top` must know its rows before.
-void add_page_options(CLI::App& command, PageOptions& options);
+void add_page_options(Command& command, PageOptions& options);
 
 // Those of profiles, the end of the window, and those of pages.
-void add_document_options(CLI::App& command, DocumentOptions& options);
+void add_document_options(Command& command, DocumentOptions& options);
 
 using MakeDocument =
     std::function<Result<report::Document>(const analysis::Analysis&, const report::ProfilePart&)>;

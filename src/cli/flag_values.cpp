@@ -82,7 +82,7 @@ const std::map<std::string_view, KnownValue>& known_values() {
       {"columns", {"COLUMNS"}},
       {"min-share", {"PERCENT"}},
       {"target", {"TARGET"}},
-      {"max-memory", {"SIZE"}},
+      {"max-memory", {"SIZE:SIZE [b, kb(=1024b), ...]"}},
       {"ddr-peak", {"RATE"}},
       {"vtcm-peak", {"RATE"}},
       {"mac-peak", {"RATE"}},
@@ -122,63 +122,38 @@ const std::map<std::string_view, KnownValue>& known_values() {
   return values;
 }
 
-void read_standard_input(CLI::Option& option) {
-  option.transform(CLI::Validator(
-      [](std::string& name) {
-        auto file = input_file(name);
-        if (!file) throw file.error();  // run_program() reports it
-        name = std::move(*file);
-        return std::string();
-      },
-      ""));
+std::string take_standard_input(std::string& name) {
+  auto file = input_file(name);
+  if (!file) throw file.error();  // run_program() reports it
+  name = std::move(*file);
+  return {};
 }
 
-void refuse_standard_input(CLI::Option& option) {
-  option.check(CLI::Validator(
-      [](const std::string& name) {
-        return name == "-" ? std::string("'-' is standard input, which is one file; name a folder")
-                           : std::string();
-      },
-      ""));
+std::string refuse_standard_input(const std::string& name) {
+  return name == "-" ? "'-' is standard input, which is one file; name a folder" : "";
 }
 
-void name_value(CLI::Option& option) {
-  if (option.get_type_size_max() == 0) return;  // a flag
-  const std::string name = option.get_single_name();
-  const auto known = known_values().find(name);
-  const std::string word = option.get_type_name();
+std::string known_name(const Flag& flag) {
+  const std::string name = flag.name();
+  if (name.starts_with("--")) return name.substr(2);
+  return flag.place().empty() ? name.substr(1) : flag.place();
+}
+
+void name_value(Flag& flag) {
+  const std::string& word = flag.value_word;
   if (word.find('|') != word.npos || word == "perfetto" || word == "qnn") return;  // its own words
-  if (known == known_values().end()) {
-    if (word == "UINT" || word == "INT") option.type_name("N");
-    if (word == "FLOAT") option.type_name("NUMBER");
-    return;
-  }
-  option.type_name(known->second.word);
-  if (known->second.use == Use::reads_file) read_standard_input(option);
-  if (known->second.use == Use::reads_folder) refuse_standard_input(option);
+  const auto known = known_values().find(known_name(flag));
+  if (known == known_values().end()) return;
+  flag.called(known->second.word);
+  if (known->second.use == Use::reads_file) flag.check(take_standard_input);
+  if (known->second.use == Use::reads_folder) flag.check(refuse_standard_input);
 }
 
 }  // namespace
 
-namespace {
-
-std::map<const CLI::Option*, std::vector<std::string>>& offered_words() {
-  static std::map<const CLI::Option*, std::vector<std::string>> words;
-  return words;
-}
-
-}  // namespace
-
-void offer(const CLI::Option& option, std::vector<std::string> words) {
-  offered_words()[&option] = std::move(words);
-}
-
-FlagValue value_of(const CLI::Option& option) {
-  if (option.get_type_size_max() == 0) return {};
-  FlagValue value{ValueKind::text, option.get_type_name()};
-  if (const auto offered = offered_words().find(&option); offered != offered_words().end()) {
-    return {ValueKind::words, value.word, offered->second};
-  }
+FlagValue value_of(const Flag& flag) {
+  FlagValue value{ValueKind::text, flag.value_word};
+  if (!flag.offered.empty()) return {ValueKind::words, value.word, flag.offered};
   if (value.word == "FILE") value.kind = ValueKind::file;
   if (value.word == "DIR") value.kind = ValueKind::folder;
   std::string_view rest = value.word;
@@ -199,11 +174,9 @@ FlagValue value_of(const CLI::Option& option) {
   return value;
 }
 
-void name_values(CLI::App& program) {
-  for (CLI::Option* option : program.get_options()) name_value(*option);
-  for (CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
-    name_values(*command);
-  }
+void name_values(Command& program) {
+  for (Flag& flag : program.flags) name_value(flag);
+  for (Command& command : program.commands) name_values(command);
 }
 
 }  // namespace npuscope::cli

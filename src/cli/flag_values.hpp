@@ -2,10 +2,11 @@
 // one meaning, so that its name says it, whichever command it belongs to.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "cli/flags.hpp"
 
 namespace npuscope::cli {
 
@@ -18,12 +19,9 @@ struct FlagValue {
   std::vector<std::string> words = {};  // those that it takes
 };
 
-FlagValue value_of(const CLI::Option& option);
+FlagValue value_of(const Flag& flag);
 
-// Completion offers these words for a value that may be something else too.
-void offer(const CLI::Option& option, std::vector<std::string> words);
-
-// Names the values of all options of the program. Where a file is read, "-" is standard input.
-void name_values(CLI::App& program);
+// Names the values of all flags of the program. Where a file is read, "-" is standard input.
+void name_values(Command& program);
 
 }  // namespace npuscope::cli

@@ -42,25 +42,24 @@ void print_sentences(const report::Judgement& judgement) {
 
 }  // namespace
 
-void add_gate_options(CLI::App& command, GateOptions& options, const std::string& example) {
+void add_gate_options(Command& command, GateOptions& options, const std::string& example) {
   options.github = is_github_job();
-  command.add_option("--fail-if", options.fail_if, "end with status 1 if this holds: " + example)
-      ->allow_extra_args(false);
-  command.add_option("--require", options.require, "end with status 1 unless this holds")
-      ->allow_extra_args(false);
-  command.add_option("--gates", options.file,
-                     "a .toml file of gates, each with fail_if or require, name and reason");
+  command.flag("--fail-if", options.fail_if, "end with status 1 if this holds: " + example)
+      .one_each();
+  command.flag("--require", options.require, "end with status 1 unless this holds").one_each();
+  command.flag("--gates", options.file,
+               "a .toml file of gates, each with fail_if or require, name and reason");
   add_choice<std::optional<Inconclusive>>(
       command, "--inconclusive", options.inconclusive,
       {{"fail", Inconclusive::fail}, {"warn", Inconclusive::warn}, {"pass", Inconclusive::pass}},
       "outcome of a gate with too few samples; warn passes it with a warning")
-      ->default_str("fail");
-  command.add_flag("--allow-partial", options.allow_partial,
-                   "pass gates although records of a run's files are missing");
-  command.add_flag("--github", options.github,
-                   "annotations of the gates and a job summary; by itself in a GitHub job");
+      .shows_usual("fail");
+  command.flag("--allow-partial", options.allow_partial,
+               "pass gates although records of a run's files are missing");
+  command.flag("--github", options.github,
+               "annotations of the gates and a job summary; by itself in a GitHub job");
   for (const char* flag : {"--allow-partial", "--inconclusive"}) {
-    matters_with(flag, {"--fail-if", "--require", "--gates"}, command);
+    command.matters_with(flag, {"--fail-if", "--require", "--gates"});
   }
 }
 

@@ -24,7 +24,7 @@ struct GateOptions {
 };
 
 // `example`: what --fail-if may be.
-void add_gate_options(CLI::App& command, GateOptions& options, const std::string& example);
+void add_gate_options(Command& command, GateOptions& options, const std::string& example);
 
 // Of the command line, then of the file.
 Result<std::vector<report::JudgedGate>> read_gates(const GateOptions& options);

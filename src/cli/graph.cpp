@@ -159,55 +159,54 @@ ExitStatus graph(GraphOptions options) {
 
 }  // namespace
 
-void add_graph_command(CLI::App& program, ExitStatus& status) {
-  CLI::App* command = program.add_subcommand(
+void add_graph_command(Command& program) {
+  Command& command = program.command(
       "graph", "The compiled graph: ops, tensors, edges, false dependencies, paths");
   const auto options = std::make_shared<GraphOptions>();
   options->top.set(options->graph.top);
-  add_document_options(*command, *options);
+  add_document_options(command, *options);
   options->joins_runs = true;
-  CLI::Option* path =
-      command
-          ->add_option("--path", options->path,
-                       "FROM TO: a path between ops of these names, or that match these regular "
-                       "expressions")
-          ->expected(2);
-  CLI::Option* around =
-      command->add_option("--around", options->around, "only what is near the ops like this one")
-          ->excludes(path);
-  command->add_option("--hops", options->hops, "edges away from it, at most")
-      ->check(whole_number(0, 1'000'000))
-      ->needs(around)
-      ->capture_default_str();
   command
-      ->add_option("--edges", options->edges,
-                   "kinds of edges that --path and --around follow; default: all")
-      ->delimiter(',')
-      ->check(one_of(edge_words()))
-      ->type_name(words_text(edge_words()));
-  CLI::Option* expect = command->add_option(
-      "--expect", options->expect, "compare with the ONNX model that the graph was compiled from");
-  expect->excludes(path)->excludes(around);
+      .flag("--path", options->path,
+            "FROM TO: a path between ops of these names, or that match these regular "
+            "expressions")
+      .values(2, 2);
+  command.flag("--around", options->around, "only what is near the ops like this one")
+      .excludes("--path");
+  command.flag("--hops", options->hops, "edges away from it, at most")
+      .check(whole_number(0, 1'000'000))
+      .needs("--around")
+      .shows_usual();
   command
-      ->add_option("--onnx-define-symbol", options->symbols,
-                   "value of a symbolic dimension of the model: name,value (repeatable)")
-      ->needs(expect);
+      .flag("--edges", options->edges,
+            "kinds of edges that --path and --around follow; default: all")
+      .separated_by(',')
+      .check(one_of(edge_words()))
+      .called(words_text(edge_words()));
   command
-      ->add_option("--batchsize", options->import.batch,
-                   "batch of the model, symbolic or another than it has")
-      ->check(whole_number(1, std::uint64_t{1} << 31))
-      ->needs(expect);
-  command->add_option(
-      "--dot", options->dot,
-      "draw the graph into this file, for Graphviz; - prints it instead of the page");
-  command->add_option("--svg", options->svg,
-                      "draw the graph into this file, as SVG; - prints it instead of the page");
-  add_choice(*command, "--by", options->by, draw_names, "what a box of the drawing is of");
-  command->add_flag("--loads", options->loads,
-                    "draw what only brings constants to an op as boxes of their own");
-  for (const char* flag : {"--by", "--loads"}) matters_with(flag, {"--dot", "--svg"}, *command);
-  matters_with("--edges", {"--path", "--around", "--dot", "--svg"}, *command);
-  command->callback([options, &status] { status = graph(*options); });
+      .flag("--expect", options->expect,
+            "compare with the ONNX model that the graph was compiled from")
+      .excludes("--path")
+      .excludes("--around");
+  command
+      .flag("--onnx-define-symbol", options->symbols,
+            "value of a symbolic dimension of the model: name,value (repeatable)")
+      .needs("--expect");
+  command
+      .flag("--batchsize", options->import.batch,
+            "batch of the model, symbolic or another than it has")
+      .check(whole_number(1, std::uint64_t{1} << 31))
+      .needs("--expect");
+  command.flag("--dot", options->dot,
+               "draw the graph into this file, for Graphviz; - prints it instead of the page");
+  command.flag("--svg", options->svg,
+               "draw the graph into this file, as SVG; - prints it instead of the page");
+  add_choice(command, "--by", options->by, draw_names, "what a box of the drawing is of");
+  command.flag("--loads", options->loads,
+               "draw what only brings constants to an op as boxes of their own");
+  for (const char* flag : {"--by", "--loads"}) command.matters_with(flag, {"--dot", "--svg"});
+  command.matters_with("--edges", {"--path", "--around", "--dot", "--svg"});
+  command.action = [options] { return graph(*options); };
 }
 
 }  // namespace npuscope::cli

@@ -85,29 +85,28 @@ ExitStatus op_cost(const IpuOpCostOptions& options) {
   return print_costs(options, *model, *costs, timeline->notes);
 }
 
-void add_ipu_op_cost(CLI::App& ipu, ExitStatus& status) {
-  CLI::App* command = ipu.add_subcommand(
+void add_ipu_op_cost(Command& ipu) {
+  Command& command = ipu.command(
       "op-cost", "What each operator of a fixed model costs; writes new_<timeline>.json too");
   const auto options = std::make_shared<IpuOpCostOptions>();
   command
-      ->add_option("-m,--model", options->model,
-                   "the fixed model (fixed.sim), or the offline model around it (sgsimg.img)")
-      ->required();
+      .flag("-m,--model", options->model,
+            "the fixed model (fixed.sim), or the offline model around it (sgsimg.img)")
+      .required();
   command
-      ->add_option("--ipu-log-file,--ipu_log_file", options->log,
-                   "the timeline, the JSON of performance_timeline.py or of npuscope ipu timeline")
-      ->required();
-  add_choice<bool>(*command, "--mode", options->each, {{"total", false}, {"each", true}},
+      .flag("--ipu-log-file,--ipu_log_file", options->log,
+            "the timeline, the JSON of performance_timeline.py or of npuscope ipu timeline")
+      .required();
+  add_choice<bool>(command, "--mode", options->each, {{"total", false}, {"each", true}},
                    "total: by type; each: every operator");
-  command->add_option("-o,--output", options->output,
-                      "the timeline with the model's indices; default: new_<name> beside it");
-  command->add_flag(
-      "--allow-partial", options->allow_partial,
-      "count a timeline that lacks layers of the model, e.g. of a log that overflowed");
+  command.flag("-o,--output", options->output,
+               "the timeline with the model's indices; default: new_<name> beside it");
+  command.flag("--allow-partial", options->allow_partial,
+               "count a timeline that lacks layers of the model, e.g. of a log that overflowed");
   options->page.top.cut_when_printed();
-  add_page_options(*command, options->page);
-  command->get_option("--table")->description("operators or types; default: by --mode");
-  command->callback([options, &status] { status = op_cost(*options); });
+  add_page_options(command, options->page);
+  command.flag("--table").describe("operators or types; default: by --mode");
+  command.action = [options] { return op_cost(*options); };
 }
 
 // ---- info
@@ -139,15 +138,15 @@ ExitStatus info(const IpuInfoOptions& options) {
   return image->problems.empty() ? ExitStatus::done : ExitStatus::input;
 }
 
-void add_ipu_info(CLI::App& ipu, ExitStatus& status) {
-  CLI::App* command = ipu.add_subcommand("info", "What an offline model (.img) says about itself");
+void add_ipu_info(Command& ipu) {
+  Command& command = ipu.command("info", "What an offline model (.img) says about itself");
   const auto options = std::make_shared<IpuInfoOptions>();
-  command->add_option("-m,--model", options->model, "the offline model, sgsimg.img")->required();
-  command->add_option("--soc_version,--soc-version", options->chip,
-                      "the chip, which tells the alignment of some");
+  command.flag("-m,--model", options->model, "the offline model, sgsimg.img").required();
+  command.flag("--soc_version,--soc-version", options->chip,
+               "the chip, which tells the alignment of some");
   options->page.top.cut_when_printed();
-  add_page_options(*command, options->page);
-  command->callback([options, &status] { status = info(*options); });
+  add_page_options(command, options->page);
+  command.action = [options] { return info(*options); };
 }
 
 // ---- operators
@@ -168,17 +167,17 @@ ExitStatus operators(const IpuOperatorsOptions& options) {
   return print_answer(page, document, {});
 }
 
-void add_ipu_operators(CLI::App& ipu, ExitStatus& status) {
-  CLI::App* command = ipu.add_subcommand(
+void add_ipu_operators(Command& ipu) {
+  Command& command = ipu.command(
       "operators", "The operators of a fixed or offline model: type, tensors, fused or not");
   const auto options = std::make_shared<IpuOperatorsOptions>();
   command
-      ->add_option("-m,--model,model", options->model,
-                   "the fixed model (fixed.sim), or the offline model around it (sgsimg.img)")
-      ->required();
+      .flag("-m,--model,model", options->model,
+            "the fixed model (fixed.sim), or the offline model around it (sgsimg.img)")
+      .required();
   options->page.top.cut_when_printed();
-  add_page_options(*command, options->page);
-  command->callback([options, &status] { status = operators(*options); });
+  add_page_options(command, options->page);
+  command.action = [options] { return operators(*options); };
 }
 
 // ---- timeline
@@ -289,41 +288,38 @@ ExitStatus timeline(const IpuTimelineOptions& options) {
   return ExitStatus::done;
 }
 
-void add_ipu_timeline(CLI::App& ipu, ExitStatus& status) {
-  CLI::App* command = ipu.add_subcommand("timeline", "IPU logs to a timeline for chrome://tracing");
+void add_ipu_timeline(Command& ipu) {
+  Command& command = ipu.command("timeline", "IPU logs to a timeline for chrome://tracing");
   const auto options = std::make_shared<IpuTimelineOptions>();
-  command->add_option("--core0", options->core0, "the log of core 0");
-  command->add_option("--core1", options->core1, "the log of core 1");
+  command.flag("--core0", options->core0, "the log of core 0");
+  command.flag("--core1", options->core1, "the log of core 1");
   // CLI11 reads -c0 F as -c with the values 0 and F.
-  command->add_option("-c", options->cores, "-c0 FILE, -c1 FILE: the same as --core0, --core1")
-      ->type_name("");
-  command->add_option("--cc,--corectrl", options->control, "the log of the core control");
-  command->add_option("-f,--frequency", options->megahertz, "of the IPU's clock, in MHz")
-      ->check(real_number(1, 100'000))
-      ->capture_default_str();
-  command->add_option("-v,--ipu_version,--ipu-version", options->chip, "the chip, e.g. ipu-muffin");
-  command->add_option("--layout", options->layout, "a description of the log's records (.toml)");
+  command.flag("-c", options->cores, "-c0 FILE, -c1 FILE: the same as --core0, --core1").called("");
+  command.flag("--cc,--corectrl", options->control, "the log of the core control");
+  command.flag("-f,--frequency", options->megahertz, "of the IPU's clock, in MHz")
+      .check(real_number(1, 100'000))
+      .shows_usual();
+  command.flag("-v,--ipu_version,--ipu-version", options->chip, "the chip, e.g. ipu-muffin");
+  command.flag("--layout", options->layout, "a description of the log's records (.toml)");
   command
-      ->add_option("--ipu_log_size,--ipu-log-size", options->log_bytes,
-                   "bytes of the buffer that was logged into: a log as long may be incomplete")
-      ->check(whole_number(1))
-      ->capture_default_str();
-  command->add_flag("--layers-only", options->layers_only, "without the tracks of the engines");
-  command->add_option("-o,--output", options->output, "the timeline")->capture_default_str();
-  command->add_flag("--json", options->json, "print as JSON what was read");
-  command->callback([options, &status] { status = timeline(*options); });
+      .flag("--ipu_log_size,--ipu-log-size", options->log_bytes,
+            "bytes of the buffer that was logged into: a log as long may be incomplete")
+      .check(whole_number(1))
+      .shows_usual();
+  command.flag("--layers-only", options->layers_only, "without the tracks of the engines");
+  command.flag("-o,--output", options->output, "the timeline").shows_usual();
+  command.flag("--json", options->json, "print as JSON what was read");
+  command.action = [options] { return timeline(*options); };
 }
 
 }  // namespace
 
-void add_ipu_command(CLI::App& program, ExitStatus& status) {
-  CLI::App* ipu =
-      program.add_subcommand("ipu", "SigmaStar IPU: operator cost, offline models, logs");
-  ipu->require_subcommand(1);
-  add_ipu_op_cost(*ipu, status);
-  add_ipu_info(*ipu, status);
-  add_ipu_operators(*ipu, status);
-  add_ipu_timeline(*ipu, status);
+void add_ipu_command(Command& program) {
+  Command& ipu = program.command("ipu", "SigmaStar IPU: operator cost, offline models, logs");
+  add_ipu_op_cost(ipu);
+  add_ipu_info(ipu);
+  add_ipu_operators(ipu);
+  add_ipu_timeline(ipu);
 }
 
 }  // namespace npuscope::cli

@@ -4,18 +4,19 @@
 
 #include "base/freed_memory.hpp"
 #include "cli/command.hpp"
+#include "cli/fleet_part.hpp"
 
 namespace npuscope::cli {
 namespace {
 
-struct Command {
+struct NamedCommand {
   std::string_view name;
-  void (*add)(CLI::App& program, ExitStatus& status);
+  void (*add)(Command& program);
 };
 
 struct CommandGroup {
   const char* title;  // in the help
-  std::vector<Command> commands;
+  std::vector<NamedCommand> commands;
 };
 
 std::vector<CommandGroup> command_groups() {
@@ -53,19 +54,18 @@ bool needs_one_alone(const std::vector<CommandGroup>& groups, std::string_view f
   if (first_word == "completion") return false;  // which completes the others
   return std::any_of(groups.begin(), groups.end(), [&](const CommandGroup& group) {
     return std::any_of(group.commands.begin(), group.commands.end(),
-                       [&](const Command& command) { return command.name == first_word; });
+                       [&](const NamedCommand& command) { return command.name == first_word; });
   });
 }
 
-void add_commands(CLI::App& program, ExitStatus& status, std::string_view first_word) {
-  program.require_subcommand(1);
+void add_commands(Command& program, std::string_view first_word) {
   const std::vector<CommandGroup> groups = command_groups();
   const bool is_one = needs_one_alone(groups, first_word);
   for (const CommandGroup& group : groups) {
-    for (const Command& command : group.commands) {
+    program.begin_group(group.title);
+    for (const NamedCommand& command : group.commands) {
       if (is_one && command.name != first_word) continue;
-      command.add(program, status);
-      program.get_subcommands([](const CLI::App*) { return true; }).back()->group(group.title);
+      command.add(program);
     }
   }
 }
@@ -76,6 +76,7 @@ void add_commands(CLI::App& program, ExitStatus& status, std::string_view first_
 int main(int argc, char** argv) {
   using namespace npuscope::cli;
   npuscope::disable_malloc_trim();
+  if (const auto status = hand_over_to_fleet(argc, argv)) return int(*status);
   return run_program({"npuscope", "npuscope: the inference profiler for NPUs"}, add_commands, argc,
                      argv);
 }

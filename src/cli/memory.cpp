@@ -43,37 +43,36 @@ ExitStatus memory(MemoryCommandOptions options) {
 
 }  // namespace
 
-void add_memory_command(CLI::App& program, ExitStatus& status) {
-  CLI::App* command = program.add_subcommand(
+void add_memory_command(Command& program) {
+  Command& command = program.command(
       "memory", "DDR and VTCM traffic by op and over time, roofline verdict, spill");
   const auto options = std::make_shared<MemoryCommandOptions>();
   options->top.set(options->request.top);
-  add_document_options(*command, *options);
+  add_document_options(command, *options);
   options->joins_runs = true;
   report::PeakText& peaks = options->request.peaks;
-  add_target_option(*command, peaks);
-  command->add_option("--ddr-peak", peaks.ddr, "of the device: 137GB/s");
-  command->add_option("--vtcm-peak", peaks.vtcm, "of one core: 1TB/s");
-  command->add_option("--mac-peak", peaks.macs, "of the device: 8.2TMAC/s, 16.4TOPS");
-  command->add_option("--clock", peaks.clock,
-                      "rate of a clock of cycles that the profile does not tell: 1.8GHz");
-  CLI::Option* model =
-      command->add_option("--model", options->model, "ONNX file: MACs of ops by their name");
+  add_target_option(command, peaks);
+  command.flag("--ddr-peak", peaks.ddr, "of the device: 137GB/s");
+  command.flag("--vtcm-peak", peaks.vtcm, "of one core: 1TB/s");
+  command.flag("--mac-peak", peaks.macs, "of the device: 8.2TMAC/s, 16.4TOPS");
+  command.flag("--clock", peaks.clock,
+               "rate of a clock of cycles that the profile does not tell: 1.8GHz");
+  command.flag("--model", options->model, "ONNX file: MACs of ops by their name");
   command
-      ->add_option("--onnx-define-symbol", options->symbols,
-                   "value of a symbolic dimension of the model: name,value")
-      ->allow_extra_args(false)
-      ->needs(model);
+      .flag("--onnx-define-symbol", options->symbols,
+            "value of a symbolic dimension of the model: name,value")
+      .one_each()
+      .needs("--model");
   using analysis::MemoryGrouping;
   add_choice<MemoryGrouping>(
-      *command, "--by", options->request.grouping,
+      command, "--by", options->request.grouping,
       {{"op", MemoryGrouping::op}, {"node", MemoryGrouping::node}, {"kind", MemoryGrouping::kind}},
       "what a row is of");
-  command->add_option("--buckets", options->buckets, "of time; default: as many as fit the width")
-      ->check(whole_number(1, 100'000));
-  add_part_options(*command, *options);
-  add_picture_options(*command, options->picture);
-  command->callback([options, &status] { status = memory(*options); });
+  command.flag("--buckets", options->buckets, "of time; default: as many as fit the width")
+      .check(whole_number(1, 100'000));
+  add_part_options(command, *options);
+  add_picture_options(command, options->picture);
+  command.action = [options] { return memory(*options); };
 }
 
 }  // namespace npuscope::cli

@@ -42,43 +42,40 @@ ExitStatus ops(OpsOptions options, bool by_given) {
 }
 
 // "0.5%" or "0.5".
-CLI::Validator percent() {
-  return CLI::Validator(
-      [](std::string& text) {
-        if (text.ends_with('%')) text.pop_back();
-        return real_number(0, 100)(text);
-      },
-      "");
+Check percent() {
+  return [](std::string& text) {
+    if (text.ends_with('%')) text.pop_back();
+    return real_number(0, 100)(text);
+  };
 }
 
 }  // namespace
 
-void add_ops_command(CLI::App& program, ExitStatus& status) {
-  CLI::App* command =
-      program.add_subcommand("ops", "What each operator, kernel, layer, core or rule costs");
+void add_ops_command(Command& program) {
+  Command& command =
+      program.command("ops", "What each operator, kernel, layer, core or rule costs");
   const auto options = std::make_shared<OpsOptions>();
   report::OpsRequest& request = options->request;
   options->top.set(request.top, "rows");
-  add_document_options(*command, *options);
+  add_document_options(command, *options);
   options->joins_runs = true;
-  CLI::Option* by =
-      add_choice(*command, "--by", request.grouping, op_groupings, "what a row is of");
-  add_rules_option(*command, options->rules);
-  command->add_option("--sort", request.sort,
-                      "the column to sort by; start: in order of execution; default: what "
-                      "decides most");
-  command->add_option("--columns", request.columns, "only these columns, a,b,c")->delimiter(',');
+  const Flag& by = add_choice(command, "--by", request.grouping, op_groupings, "what a row is of");
+  add_rules_option(command, options->rules);
+  command.flag("--sort", request.sort,
+               "the column to sort by; start: in order of execution; default: what "
+               "decides most");
+  command.flag("--columns", request.columns, "only these columns, a,b,c").separated_by(',');
   command
-      ->add_option("--min-share", options->min_percent,
-                   "only rows with at least this share of the column sorted by, 0.5%")
-      ->transform(percent());
-  command->add_flag("--fold-bookkeeping", request.fold_bookkeeping,
-                    "ops that only route, describe or keep step as one row");
-  command->add_flag("--owners-as-written", request.owners_as_written,
-                    "leave HMX ops with the reshape that the files give them to");
-  add_part_options(*command, *options);
-  add_target_option(*command, request.peaks);
-  command->callback([options, by, &status] { status = ops(*options, by->count() > 0); });
+      .flag("--min-share", options->min_percent,
+            "only rows with at least this share of the column sorted by, 0.5%")
+      .check(percent());
+  command.flag("--fold-bookkeeping", request.fold_bookkeeping,
+               "ops that only route, describe or keep step as one row");
+  command.flag("--owners-as-written", request.owners_as_written,
+               "leave HMX ops with the reshape that the files give them to");
+  add_part_options(command, *options);
+  add_target_option(command, request.peaks);
+  command.action = [options, &by] { return ops(*options, by.is_given); };
 }
 
 }  // namespace npuscope::cli

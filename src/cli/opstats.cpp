@@ -25,17 +25,16 @@ constexpr std::uint32_t max_number = std::numeric_limits<std::uint32_t>::max();
 
 // A flag that is true when it stands alone and takes true or false, as the vendor's tool does:
 // --merge-mq-traces, --merge-mq-traces=false, --merge-mq-traces false.
-CLI::Option* add_boolean(CLI::App& command, const std::string& names, bool& value,
-                         const std::string& description) {
-  const auto take = [&value](const CLI::results_t& words) {
+Flag& add_boolean(Command& command, const std::string& names, bool& value,
+                  const std::string& description) {
+  const auto take = [&value](const std::vector<std::string>& words) {
     const std::string word = words.empty() ? "true" : words.front();
-    const bool stands_alone = word.empty() || word == "{}";  // as CLI11's version has it
-    value = stands_alone || word == "true" || word == "1";
+    value = word == "true" || word == "1";
     return value || word == "false" || word == "0";
   };
-  return command.add_option(names, take, fmt::format("{}; default: {}", description, value))
-      ->expected(0, 1)
-      ->type_name("[true|false]");
+  return command.add(names, take, fmt::format("{}; default: {}", description, value))
+      .values(0, 1)
+      .called("[true|false]");
 }
 
 void print_message(const OpstatsMessage& message, bool verbose) {
@@ -75,27 +74,24 @@ ExitStatus run(OpstatsArguments& arguments) {
   return exit_status_of(outcome->worst->kind);
 }
 
-void add_file_flags(CLI::App& command, OpstatsArguments& arguments) {
+void add_file_flags(Command& command, OpstatsArguments& arguments) {
   jobs::OpstatsRequest& request = arguments.request;
-  command.add_option("-q,--qpc", request.qpc, "programqpc.bin that was run")
-      ->required()
-      ->type_name("FILE");
+  command.flag("-q,--qpc", request.qpc, "programqpc.bin that was run").required().called("FILE");
   command
-      .add_option("-i,--input-dir", request.input_folder,
-                  "folder of the raw statistics buffers (*-aiccyclecounts.bin)")
-      ->required()
-      ->type_name("DIR");
+      .flag("-i,--input-dir", request.input_folder,
+            "folder of the raw statistics buffers (*-aiccyclecounts.bin)")
+      .required()
+      .called("DIR");
+  command.flag("-o,--output-dir", request.output_folder, "existing folder for what is written")
+      .called("DIR")
+      .shows_usual();
   command
-      .add_option("-o,--output-dir", request.output_folder, "existing folder for what is written")
-      ->type_name("DIR")
-      ->capture_default_str();
-  command
-      .add_option("--host-trace", arguments.host_trace,
-                  "Chrome trace JSON of the host to merge into each trace")
-      ->type_name("FILE");
+      .flag("--host-trace", arguments.host_trace,
+            "Chrome trace JSON of the host to merge into each trace")
+      .called("FILE");
 }
 
-void add_output_flags(CLI::App& command, OpstatsArguments& arguments) {
+void add_output_flags(Command& command, OpstatsArguments& arguments) {
   jobs::OpstatsRequest& request = arguments.request;
   qaic::TraceOptions& trace = request.trace_options;
   add_boolean(command, "--summary", request.summary, "write <buffer>.qaic-opstats.summary.txt");
@@ -103,14 +99,14 @@ void add_output_flags(CLI::App& command, OpstatsArguments& arguments) {
               "with --summary: also <buffer>.qaic-opstats.summary.json");
   add_boolean(command, "--trace", request.trace,
               "write <buffer>.qaic-opstats.trace.json, for Perfetto and chrome://tracing");
-  command.add_option("-c,--select-cores", trace.cores, "trace only these cores, e.g. 0,5,1")
-      ->delimiter(',')
-      ->check(whole_number(0, max_number))
-      ->type_name("LIST");
-  command.add_option("-d,--select-devices", trace.devices, "trace only these devices, e.g. 0,1")
-      ->delimiter(',')
-      ->check(whole_number(0, max_number))
-      ->type_name("LIST");
+  command.flag("-c,--select-cores", trace.cores, "trace only these cores, e.g. 0,5,1")
+      .separated_by(',')
+      .check(whole_number(0, max_number))
+      .called("LIST");
+  command.flag("-d,--select-devices", trace.devices, "trace only these devices, e.g. 0,1")
+      .separated_by(',')
+      .check(whole_number(0, max_number))
+      .called("LIST");
   add_boolean(command, "--merge-mq-traces", request.merge_devices,
               "one trace for all devices of a multi-device network");
   add_boolean(command, "--merge-thread-groups", trace.merge_thread_groups,
@@ -124,18 +120,18 @@ void add_output_flags(CLI::App& command, OpstatsArguments& arguments) {
 
 }  // namespace
 
-void add_opstats_command(CLI::App& program, ExitStatus& status) {
+void add_opstats_command(Command& program) {
   auto arguments = std::make_shared<OpstatsArguments>();
-  CLI::App* command = program.add_subcommand(
+  Command& command = program.command(
       "opstats", "Decode raw statistics buffers: summaries and traces per operator");
-  add_file_flags(*command, *arguments);
-  add_output_flags(*command, *arguments);
-  matters_with("--json", {"--summary"}, *command);
+  add_file_flags(command, *arguments);
+  add_output_flags(command, *arguments);
+  command.matters_with("--json", {"--summary"});
   for (const char* flag : {"--flow-events", "--select-cores", "--merge-mq-traces",
                            "--merge-thread-groups", "--show-barrier-events", "--host-trace"}) {
-    matters_with(flag, {"--trace"}, *command);
+    command.matters_with(flag, {"--trace"});
   }
-  command->callback([arguments, &status] { status = run(*arguments); });
+  command.action = [arguments] { return run(*arguments); };
 }
 
 }  // namespace npuscope::cli

@@ -41,9 +41,9 @@ bool show_in(const std::string& pager, const std::string& text) {
 
 }  // namespace
 
-void add_pager_option(CLI::App& command, bool& pager) {
-  command.add_flag("--pager", pager,
-                   "show the page in NPUSCOPE_PAGER, else PAGER, else less -R, on a terminal");
+void add_pager_option(Command& command, bool& pager) {
+  command.flag("--pager", pager,
+               "show the page in NPUSCOPE_PAGER, else PAGER, else less -R, on a terminal");
 }
 
 void print_page(const std::string& text, bool wants_pager) {

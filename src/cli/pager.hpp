@@ -3,12 +3,13 @@
 // terminal.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+#include "cli/flags.hpp"
 
 namespace npuscope::cli {
 
-void add_pager_option(CLI::App& command, bool& pager);
+void add_pager_option(Command& command, bool& pager);
 
 // Prints text as asked. A pager that the reader leaves early has read enough; one that cannot be
 // started is named in a note, and the text is printed as it is.

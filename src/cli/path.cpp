@@ -34,44 +34,41 @@ ExitStatus path(PathOptions options) {
                          });
 }
 
-CLI::Validator whole_number_or_all() {
-  return CLI::Validator(
-      [](std::string& text) {
-        return text == "all" ? std::string() : whole_number(1, 1'000'000)(text);
-      },
-      "");
+Check whole_number_or_all() {
+  return [](std::string& text) {
+    return text == "all" ? std::string() : whole_number(1, 1'000'000)(text);
+  };
 }
 
 }  // namespace
 
-void add_path_command(CLI::App& program, ExitStatus& status) {
-  CLI::App* command = program.add_subcommand(
+void add_path_command(Command& program) {
+  Command& command = program.command(
       "path", "The critical path: what decided how long it took, slack, and what-if");
   const auto options = std::make_shared<PathOptions>();
   options->top.set(options->path.top, "rows of ops and units");
-  add_document_options(*command, *options);
+  add_document_options(command, *options);
   options->joins_runs = true;
-  CLI::Option* inference = command->add_option(
-      "--inference", options->inference, "which inference; default: the one nearest the median");
-  inference->check(whole_number(0, std::numeric_limits<std::uint32_t>::max() - 1));
+  Flag& inference = command.flag("--inference", options->inference,
+                                 "which inference; default: the one nearest the median");
+  inference.check(whole_number(0, std::numeric_limits<std::uint32_t>::max() - 1));
   using analysis::Grouping;
-  add_choice<Grouping>(*command, "--by", options->path.grouping,
+  add_choice<Grouping>(command, "--by", options->path.grouping,
                        {{"op", Grouping::op}, {"part", Grouping::part}, {"kind", Grouping::kind}},
                        "what a row is of");
-  command->add_option("--steps", options->steps, "steps to print: a number, or all; default: 20")
-      ->check(whole_number_or_all());
-  command->add_flag("--vendor", options->vendor,
-                    "also list the vendor's dominant path (QNN), segment by segment");
+  command.flag("--steps", options->steps, "steps to print: a number, or all; default: 20")
+      .check(whole_number_or_all());
+  command.flag("--vendor", options->vendor,
+               "also list the vendor's dominant path (QNN), segment by segment");
   command
-      ->add_option("--faster", options->path.faster,
-                   "what if: PATTERN=2x, =50% of the time, =0; of ops, or unit:PATTERN")
-      ->allow_extra_args(false);
-  command->add_option("--slower", options->path.slower, "what if: PATTERN=2x or =150%")
-      ->allow_extra_args(false);
-  command->callback([options, inference, &status] {
-    if (inference->count() > 0) options->path.inference = options->inference;
-    status = path(*options);
-  });
+      .flag("--faster", options->path.faster,
+            "what if: PATTERN=2x, =50% of the time, =0; of ops, or unit:PATTERN")
+      .one_each();
+  command.flag("--slower", options->path.slower, "what if: PATTERN=2x or =150%").one_each();
+  command.action = [options, &inference] {
+    if (inference.is_given) options->path.inference = options->inference;
+    return path(*options);
+  };
 }
 
 }  // namespace npuscope::cli

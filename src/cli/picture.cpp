@@ -12,19 +12,16 @@ std::string path_of_output(const PictureOptions& options) {
 
 }  // namespace
 
-void add_picture_options(CLI::App& command, PictureOptions& options) {
+void add_picture_options(Command& command, PictureOptions& options) {
   command
-      .add_option("--svg", options.file,
-                  "write a picture too; - for only the picture, on standard output")
-      ->check(CLI::Validator(
-          [](std::string& name) {
-            return name.empty() ? std::string("a file needs a name") : std::string();
-          },
-          ""));
-  command.add_option("--svg-width", options.width, "width of the picture in pixels")
-      ->check(real_number(300, 10'000))
-      ->capture_default_str();
-  matters_with("--svg-width", {"--svg"}, command);
+      .flag("--svg", options.file,
+            "write a picture too; - for only the picture, on standard output")
+      .check(
+          [](std::string& name) { return std::string(name.empty() ? "a file needs a name" : ""); });
+  command.flag("--svg-width", options.width, "width of the picture in pixels")
+      .check(real_number(300, 10'000))
+      .shows_usual();
+  command.matters_with("--svg-width", {"--svg"});
 }
 
 Status check_picture(const PictureOptions& options, std::span<const std::string> inputs) {

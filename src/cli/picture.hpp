@@ -17,7 +17,7 @@ struct PictureOptions {
 };
 
 // --svg and --svg-width.
-void add_picture_options(CLI::App& command, PictureOptions& options);
+void add_picture_options(Command& command, PictureOptions& options);
 
 // A usage error where the picture would be written over one of the inputs.
 Status check_picture(const PictureOptions& options, std::span<const std::string> inputs);

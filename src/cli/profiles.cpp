@@ -9,6 +9,7 @@
 
 #include "base/memory_use.hpp"
 #include "base/text.hpp"
+#include "cli/parser/parser.hpp"
 #include "jobs/role_files.hpp"
 #include "npuscope/analysis/run_sets.hpp"
 #include "npuscope/profile/run_numbers.hpp"
@@ -114,31 +115,31 @@ std::vector<analysis::RunSet> pick_samples(std::vector<Profile>& profiles) {
 
 }  // namespace
 
-void add_profile_options(CLI::App& command, ProfileOptions& options) {
+void add_profile_options(Command& command, ProfileOptions& options) {
   command
-      .add_option("files", options.files,
-                  "files and folders of any format; what belongs together "
-                  "becomes one profile")
-      ->required();
-  command.add_option("--from", options.selection.from,
-                     "begin of a window, after the first start: 12.5ms, 300us, 1000cyc; @ before "
-                     "it: as the files count");
-  command.add_option("--unit", options.selection.unit,
-                     "only units whose name matches this regular expression");
-  command.add_option("--op", options.selection.op,
-                     "only ops whose name, kind or node matches this regular expression");
+      .flag("files", options.files,
+            "files and folders of any format; what belongs together "
+            "becomes one profile")
+      .required();
+  command.flag("--from", options.selection.from,
+               "begin of a window, after the first start: 12.5ms, 300us, 1000cyc; @ before "
+               "it: as the files count");
+  command.flag("--unit", options.selection.unit,
+               "only units whose name matches this regular expression");
+  command.flag("--op", options.selection.op,
+               "only ops whose name, kind or node matches this regular expression");
   command
-      .add_option("--roles", options.roles,
-                  "a .toml file that says by category and name what the slices of a generic "
-                  "trace are (docs/formats/roles.md); repeatable")
-      ->allow_extra_args(false);
+      .flag("--roles", options.roles,
+            "a .toml file that says by category and name what the slices of a generic "
+            "trace are (docs/formats/roles.md); repeatable")
+      .one_each();
   command
-      .add_option("--max-memory", options.max_memory,
-                  "reading stops where the process holds so much, and what was read stands: 8GiB; "
-                  "default: a third of the machine's")
-      ->transform(CLI::AsSizeValue(false));
-  command.add_flag("--keep-going", options.keep_going,
-                   "end with status 0 although a file that is named could not be opened");
+      .flag("--max-memory", options.max_memory,
+            "reading stops where the process holds so much, and what was read stands: 8GiB; "
+            "default: a third of the machine's")
+      .check(size_in_bytes());
+  command.flag("--keep-going", options.keep_going,
+               "end with status 0 although a file that is named could not be opened");
 }
 
 ExitStatus status_of(const ProfileOptions& options, const std::vector<Note>& notes) {
@@ -148,12 +149,12 @@ ExitStatus status_of(const ProfileOptions& options, const std::vector<Note>& not
   return lacks_some && !options.keep_going ? ExitStatus::input : ExitStatus::done;
 }
 
-void add_part_options(CLI::App& command, ProfileOptions& options) {
+void add_part_options(Command& command, ProfileOptions& options) {
   constexpr std::uint64_t max_number = std::numeric_limits<std::uint32_t>::max() - 1;
-  command.add_option("--core", options.selection.core, "only this core")
-      ->check(whole_number(0, max_number));
-  command.add_option("--inference", options.selection.inference, "only this inference")
-      ->check(whole_number(0, max_number));
+  command.flag("--core", options.selection.core, "only this core")
+      .check(whole_number(0, max_number));
+  command.flag("--inference", options.selection.inference, "only this inference")
+      .check(whole_number(0, max_number));
 }
 
 Result<Selected> open_selected(const ProfileOptions& options, const report::SelectOptions& select) {

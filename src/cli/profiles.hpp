@@ -23,10 +23,10 @@ struct ProfileOptions {
 };
 
 // FILES, --from, --unit, --op; the end of the window is the command's own flag.
-void add_profile_options(CLI::App& command, ProfileOptions& options);
+void add_profile_options(Command& command, ProfileOptions& options);
 
 // --core and --inference, of commands that look at a timeline.
-void add_part_options(CLI::App& command, ProfileOptions& options);
+void add_part_options(Command& command, ProfileOptions& options);
 
 struct Selected {
   std::vector<report::ProfilePart> parts;

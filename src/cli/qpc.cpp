@@ -46,41 +46,38 @@ ExitStatus validate(const QpcOptions& options, ByteSpan bytes) {
 
 using Action = ExitStatus (*)(const QpcOptions&, ByteSpan);
 
-CLI::App* add_action(CLI::App& parent, const std::string& name, const std::string& description,
-                     std::shared_ptr<QpcOptions> options, Action action, ExitStatus& status) {
-  CLI::App* command = parent.add_subcommand(name, description);
-  command->add_option("file,--qpc,-i,--input", options->file, "the container, e.g. programqpc.bin")
-      ->required();
+Command& add_action(Command& parent, const std::string& name, const std::string& description,
+                    std::shared_ptr<QpcOptions> options, Action action) {
+  Command& command = parent.command(name, description);
+  command.flag("file,--qpc,-i,--input", options->file, "the container, e.g. programqpc.bin")
+      .required();
   options->page.top.cut_when_printed();
-  add_page_options(*command, options->page);
-  command->callback([options, action, &status] {
+  add_page_options(command, options->page);
+  command.action = [options, action] {
     const auto file = MappedFile::open(options->file);
-    status = file ? action(*options, file->bytes()) : report(file.error());
-  });
+    return file ? action(*options, file->bytes()) : report(file.error());
+  };
   return command;
 }
 
 }  // namespace
 
-void add_qpc_command(CLI::App& program, ExitStatus& status) {
-  CLI::App* qpc = program.add_subcommand("qpc", "Look inside a program container (QPC)");
-  qpc->require_subcommand(1);
+void add_qpc_command(Command& program) {
+  Command& qpc = program.command("qpc", "Look inside a program container (QPC)");
   const auto options = [] { return std::make_shared<QpcOptions>(); };
-  add_action(*qpc, "list", "List the segments, those of nested containers too", options(), list,
-             status);
+  add_action(qpc, "list", "List the segments, those of nested containers too", options(), list);
   const auto to_extract = options();
-  CLI::App* extraction =
-      add_action(*qpc, "extract", "Write the segments as files", to_extract, extract, status);
+  Command& extraction =
+      add_action(qpc, "extract", "Write the segments as files", to_extract, extract);
   extraction
-      ->add_option("--output-dir,-o", to_extract->output_dir,
-                   "folder for the files; made if missing")
-      ->required();
+      .flag("--output-dir,-o", to_extract->output_dir, "folder for the files; made if missing")
+      .required();
   extraction
-      ->add_option("-s,--segments", to_extract->globs,
-                   "only segments whose name or path matches, e.g. '*networkdesc.bin'; repeatable")
-      ->allow_extra_args(false);
-  add_action(*qpc, "validate", "Check the container, its segments, and that they fit each other",
-             options(), validate, status);
+      .flag("-s,--segments", to_extract->globs,
+            "only segments whose name or path matches, e.g. '*networkdesc.bin'; repeatable")
+      .one_each();
+  add_action(qpc, "validate", "Check the container, its segments, and that they fit each other",
+             options(), validate);
 }
 
 }  // namespace npuscope::cli

@@ -210,23 +210,22 @@ ExitStatus run_query(const QueryOptions& options) {
 
 }  // namespace
 
-void add_query_command(CLI::App& program, ExitStatus& status) {
-  CLI::App* command = program.add_subcommand("query", "SQL over profiles");
+void add_query_command(Command& program) {
+  Command& command = program.command("query", "SQL over profiles");
   const auto options = std::make_shared<QueryOptions>();
-  add_profile_options(*command, *options);
-  add_part_options(*command, *options);
+  add_profile_options(command, *options);
+  add_part_options(command, *options);
   options->joins_runs = true;
-  command->get_option("files")->required(false)->description(
+  command.flag("files").required(false).describe(
       "files and folders of any format, NAME=FILE to name a profile; then the query: 'SELECT ...'");
-  command->add_option("--to,--until", options->selection.until, "end of the window");
-  CLI::Option* sql =
-      command->add_option("--sql", options->sql, "the query; - reads standard input");
-  command->add_option("-f,--file", options->sql_file, "a file with the query")->excludes(sql);
-  command->add_option("--as", options->names, "names of the profiles, in their order: a, b, ...")
-      ->allow_extra_args(false)
-      ->delimiter(',');
-  add_row_options(*command, *options);
-  command->callback([options, &status] { status = run_query(*options); });
+  command.flag("--to,--until", options->selection.until, "end of the window");
+  command.flag("--sql", options->sql, "the query; - reads standard input");
+  command.flag("-f,--file", options->sql_file, "a file with the query").excludes("--sql");
+  command.flag("--as", options->names, "names of the profiles, in their order: a, b, ...")
+      .one_each()
+      .separated_by(',');
+  add_row_options(command, *options);
+  command.action = [options] { return run_query(*options); };
 }
 
 }  // namespace npuscope::cli

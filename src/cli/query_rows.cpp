@@ -93,24 +93,22 @@ ExitStatus print_query_schema(const RowOptions& options,
   return ExitStatus::done;
 }
 
-void add_row_options(CLI::App& command, RowOptions& options) {
-  CLI::Option* json = command.add_flag("--json", options.json, "print JSON: rows as objects");
-  command.add_flag("--csv", options.csv, "print CSV")->excludes(json);
-  command.add_flag("--markdown", options.markdown, "print a Markdown table")
-      ->excludes(json)
-      ->excludes(command.get_option("--csv"));
+void add_row_options(Command& command, RowOptions& options) {
+  command.flag("--json", options.json, "print JSON: rows as objects");
+  command.flag("--csv", options.csv, "print CSV").excludes("--json");
+  command.flag("--markdown", options.markdown, "print a Markdown table")
+      .excludes("--json")
+      .excludes("--csv");
   command
-      .add_option("--top,--max-rows", options.max_rows,
-                  "rows printed (1000; 0: all, as in JSON and CSV)")
-      ->check(whole_number());
-  command.add_option("--timeout", options.timeout, "stops the query: 500ms, 60s, 5min")
-      ->capture_default_str();
-  command.add_option("--memory", options.memory_mebibytes, "MiB that SQLite may take")
-      ->check(whole_number(16, 1 << 20))
-      ->capture_default_str();
-  command.add_option("--width", options.width, "columns of the text; default: the terminal's")
-      ->check(whole_number(20, 10'000));
-  command.add_flag("--schema", options.schema, "list tables, columns, views and functions");
+      .flag("--top,--max-rows", options.max_rows, "rows printed (1000; 0: all, as in JSON and CSV)")
+      .check(whole_number());
+  command.flag("--timeout", options.timeout, "stops the query: 500ms, 60s, 5min").shows_usual();
+  command.flag("--memory", options.memory_mebibytes, "MiB that SQLite may take")
+      .check(whole_number(16, 1 << 20))
+      .shows_usual();
+  command.flag("--width", options.width, "columns of the text; default: the terminal's")
+      .check(whole_number(20, 10'000));
+  command.flag("--schema", options.schema, "list tables, columns, views and functions");
 }
 
 }  // namespace npuscope::cli

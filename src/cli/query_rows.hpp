@@ -27,7 +27,7 @@ struct RowOptions {
   bool schema = false;
 };
 
-void add_row_options(CLI::App& command, RowOptions& options);
+void add_row_options(Command& command, RowOptions& options);
 std::size_t row_width(const RowOptions& options);
 
 // A usage error for a time that is none.

@@ -48,32 +48,32 @@ ExitStatus print_page(const TextPageOptions& options, ReferencePage page, const 
   return ExitStatus::done;
 }
 
-void add_page_command(CLI::App& command, const char* argument, const char* help, ReferencePage page,
-                      ExitStatus& status) {
+void add_page_command(Command& command, const char* argument, const char* help,
+                      ReferencePage page) {
   const auto options = std::make_shared<TextPageOptions>();
-  command.add_option("name", options->words, help)->type_name(argument);
-  command.add_flag("--json", options->json, "print JSON");
-  command.add_option("--width", options->width, "columns of the text; default: the terminal's")
-      ->check(whole_number(60, 1'000));
-  command.callback([options, page, name = command.get_name(), &status] {
-    status = print_page(*options, page, name.c_str());
-  });
+  command.flag("name", options->words, help).called(argument);
+  command.flag("--json", options->json, "print JSON");
+  command.flag("--width", options->width, "columns of the text; default: the terminal's")
+      .check(whole_number(60, 1'000));
+  command.action = [options, page, name = command.name] {
+    return print_page(*options, page, name.c_str());
+  };
 }
 
 }  // namespace
 
-void add_explain_command(CLI::App& program, ExitStatus& status) {
-  CLI::App* command =
-      program.add_subcommand("explain", "What a word in the heads of pages and columns means");
-  add_page_command(*command, "TERM", "the word, such as 'dominant path'; none: list all",
-                   ReferencePage::glossary, status);
+void add_explain_command(Command& program) {
+  Command& command =
+      program.command("explain", "What a word in the heads of pages and columns means");
+  add_page_command(command, "TERM", "the word, such as 'dominant path'; none: list all",
+                   ReferencePage::glossary);
 }
 
-void add_record_help_command(CLI::App& program, ExitStatus& status) {
-  CLI::App* command = program.add_subcommand(
+void add_record_help_command(Command& program) {
+  Command& command = program.command(
       "record-help", "How to record a profile: the commands of each runtime, and what they cost");
-  add_page_command(*command, "RUNTIME", "the runtime, such as qnn or torq; none: list all",
-                   ReferencePage::recording, status);
+  add_page_command(command, "RUNTIME", "the runtime, such as qnn or torq; none: list all",
+                   ReferencePage::recording);
 }
 
 }  // namespace npuscope::cli

@@ -5,7 +5,7 @@
 #include "cli/compared_sides.hpp"
 #include "cli/documents.hpp"
 #include "cli/gates.hpp"
-#include "cli/report_fleet.hpp"
+#include "cli/fleet_part.hpp"
 #include "cli/target_choice.hpp"
 #include "npuscope/analysis/run_sets.hpp"
 #include "npuscope/base/files.hpp"
@@ -134,32 +134,31 @@ ExitStatus write_report(ReportOptions options) {
 
 }  // namespace
 
-void add_report_command(CLI::App& program, ExitStatus& status) {
-  CLI::App* command = program.add_subcommand(
+void add_report_command(Command& program) {
+  Command& command = program.command(
       "report", "One HTML file with everything: timeline, findings, ops, path, memory, graph");
   const auto options = std::make_shared<ReportOptions>();
-  add_profile_options(*command, *options);
-  command->get_option("files")->required(false);  // --a and --b name theirs
-  add_side_options(*command, options->sides);
-  add_gate_options(*command, *options, "'latency > +3%', 'p95 > 5ms'");
-  command->add_option("--to,--until", options->selection.until, "end of the window");
-  add_part_options(*command, *options);
-  add_fleet_tab_options(*command, options->fleet);
-  add_target_option(*command, options->request.peaks);
+  add_profile_options(command, *options);
+  command.flag("files").required(false);  // --a and --b name theirs
+  add_side_options(command, options->sides);
+  add_gate_options(command, *options, "'latency > +3%', 'p95 > 5ms'");
+  command.flag("--to,--until", options->selection.until, "end of the window");
+  add_part_options(command, *options);
+  add_fleet_tab_options(command, options->fleet);
+  add_target_option(command, options->request.peaks);
   options->joins_runs = true;
-  command->add_option("-o,--output", options->output, "the file")->capture_default_str();
+  command.flag("-o,--output", options->output, "the file").shows_usual();
   command
-      ->add_option("--max-spans", options->request.limits.max_spans,
-                   "spans of a profile's timeline; of more, short ones are merged")
-      ->check(whole_number(1'000, 20'000'000))
-      ->capture_default_str();
+      .flag("--max-spans", options->request.limits.max_spans,
+            "spans of a profile's timeline; of more, short ones are merged")
+      .check(whole_number(1'000, 20'000'000))
+      .shows_usual();
   options->top.set(options->request.top, "rows of each table");
-  options->top.add_option(*command);
-  command->add_flag("--json", options->json,
-                    "print as JSON what the page shows, and write nothing");
-  for (const char* flag : {"--graph", "--github"}) matters_with(flag, {"--a"}, *command);
-  idle_beside("--output", {"--json"}, *command);
-  command->callback([options, &status] {
+  options->top.add_option(command);
+  command.flag("--json", options->json, "print as JSON what the page shows, and write nothing");
+  for (const char* flag : {"--graph", "--github"}) command.matters_with(flag, {"--a"});
+  command.idle_beside("--output", {"--json"});
+  command.action = [options] {
     options->request.arguments = {"npuscope", "report"};
     for (const auto& [flag, files] :
          {std::pair{"", &options->files}, std::pair{"--a", &options->sides.a},
@@ -168,8 +167,8 @@ void add_report_command(CLI::App& program, ExitStatus& status) {
       if (*flag != '\0' && !files->empty()) words.emplace_back(flag);
       words.insert(words.end(), files->begin(), files->end());
     }
-    status = write_report(*options);
-  });
+    return write_report(*options);
+  };
 }
 
 }  // namespace npuscope::cli

@@ -2,20 +2,19 @@
 
 #include <algorithm>
 
-#include "jobs/fleet/fleet_report.hpp"
-#include "npuscope/base/progress.hpp"
+#include "fleet/place/store_place.hpp"
 
 namespace npuscope::cli {
 
-void add_fleet_tab_options(CLI::App& command, FleetTabOptions& options) {
-  command.add_option("--where", options.choice.where, "of a store: only these runs, as SQL");
+void add_fleet_tab_options(Command& command, FleetTabOptions& options) {
+  command.flag("--where", options.where, "of a store: only these runs, as SQL");
   command
-      .add_option("--by", options.choice.by,
-                  "of a store: what latencies are of: device, model, a tag; several with commas")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command.add_option("--along", options.along,
-                     "of a store: what orders its runs for changes of ops; else the tag build");
+      .flag("--by", options.by,
+            "of a store: what latencies are of: device, model, a tag; several with commas")
+      .separated_by(',')
+      .one_each();
+  command.flag("--along", options.along,
+               "of a store: what orders its runs for changes of ops; else the tag build");
 }
 
 std::vector<std::string> take_stores(std::vector<std::string>& files) {
@@ -32,23 +31,10 @@ Status check_fleet_tab(const FleetTabOptions& options, const std::vector<std::st
                        fleet::store_name(stores[1]));
   }
   const bool asks =
-      !options.choice.where.empty() || !options.choice.by.empty() || !options.along.empty();
+      !options.where.empty() || !options.by.empty() || !options.along.empty();
   if (stores.empty() && asks) {
     return usage_error("--where, --by and --along choose runs of a fleet's store; name one");
   }
-  return {};
-}
-
-Status add_fleet_tab(const FleetTabOptions& options, const std::string& store, std::size_t top,
-                     report::ReportPage& page) {
-  auto opened = fleet::open_store(store, fleet::StoreMode::read, fleet::page_limits());
-  if (!opened) return tl::unexpected(opened.error());
-  const BusySign busy("asking the fleet");
-  const auto answers =
-      jobs::fleet_report(**opened, {fleet::store_name(store), options.choice.where},
-                         {options.choice.by, options.along, top});
-  if (!answers) return tl::unexpected(answers.error());
-  page.set_fleet(*answers);
   return {};
 }
 

@@ -5,26 +5,23 @@
 #include <vector>
 
 #include "cli/command.hpp"
-#include "fleet/questions/choice.hpp"
 #include "report/html/report_page.hpp"
 
 namespace npuscope::cli {
 
 struct FleetTabOptions {
-  fleet::Choice choice;
+  std::string where;
+  std::vector<std::string> by;
   std::string along;
 };
 
 // --where, --by and --along, of a store.
-void add_fleet_tab_options(CLI::App& command, FleetTabOptions& options);
+void add_fleet_tab_options(Command& command, FleetTabOptions& options);
 
 // Takes the stores out of the files that were named.
 std::vector<std::string> take_stores(std::vector<std::string>& files);
 
 // A usage error where flags of a store have none.
 Status check_fleet_tab(const FleetTabOptions& options, const std::vector<std::string>& stores);
-
-Status add_fleet_tab(const FleetTabOptions& options, const std::string& store, std::size_t top,
-                     report::ReportPage& page);
 
 }  // namespace npuscope::cli

@@ -1,16 +1,14 @@
 #include "cli/rules_choice.hpp"
 
-#include "cli/flag_values.hpp"
 #include "jobs/named_rules.hpp"
 
 namespace npuscope::cli {
 
-CLI::Option* add_rules_option(CLI::App& command, std::string& name) {
-  CLI::Option* option = command.add_option(
-      "--rules", name,
-      "group by rules: a .toml file, or transformer, operators, kernels, bookkeeping");
-  offer(*option, analysis::Rules::builtin_names());
-  return option;
+Flag& add_rules_option(Command& command, std::string& name) {
+  return command
+      .flag("--rules", name,
+            "group by rules: a .toml file, or transformer, operators, kernels, bookkeeping")
+      .offers(analysis::Rules::builtin_names());
 }
 
 Result<std::optional<analysis::Rules>> chosen_rules(const std::string& name, bool by_given,

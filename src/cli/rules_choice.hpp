@@ -9,7 +9,7 @@
 
 namespace npuscope::cli {
 
-CLI::Option* add_rules_option(CLI::App& command, std::string& name);
+Flag& add_rules_option(Command& command, std::string& name);
 
 // The rules of that name, none without one. They group rows by rule, which --by must not
 // contradict.

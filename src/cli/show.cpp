@@ -79,24 +79,23 @@ ExitStatus show(ShowOptions options) {
 
 }  // namespace
 
-void add_show_command(CLI::App& program, ExitStatus& status) {
-  CLI::App* command = program.add_subcommand(
+void add_show_command(Command& program) {
+  Command& command = program.command(
       "show", "The first page of any profile: latency, where the time goes, findings, ops");
   const auto options = std::make_shared<ShowOptions>();
   options->top.set(10, "rows of each table of the full page");
-  add_document_options(*command, *options);
-  add_part_options(*command, *options);
-  add_target_option(*command, options->request.peaks);
+  add_document_options(command, *options);
+  add_part_options(command, *options);
+  add_target_option(command, options->request.peaks);
   options->joins_runs = true;
   options->takes_snapshots = true;
-  command->add_flag("--full", options->full, "every section, not only the first page");
+  command.flag("--full", options->full, "every section, not only the first page");
   command
-      ->add_option("--section", options->request.sections,
-                   "sections of the full page: ops,units,counters")
-      ->delimiter(',');
-  idle_beside("--full", {"--json", "--csv"}, *command);
-  matters_with("--top", {"--full", "--section", "--json", "--csv"}, *command);
-  command->callback([options, &status] { status = show(*options); });
+      .flag("--section", options->request.sections, "sections of the full page: ops,units,counters")
+      .separated_by(',');
+  command.idle_beside("--full", {"--json", "--csv"});
+  command.matters_with("--top", {"--full", "--section", "--json", "--csv"});
+  command.action = [options] { return show(*options); };
 }
 
 }  // namespace npuscope::cli

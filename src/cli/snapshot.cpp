@@ -53,15 +53,15 @@ ExitStatus snapshot(SnapshotOptions options) {
 
 }  // namespace
 
-void add_snapshot_command(CLI::App& program, ExitStatus& status) {
-  CLI::App* command = program.add_subcommand(
+void add_snapshot_command(Command& program) {
+  Command& command = program.command(
       "snapshot", "Keep the numbers of runs as a small file, a side of diff that git can hold");
   const auto options = std::make_shared<SnapshotOptions>();
-  add_profile_options(*command, *options);
-  command->add_option("--to,--until", options->selection.until, "end of the window");
-  command->add_option("-o,--output", options->output, "the file; baseline.npu")->required();
-  command->add_flag("--json", options->json, "print as JSON what was written");
-  command->callback([options, &status] { status = snapshot(*options); });
+  add_profile_options(command, *options);
+  command.flag("--to,--until", options->selection.until, "end of the window");
+  command.flag("-o,--output", options->output, "the file; baseline.npu").required();
+  command.flag("--json", options->json, "print as JSON what was written");
+  command.action = [options] { return snapshot(*options); };
 }
 
 }  // namespace npuscope::cli

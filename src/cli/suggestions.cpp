@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "base/near_names.hpp"
@@ -13,18 +15,17 @@ std::string meant_name(const std::vector<std::string>& names, const std::string&
   return did_you_mean(all, word);
 }
 
-std::string meant_command(const CLI::App& app, const std::string& word) {
+std::string meant_command(const Command& command, const std::string& word) {
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
-  }
+  for (const Command& each : command.commands) names.push_back(each.name);
   return meant_name(names, word);
 }
 
-std::string meant_flag(const CLI::App& command, const std::string& flag) {
+std::string meant_flag(const Command& command, const std::string& flag) {
   std::vector<std::string> names;
-  for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  for (const Flag& each : command.flags) {
+    std::copy_if(each.names.begin(), each.names.end(), std::back_inserter(names),
+                 [](const std::string& name) { return name.starts_with("--"); });
   }
   return meant_name(names, flag.substr(0, flag.find('=')));
 }

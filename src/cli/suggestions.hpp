@@ -6,14 +6,15 @@
 //   meant_name({"wall", "work"}, "wal")  " (did you mean 'wall'?)"
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
+
+#include "cli/flags.hpp"
 
 namespace npuscope::cli {
 
 std::string meant_name(const std::vector<std::string>& names, const std::string& word);
-std::string meant_command(const CLI::App& app, const std::string& word);
-std::string meant_flag(const CLI::App& command, const std::string& flag);
+std::string meant_command(const Command& command, const std::string& word);
+std::string meant_flag(const Command& command, const std::string& flag);
 
 }  // namespace npuscope::cli

@@ -3,24 +3,24 @@
 #include <iterator>
 #include <sstream>
 
-#include "cli/flag_values.hpp"
 #include "npu/target/target_file.hpp"
 
 namespace npuscope::cli {
 
-void offer_targets(const CLI::Option& option) {
+std::vector<std::string> target_names() {
   std::string names = npu::builtin_target_names();
   std::erase(names, ',');
   std::istringstream words(names);
-  offer(option, {std::istream_iterator<std::string>(words), {}});
+  return {std::istream_iterator<std::string>(words), {}};
 }
 
-void add_target_option(CLI::App& command, report::PeakText& peaks) {
-  offer_targets(
-      *command.add_option("--target", peaks.target,
-                          "hardware description for peak rates: " + npu::builtin_target_names() +
-                              " or a .toml file; default: by device, else NPUSCOPE_TARGET or the "
-                              "configuration file"));
+void add_target_option(Command& command, report::PeakText& peaks) {
+  command
+      .flag("--target", peaks.target,
+            "hardware description for peak rates: " + npu::builtin_target_names() +
+                " or a .toml file; default: by device, else NPUSCOPE_TARGET or the configuration "
+                "file")
+      .offers(target_names());
 }
 
 }  // namespace npuscope::cli

@@ -96,33 +96,33 @@ ExitStatus timeline(const TimelineOptions& options) {
 
 }  // namespace
 
-void add_timeline_command(CLI::App& program, ExitStatus& status) {
-  CLI::App* command = program.add_subcommand(
+void add_timeline_command(Command& program) {
+  Command& command = program.command(
       "timeline", "What ran when: a row per unit or group of ops, gaps, overlap, concurrency");
   const auto options = std::make_shared<TimelineOptions>();
   options->top.set(40, "rows drawn, those with most work");
-  add_document_options(*command, *options);
+  add_document_options(command, *options);
   options->joins_runs = true;
-  add_choice(*command, "--by", options->by, row_groupings, "what a row is of");
+  add_choice(command, "--by", options->by, row_groupings, "what a row is of");
   add_choice<std::optional<RowOrder>>(
-      *command, "--order", options->order,
+      command, "--order", options->order,
       {{"profile", RowOrder::profile}, {"start", RowOrder::start}, {"work", RowOrder::work}},
       "order of the rows; default: what fits them");
-  add_choice(*command, "--letters", options->letters, optional_groupings(),
+  add_choice(command, "--letters", options->letters, optional_groupings(),
              "draw letters: of what most of a column was");
-  command->add_option("--gaps", options->gaps, "idle intervals listed, the longest")
-      ->check(whole_number(0, 10'000))
-      ->capture_default_str();
-  add_part_options(*command, *options);
-  CLI::Option* ascii = command->add_flag("--ascii", options->ascii, "draw with ASCII only");
-  command->add_flag("--blocks", options->blocks, "draw with block characters, also into a file")
-      ->excludes(ascii);
-  add_picture_options(*command, options->picture);
-  add_choice(*command, "--colours,--colors", options->colours, row_groupings,
+  command.flag("--gaps", options->gaps, "idle intervals listed, the longest")
+      .check(whole_number(0, 10'000))
+      .shows_usual();
+  add_part_options(command, *options);
+  command.flag("--ascii", options->ascii, "draw with ASCII only");
+  command.flag("--blocks", options->blocks, "draw with block characters, also into a file")
+      .excludes("--ascii");
+  add_picture_options(command, options->picture);
+  add_choice(command, "--colours,--colors", options->colours, row_groupings,
              "what the colours of the picture tell apart");
-  matters_with("--colours", {"--svg"}, *command);
-  for (const char* flag : {"--ascii", "--blocks"}) idle_beside(flag, {"--json", "--csv"}, *command);
-  command->callback([options, &status] { status = timeline(*options); });
+  command.matters_with("--colours", {"--svg"});
+  for (const char* flag : {"--ascii", "--blocks"}) command.idle_beside(flag, {"--json", "--csv"});
+  command.action = [options] { return timeline(*options); };
 }
 
 }  // namespace npuscope::cli

@@ -33,29 +33,28 @@ ExitStatus annotate(const jobs::TorqAnnotateRequest& request) {
   return ExitStatus::done;
 }
 
-void add_torq_annotate(CLI::App& torq, ExitStatus& status) {
+void add_torq_annotate(Command& torq) {
   auto request = std::make_shared<jobs::TorqAnnotateRequest>();
-  CLI::App* command = torq.add_subcommand("annotate", "Join a runtime log with debug information");
-  command->add_option("debug", request->debug, "folder or file of debug information, as MLIR text")
-      ->required();
-  command->add_option("runtime", request->runtime, "the runtime log")->required();
-  command->add_option("output", request->output, "what to write: OUT.csv, OUT.xlsx or OUT.pb")
-      ->required();
-  command->add_option("--source", request->sources, "folder to look for the model's source in")
-      ->allow_extra_args(false)
-      ->type_name("DIR");
+  Command& command = torq.command("annotate", "Join a runtime log with debug information");
+  command.flag("debug", request->debug, "folder or file of debug information, as MLIR text")
+      .required();
+  command.flag("runtime", request->runtime, "the runtime log").required();
+  command.flag("output", request->output, "what to write: OUT.csv, OUT.xlsx or OUT.pb").required();
+  command.flag("--source", request->sources, "folder to look for the model's source in")
+      .one_each()
+      .called("DIR");
   add_choice<std::optional<torq::OlderForm>>(
-      *command, "--format", request->older,
+      command, "--format", request->older,
       {{"current", std::nullopt},
        {"old-host", torq::OlderForm::host},
        {"nss", torq::OlderForm::nss}},
       "columns of a .csv: old-host are those of 2026-01, nss of 2025-10");
-  command->add_option("--mhz", request->mhz, "clock of the estimates in a .pb")
-      ->check(real_number(min_mhz, max_mhz))
-      ->capture_default_str();
-  command->add_flag("--keep-going", request->keep_going,
-                    "leave the rows of dispatches out that have no debug information");
-  command->callback([request, &status] { status = annotate(*request); });
+  command.flag("--mhz", request->mhz, "clock of the estimates in a .pb")
+      .check(real_number(min_mhz, max_mhz))
+      .shows_usual();
+  command.flag("--keep-going", request->keep_going,
+               "leave the rows of dispatches out that have no debug information");
+  command.action = [request] { return annotate(*request); };
 }
 
 // --- overview ---
@@ -90,29 +89,27 @@ ExitStatus overview(const TorqOverviewOptions& options) {
   return status_of({}, overviews->notes);
 }
 
-void add_torq_overview(CLI::App& torq, ExitStatus& status) {
+void add_torq_overview(Command& torq) {
   auto options = std::make_shared<TorqOverviewOptions>();
-  CLI::App* command = torq.add_subcommand("overview", "Where the time of a run went, in rows");
+  Command& command = torq.command("overview", "Where the time of a run went, in rows");
   command
-      ->add_option("files", options->files,
-                   "runtime logs with their debug information, annotated .csv, or .pb traces")
-      ->required();
-  command->add_option("--wall-time", options->wall_time, "file with the seconds of the whole run")
-      ->type_name("FILE");
-  const auto take = [options](const CLI::results_t& words) {
-    options->upstream =
-        words.empty() || words[0].empty() || words[0] == "{}" ? "metrics" : words[0];
+      .flag("files", options->files,
+            "runtime logs with their debug information, annotated .csv, or .pb traces")
+      .required();
+  command.flag("--wall-time", options->wall_time, "file with the seconds of the whole run")
+      .called("FILE");
+  const auto take = [options](const std::vector<std::string>& words) {
+    options->upstream = words.empty() ? "metrics" : words.front();
     return options->upstream == "metrics" || options->upstream == "scrape";
   };
   command
-      ->add_option("--upstream", take,
-                   "as the vendor's tools print it: metrics (the default), or scrape")
-      ->expected(0, 1)
-      ->type_name("[metrics|scrape]");
-  command->add_flag("--explain", options->explain, "say what each row means");
+      .add("--upstream", take, "as the vendor's tools print it: metrics (the default), or scrape")
+      .values(0, 1)
+      .called("[metrics|scrape]");
+  command.flag("--explain", options->explain, "say what each row means");
   options->form.top.cut_when_printed();
-  add_page_options(*command, options->form);
-  command->callback([options, &status] { status = overview(*options); });
+  add_page_options(command, options->form);
+  command.action = [options] { return overview(*options); };
 }
 
 // --- timeline ---
@@ -154,35 +151,32 @@ ExitStatus timeline(const TorqTimelineOptions& options) {
   return printed == ExitStatus::done ? status_of({}, answer->notes) : printed;
 }
 
-void add_torq_timeline(CLI::App& torq, ExitStatus& status) {
+void add_torq_timeline(Command& torq) {
   auto options = std::make_shared<TorqTimelineOptions>();
-  CLI::App* command =
-      torq.add_subcommand("timeline", "The compiler's estimates against what was measured");
+  Command& command = torq.command("timeline", "The compiler's estimates against what was measured");
   command
-      ->add_option("files", options->files,
-                   "timelines of the compiler, debug information, runtime logs; several at once")
-      ->required();
-  command->add_option("--format,--to", options->format, "also write a trace: perfetto")
-      ->check(one_of({"perfetto"}))
-      ->type_name("perfetto");
-  command->add_option("-o,--output", options->output, "the trace")->type_name("FILE");
-  command->add_option("--mhz", options->mhz, "clock that the estimates are taken at")
-      ->check(real_number(min_mhz, max_mhz))
-      ->capture_default_str();
+      .flag("files", options->files,
+            "timelines of the compiler, debug information, runtime logs; several at once")
+      .required();
+  command.flag("--format,--to", options->format, "also write a trace: perfetto")
+      .check(one_of({"perfetto"}))
+      .called("perfetto");
+  command.flag("-o,--output", options->output, "the trace").called("FILE");
+  command.flag("--mhz", options->mhz, "clock that the estimates are taken at")
+      .check(real_number(min_mhz, max_mhz))
+      .shows_usual();
   options->form.top.set(20, "programs");
-  add_page_options(*command, options->form);
-  command->callback([options, &status] { status = timeline(*options); });
+  add_page_options(command, options->form);
+  command.action = [options] { return timeline(*options); };
 }
 
 }  // namespace
 
-void add_torq_command(CLI::App& program, ExitStatus& status) {
-  CLI::App* command =
-      program.add_subcommand("torq", "Synaptics Torq: annotate, overview, timeline");
-  command->require_subcommand(1);
-  add_torq_annotate(*command, status);
-  add_torq_overview(*command, status);
-  add_torq_timeline(*command, status);
+void add_torq_command(Command& program) {
+  Command& command = program.command("torq", "Synaptics Torq: annotate, overview, timeline");
+  add_torq_annotate(command);
+  add_torq_overview(command);
+  add_torq_timeline(command);
 }
 
 }  // namespace npuscope::cli

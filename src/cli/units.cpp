@@ -29,16 +29,16 @@ ExitStatus units(UnitsOptions options) {
 
 }  // namespace
 
-void add_units_command(CLI::App& program, ExitStatus& status) {
-  CLI::App* command = program.add_subcommand(
+void add_units_command(Command& program) {
+  Command& command = program.command(
       "units", "How busy the hardware was, what it waited for, overlap and imbalance");
   const auto options = std::make_shared<UnitsOptions>();
   options->top.set(options->request.top);
-  add_document_options(*command, *options);
+  add_document_options(command, *options);
   options->joins_runs = true;
-  add_choice(*command, "--by", options->request.by, unit_groupings, "what a row is of");
-  add_part_options(*command, *options);
-  command->callback([options, &status] { status = units(*options); });
+  add_choice(command, "--by", options->request.by, unit_groupings, "what a row is of");
+  add_part_options(command, *options);
+  command.action = [options] { return units(*options); };
 }
 
 }  // namespace npuscope::cli

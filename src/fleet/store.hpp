@@ -91,13 +91,6 @@ enum class StoreMode : std::uint8_t {
 Result<std::unique_ptr<Store>> open_store(const std::filesystem::path& path, StoreMode mode,
                                           const query::Limits& limits = {});
 
-// Whether that is the address of a store, a folder with fleet.db or a file that begins as a store's
-// does.
-bool is_store(const std::string& path);
-
-// What pages and errors call the store that is opened so: without a password.
-std::string store_name(const std::string& path);
-
 // Of pages: a large store takes minutes, and whoever waits can stop it.
 inline query::Limits page_limits() { return {.time = std::chrono::minutes(30)}; }
 

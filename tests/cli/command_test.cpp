@@ -238,22 +238,6 @@ TEST(Program, AnEmptyValueBehindAnEqualsSignIsNotTheNextFlag) {
   EXPECT_EQ(outcome.errors, "npuscope: --model= has no value; see npuscope --help\n");
 }
 
-TEST(Numbers, AreCheckedAgainstWhatIsMeant) {
-  const auto whole = [](const char* text) { return whole_number(1, 40)(text); };
-  EXPECT_EQ(whole("1"), "");
-  EXPECT_EQ(whole("40"), "");
-  for (const char* text : {"0", "41", "-1", "", "4.0", "0x4", " 4", "4 ", "99999999999999999999"}) {
-    EXPECT_EQ(whole_number(1, 40)(text),
-              fmt::format("{} is not a whole number from 1 to 40", text));
-  }
-  EXPECT_EQ(whole_number()("99999999999999999999"),
-            "99999999999999999999 is not a whole number from 0 on");
-  EXPECT_EQ(real_number(0, 10)("2.5"), "");
-  for (const char* text : {"nan", "inf", "-1", "1e300", "", "1,5"}) {
-    EXPECT_EQ(real_number(0, 10)(text), fmt::format("{} is not a number from 0 to 10", text));
-  }
-}
-
 TEST(Program, ResultsThatCannotBePrintedAreStatusFour) {
   for (const Outcome& outcome :
        {run_npuscope({"--help"}, "> /dev/full"), run_npuscope_model({"--list"}, "> /dev/full")}) {

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "fleet/clickhouse/address.hpp"
+#include "fleet/place/clickhouse_address.hpp"
 #include "fleet/clickhouse/http.hpp"
 #include "fleet/clickhouse/native_block.hpp"
 #include "fleet/clickhouse/tab_separated.hpp"

@@ -116,11 +116,8 @@ std::vector<std::string> foreign_includes_of(const fs::path& file) {
 std::map<std::string, std::set<std::string>> links_of(const std::string& cmake) {
   static const std::string start = "npuscope_layer(";
   std::map<std::string, std::set<std::string>> links{
-      // the program, and npuscope_version, which names what it is built with
-      {"cli",
-       {"CLI11::CLI11", "SQLite::SQLite3", "TBB::tbb", "ZLIB::ZLIB", "nlohmann_json::nlohmann_json",
-        "simdjson::simdjson", "tomlplusplus::tomlplusplus", "xlsxwriter::xlsxwriter",
-        "xxHash::xxhash", "zstd::libzstd_shared"}}};
+      // the programs, and npuscope_parser
+      {"cli", {"CLI11::CLI11", "nlohmann_json::nlohmann_json"}}};
   for (auto at = cmake.find(start); at != std::string::npos; at = cmake.find(start, at + 1)) {
     const auto first = at + start.size();
     std::istringstream words(cmake.substr(first, cmake.find(')', first) - first));

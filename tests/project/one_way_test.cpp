@@ -57,6 +57,11 @@ const Way objects_of_threads{{"thread_local"},
                                  {"base/per_thread.hpp", "PerThread, and what it is for"},
                              }};
 
+// Its headers take seconds to compile.
+const Way command_lines_read{
+    {"CLI/CLI.hpp", "CLI::"},
+    {{"cli/parser/parser.cpp", "parse_line() of what flags.hpp declares"}}};
+
 std::string text_of(const fs::path& file) {
   std::ifstream in(file);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -107,6 +112,8 @@ TEST(OneWay, ReadsTheNumbersInText) { expect_only_the_listed(numbers_in_text); }
 TEST(OneWay, WritesJson) { expect_only_the_listed(json_written); }
 
 TEST(OneWay, WritesTraceEvents) { expect_only_the_listed(trace_events_written); }
+
+TEST(OneWay, ReadsCommandLines) { expect_only_the_listed(command_lines_read); }
 
 TEST(OneWay, KeepsObjectsOfThreads) { expect_only_the_listed(objects_of_threads); }
 

@@ -8,11 +8,11 @@
 //   torq.cpp      Synaptics Torq: a program of its own, timeline, debug information
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
 
+#include "cli/flags.hpp"
 #include "npu/graph/import_onnx.hpp"
 #include "npu/target/target_file.hpp"
 #include "npuscope/base/result.hpp"
@@ -34,8 +34,8 @@ class CompileArchitecture {
   virtual Status compile(const CompileArguments& arguments, const npu::TargetFile& target) = 0;
 };
 
-std::unique_ptr<CompileArchitecture> add_nsp_compilation(CLI::App& command);
-std::unique_ptr<CompileArchitecture> add_ipu_compilation(CLI::App& command);
-std::unique_ptr<CompileArchitecture> add_torq_compilation(CLI::App& command);
+std::unique_ptr<CompileArchitecture> add_nsp_compilation(Command& command);
+std::unique_ptr<CompileArchitecture> add_ipu_compilation(Command& command);
+std::unique_ptr<CompileArchitecture> add_torq_compilation(Command& command);
 
 }  // namespace npuscope::cli

@@ -1,7 +1,7 @@
 // npuscope compile: ONNX to an instrumented program.
 #include "cli/command.hpp"
 
-#include <algorithm>
+#include <ranges>
 
 #include "cli/compile/architecture.hpp"
 #include "cli/target_choice.hpp"
@@ -17,7 +17,7 @@ constexpr std::uint64_t max_batch = 1 << 30;
 struct JoinedCompiler {
   npu::TargetArchitecture architecture;
   std::unique_ptr<CompileArchitecture> compiler;
-  std::vector<const CLI::Option*> flags;
+  std::vector<const Flag*> flags;
 };
 
 struct Compilation {
@@ -26,16 +26,15 @@ struct Compilation {
   std::vector<JoinedCompiler> architectures;
 };
 
-using JoinCompiler = std::unique_ptr<CompileArchitecture>(CLI::App&);
+using JoinCompiler = std::unique_ptr<CompileArchitecture>(Command&);
 
 // The help shows the flags of an architecture under `title`.
-void join(CLI::App& command, Compilation& compilation, npu::TargetArchitecture architecture,
+void join(Command& command, Compilation& compilation, npu::TargetArchitecture architecture,
           const char* title, JoinCompiler* add) {
-  const std::size_t before = command.get_options().size();
-  command.option_defaults()->group(title);
+  const std::size_t before = command.flags.size();
+  command.begin_group(title);
   JoinedCompiler joined{architecture, add(command), {}};
-  const auto options = std::as_const(command).get_options();
-  joined.flags.assign(options.begin() + std::ptrdiff_t(before), options.end());
+  for (const Flag& flag : command.flags | std::views::drop(before)) joined.flags.push_back(&flag);
   compilation.architectures.push_back(std::move(joined));
 }
 
@@ -55,10 +54,10 @@ Status take_symbols(Compilation& compilation) {
 
 Status refuse_flags(const JoinedCompiler& joined, const CompileArguments& arguments,
                     npu::TargetArchitecture wanted) {
-  for (const CLI::Option* flag : joined.flags) {
-    if (flag->count() == 0) continue;
+  for (const Flag* flag : joined.flags) {
+    if (!flag->is_given) continue;
     return usage_error("{} is for a {}; {} is a {}: leave it out, or choose another --target",
-                       flag->get_name(), npu::family_of(joined.architecture), arguments.target,
+                       flag->name(), npu::family_of(joined.architecture), arguments.target,
                        npu::family_of(wanted));
   }
   return {};
@@ -90,46 +89,46 @@ Status compile(Compilation& compilation) {
   return chosen->compile(arguments, *target);
 }
 
-void add_common_flags(CLI::App& command, Compilation& compilation) {
+void add_common_flags(Command& command, Compilation& compilation) {
   CompileArguments& arguments = compilation.arguments;
-  command.add_option("-m,--model,model_file", arguments.model, "the ONNX file")->required();
-  offer_targets(
-      *command.add_option("--target", arguments.target,
-                          npu::builtin_target_names() +
-                              " or a .toml file; default: NPUSCOPE_TARGET, else the configuration "
-                              "file's, else aic100"));
+  command.flag("-m,--model,model_file", arguments.model, "the ONNX file").required();
   command
-      .add_option("--onnx-define-symbol", compilation.symbols,
-                  "value of a symbolic dimension: name,value (repeatable)")
-      ->take_all();
+      .flag("--target", arguments.target,
+            npu::builtin_target_names() +
+                " or a .toml file; default: NPUSCOPE_TARGET, else the configuration file's, else "
+                "aic100")
+      .offers(target_names());
+  command.flag("--onnx-define-symbol", compilation.symbols,
+               "value of a symbolic dimension: name,value (repeatable)");
   command
-      .add_option("--batchsize", arguments.import.batch,
-                  "batch of the model, symbolic or another than it has")
-      ->check(whole_number(1, max_batch));
-  command.add_flag("--allow-unknown", arguments.import.allow_unknown,
-                   "treat unsupported operators as elementwise instead of failing");
-  command.add_option("-o,--output", arguments.output,
-                     "the program, of targets whose program is one file");
-  command.add_flag("--json", arguments.json, "print what was compiled as JSON");
+      .flag("--batchsize", arguments.import.batch,
+            "batch of the model, symbolic or another than it has")
+      .check(whole_number(1, max_batch));
+  command.flag("--allow-unknown", arguments.import.allow_unknown,
+               "treat unsupported operators as elementwise instead of failing");
+  command.flag("-o,--output", arguments.output,
+               "the program, of targets whose program is one file");
+  command.flag("--json", arguments.json, "print what was compiled as JSON");
 }
 
 }  // namespace compile_command
 
-void add_compile_command(CLI::App& program, ExitStatus& status) {
+void add_compile_command(Command& program) {
   using namespace compile_command;
   auto compilation = std::make_shared<Compilation>();
-  CLI::App& command = *program.add_subcommand(
-      "compile", "Compile an ONNX model into an instrumented program for a target");
+  Command& command =
+      program.command("compile", "Compile an ONNX model into an instrumented program for a target");
   add_common_flags(command, *compilation);
   join(command, *compilation, npu::TargetArchitecture::nsp, "Cloud AI 100 and Hexagon",
        add_nsp_compilation);
   join(command, *compilation, npu::TargetArchitecture::ipu, "SigmaStar IPU", add_ipu_compilation);
   join(command, *compilation, npu::TargetArchitecture::torq, "Synaptics Torq",
        add_torq_compilation);
-  matters_with("--torq-timeline-form", {"--torq-dump-profiling"}, command);
-  command.callback([&status, compilation] {
-    if (auto done = compile(*compilation); !done) status = report(done.error());
-  });
+  command.matters_with("--torq-timeline-form", {"--torq-dump-profiling"});
+  command.action = [compilation] {
+    const Status done = compile(*compilation);
+    return done ? ExitStatus::done : report(done.error());
+  };
 }
 
 }  // namespace npuscope::cli

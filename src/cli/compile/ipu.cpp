@@ -22,17 +22,17 @@ constexpr std::string_view image_suffix = "_sgsimg.img";
 
 class IpuCompilation : public CompileArchitecture {
  public:
-  explicit IpuCompilation(CLI::App& command) {
-    command.add_option("--batch", options_.batch, "images that the offline model computes at once")
-        ->check(whole_number(1, 1024))
-        ->capture_default_str();
+  explicit IpuCompilation(Command& command) {
+    command.flag("--batch", options_.batch, "images that the offline model computes at once")
+        .check(whole_number(1, 1024))
+        .shows_usual();
     using npu::ipu::BatchMode;
     add_choice<BatchMode>(
         command, "--batch_mode,--batch-mode", options_.batch_mode,
         {{"n_buf", BatchMode::n_buf}, {"one_buf", BatchMode::one_buf}},
         "n_buf: a buffer for each image; one_buf: one for all, of this batch only");
-    command.add_option("--ipu-cores", options_.cores, "cores to use; default all")
-        ->check(whole_number(1, 2));
+    command.flag("--ipu-cores", options_.cores, "cores to use; default all")
+        .check(whole_number(1, 2));
   }
 
   Status compile(const CompileArguments& arguments, const npu::TargetFile&) override {
@@ -101,7 +101,7 @@ class IpuCompilation : public CompileArchitecture {
 
 }  // namespace compile_command
 
-std::unique_ptr<CompileArchitecture> add_ipu_compilation(CLI::App& command) {
+std::unique_ptr<CompileArchitecture> add_ipu_compilation(Command& command) {
   return std::make_unique<compile_command::IpuCompilation>(command);
 }
 

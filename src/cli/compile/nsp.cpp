@@ -137,85 +137,77 @@ Status build(const NspArguments& arguments, const std::string& model, bool json)
   return {};
 }
 
-void add_vendor_flags(CLI::App& command, NspArguments& arguments) {
+void add_vendor_flags(Command& command, NspArguments& arguments) {
   // Accepted so that scripts carry over; the reference NPU needs none of them.
   for (const char* flag : {"--aic-hw", "--compile-only", "-v,--verbose"}) {
-    command.add_flag(flag, arguments.ignored_flag, "accepted for the vendor's scripts, no effect")
-        ->group("Accepted without effect");
+    command.flag(flag, arguments.ignored_flag, "accepted for the vendor's scripts, no effect")
+        .under("Accepted without effect");
   }
   for (const char* option : {"--aic-hw-version", "--custom-IO-list-file", "--mdts-mos"}) {
-    command
-        .add_option(option, arguments.ignored_value, "accepted for the vendor's scripts, no effect")
-        ->group("Accepted without effect");
+    command.flag(option, arguments.ignored_value, "accepted for the vendor's scripts, no effect")
+        .under("Accepted without effect");
   }
 }
 
 // Flags that change what a program does, in ways that the reference NPU cannot: without effect they
 // would make every figure wrong.
-void add_refused_flags(CLI::App& command) {
+void add_refused_flags(Command& command) {
   command
-      .add_flag_callback(
-          "--mxfp6-matmul",
-          [] {
-            throw CLI::ValidationError(
-                "-mxfp6-matmul",
-                "the reference NPU has no block-compressed weights; compile without it");
-          },
-          "block-compressed weights, which the reference NPU does not have")
-      ->group("Refused");
+      .add("--mxfp6-matmul",
+           Refusal{"-mxfp6-matmul: the reference NPU has no block-compressed weights; compile "
+                   "without it"},
+           "block-compressed weights, which the reference NPU does not have")
+      .under("Refused");
 }
 
-void add_instrumentation_flags(CLI::App& command, NspArguments& arguments) {
+void add_instrumentation_flags(Command& command, NspArguments& arguments) {
   npu::nsp::CompileOptions& options = arguments.request.options;
   command
-      .add_option("--stats-level,--aic-stats-level", options.stats_level,
-                  "what the statistics buffer records: 40 threads, DDR and PMU; 50 I/O ports; "
-                  "70 every operator; 100 PMU per operator")
-      ->capture_default_str();
+      .flag("--stats-level,--aic-stats-level", options.stats_level,
+            "what the statistics buffer records: 40 threads, DDR and PMU; 50 I/O ports; "
+            "70 every operator; 100 PMU per operator")
+      .shows_usual();
   command
-      .add_option("--stats-batchsize,--aic-stats-batchsize", options.stats_batch_size,
-                  "inferences that one run counts as; default: the batch of the model")
-      ->check(whole_number(1));
-  command.add_flag("--ddr-stats,--aic-ddr-stats", options.ddr_stats, "DDR traffic per core");
-  command.add_option("--aic-pmu-recipe", arguments.request.pmu_recipe,
-                     "events of a recipe: " + pmu_recipes_help());
-  command.add_option(
-      "--aic-pmu-events", arguments.pmu_events,
-      "up to 8 events, by name or hexadecimal code (3F,70,200): " + pmu_events_help());
+      .flag("--stats-batchsize,--aic-stats-batchsize", options.stats_batch_size,
+            "inferences that one run counts as; default: the batch of the model")
+      .check(whole_number(1));
+  command.flag("--ddr-stats,--aic-ddr-stats", options.ddr_stats, "DDR traffic per core");
+  command.flag("--aic-pmu-recipe", arguments.request.pmu_recipe,
+               "events of a recipe: " + pmu_recipes_help());
+  command.flag("--aic-pmu-events", arguments.pmu_events,
+               "up to 8 events, by name or hexadecimal code (3F,70,200): " + pmu_events_help());
   command
-      .add_option("--aic-op-stats-verbosity", options.op_stats_verbosity,
-                  "2: operands and attributes of every operator in the program")
-      ->capture_default_str();
+      .flag("--aic-op-stats-verbosity", options.op_stats_verbosity,
+            "2: operands and attributes of every operator in the program")
+      .shows_usual();
   command
-      .add_option("--aic-profiling-type", arguments.profiling_types,
-                  "stats or trace: the same as -stats-level=70")
-      ->take_all()
-      ->type_name("stats|trace|raw_device_stats|latency");
+      .flag("--aic-profiling-type", arguments.profiling_types,
+            "stats or trace: the same as -stats-level=70")
+      .called("stats|trace|raw_device_stats|latency");
 }
 
-void add_program_flags(CLI::App& command, NspArguments& arguments) {
+void add_program_flags(Command& command, NspArguments& arguments) {
   npu::nsp::BuildRequest& request = arguments.request;
-  command.add_option("--aic-binary-dir", arguments.binary_dir, "folder for programqpc.bin");
-  command.add_option("--aic-num-cores", request.options.cores, "cores to use; default all")
-      ->check(whole_number(1));
-  command.add_option("--mdp-load-partition-config", arguments.load_partition,
-                     "JSON file that names the devices that share the model");
-  command.add_option("--mdp-dump-partition-config", arguments.dump_partition,
-                     "write the devices of this compilation as such a file");
-  command.add_flag("--convert-to-fp16", request.options.convert_to_fp16,
-                   "float32 tensors become float16");
-  command.add_flag("--retained-state", request.options.retained_state,
-                   "X and X_RetainedState stay on the device");
-  command.add_option("--network-specialization-config", request.specializations,
-                     "JSON file with a list of specialisations; each becomes a network");
-  command.add_flag("--aic-perf-metrics", arguments.perf_metrics,
-                   "print what the compiler estimates");
-  command.add_flag("--aic-perf-warnings", arguments.perf_warnings, "print performance warnings");
+  command.flag("--aic-binary-dir", arguments.binary_dir, "folder for programqpc.bin");
+  command.flag("--aic-num-cores", request.options.cores, "cores to use; default all")
+      .check(whole_number(1));
+  command.flag("--mdp-load-partition-config", arguments.load_partition,
+               "JSON file that names the devices that share the model");
+  command.flag("--mdp-dump-partition-config", arguments.dump_partition,
+               "write the devices of this compilation as such a file");
+  command.flag("--convert-to-fp16", request.options.convert_to_fp16,
+               "float32 tensors become float16");
+  command.flag("--retained-state", request.options.retained_state,
+               "X and X_RetainedState stay on the device");
+  command.flag("--network-specialization-config", request.specializations,
+               "JSON file with a list of specialisations; each becomes a network");
+  command.flag("--aic-perf-metrics", arguments.perf_metrics, "print what the compiler estimates");
+  command.flag("--aic-perf-warnings", arguments.perf_warnings, "print performance warnings");
 }
 
 class NspCompilation : public CompileArchitecture {
  public:
-  explicit NspCompilation(CLI::App& command) : command_(command) {
+  explicit NspCompilation(Command& command) : command_(command) {
     add_program_flags(command, arguments_);
     add_instrumentation_flags(command, arguments_);
     add_vendor_flags(command, arguments_);
@@ -236,7 +228,7 @@ class NspCompilation : public CompileArchitecture {
     request.target = common.target;
     request.import = common.import;
     if (auto ok = take_pmu_events(arguments_); !ok) return ok;
-    if (auto ok = take_profiling_types(arguments_, command_.count("--stats-level") > 0); !ok) {
+    if (auto ok = take_profiling_types(arguments_, command_.has("--stats-level")); !ok) {
       return ok;
     }
     if (auto ok = take_partition(arguments_); !ok) return ok;
@@ -245,13 +237,13 @@ class NspCompilation : public CompileArchitecture {
   }
 
  private:
-  const CLI::App& command_;
+  const Command& command_;
   NspArguments arguments_;
 };
 
 }  // namespace compile_command
 
-std::unique_ptr<CompileArchitecture> add_nsp_compilation(CLI::App& command) {
+std::unique_ptr<CompileArchitecture> add_nsp_compilation(Command& command) {
   return std::make_unique<compile_command::NspCompilation>(command);
 }
 

@@ -38,20 +38,20 @@ Status make_folder(const fs::path& folder) {
 
 class TorqCompiler : public CompileArchitecture {
  public:
-  explicit TorqCompiler(CLI::App& command) {
-    command.add_flag("--torq-enable-profiling", arguments_.profiling,
-                     "estimate cycles; debug information has them");
-    command.add_option("--torq-dump-profiling", arguments_.timeline,
-                       "write the estimated timeline (.csv)");
+  explicit TorqCompiler(Command& command) {
+    command.flag("--torq-enable-profiling", arguments_.profiling,
+                 "estimate cycles; debug information has them");
+    command.flag("--torq-dump-profiling", arguments_.timeline,
+                 "write the estimated timeline (.csv)");
     using torq::TimelineVersion;
     add_choice<TimelineVersion>(
         command, "--torq-timeline-form", arguments_.timeline_form,
         {{"tasks", TimelineVersion::task_id}, {"ids", TimelineVersion::ids}},
         "its columns: tasks (the current), ids (ID, Start, End, Location, Op Type)");
-    command.add_option("--dump-compilation-phases-to", arguments_.phase_folder,
-                       "folder for debug information as one text, as until 2026-02");
-    command.add_option("--torq-debug-info", arguments_.debug_folder,
-                       "folder for debug information, a text a dispatch");
+    command.flag("--dump-compilation-phases-to", arguments_.phase_folder,
+                 "folder for debug information as one text, as until 2026-02");
+    command.flag("--torq-debug-info", arguments_.debug_folder,
+                 "folder for debug information, a text a dispatch");
     arguments_.top.set(20, "dispatches");
     arguments_.top.add_option(command);
   }
@@ -146,7 +146,7 @@ class TorqCompiler : public CompileArchitecture {
 
 }  // namespace compile_command
 
-std::unique_ptr<CompileArchitecture> add_torq_compilation(CLI::App& command) {
+std::unique_ptr<CompileArchitecture> add_torq_compilation(Command& command) {
   return std::make_unique<compile_command::TorqCompiler>(command);
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cli/fleet/fleet.hpp"
+#include "cli/parser/parser.hpp"
 #include "cli/standard_input.hpp"
 #include "jobs/fleet/fleet_add.hpp"
 #include "npuscope/base/progress.hpp"
@@ -51,34 +52,34 @@ ExitStatus add(const AddOptions& options) {
 
 }  // namespace
 
-void add_fleet_add(CLI::App& fleet, ExitStatus& status) {
-  CLI::App* command =
-      fleet.add_subcommand("add", "Add the runs of files to a store; makes it where there is none");
+void add_fleet_add(Command& fleet) {
+  Command& command =
+      fleet.command("add", "Add the runs of files to a store; makes it where there is none");
   const auto options = std::make_shared<AddOptions>();
-  add_store_option(*command, options->store);
+  add_store_option(command, options->store);
   command
-      ->add_option("files", options->files,
-                   "files and folders of any format; a folder of folders is opened one by one")
-      ->required();
+      .flag("files", options->files,
+            "files and folders of any format; a folder of folders is opened one by one")
+      .required();
   command
-      ->add_option("--tag", options->tags,
-                   "key=value of all these runs; device, soc, sdk, model and time set the columns "
-                   "of runs; repeatable")
-      ->allow_extra_args(false);
+      .flag("--tag", options->tags,
+            "key=value of all these runs; device, soc, sdk, model and time set the columns "
+            "of runs; repeatable")
+      .one_each();
   command
-      ->add_option("--with", options->with,
-                   "a file that belongs to each of them: a program, a model; repeatable")
-      ->allow_extra_args(false);
-  command->add_flag("--spans", options->spans, "also keep every span: large");
+      .flag("--with", options->with,
+            "a file that belongs to each of them: a program, a model; repeatable")
+      .one_each();
+  command.flag("--spans", options->spans, "also keep every span: large");
   command
-      ->add_option("--max-memory", options->max_memory,
-                   "reading stops where the process holds so much: 8GiB; default: a third of the "
-                   "machine's")
-      ->transform(CLI::AsSizeValue(false));
-  command->add_flag("--keep-going", options->keep_going,
-                    "end with status 0 although a file could not be opened");
-  add_page_options(*command, *options);
-  command->callback([options, &status] { status = add(*options); });
+      .flag("--max-memory", options->max_memory,
+            "reading stops where the process holds so much: 8GiB; default: a third of the "
+            "machine's")
+      .check(size_in_bytes());
+  command.flag("--keep-going", options->keep_going,
+               "end with status 0 although a file could not be opened");
+  add_page_options(command, *options);
+  command.action = [options] { return add(*options); };
 }
 
 }  // namespace npuscope::cli

@@ -3,34 +3,33 @@
 
 namespace npuscope::cli {
 
-void add_store_option(CLI::App& command, std::string& store) {
+void add_store_option(Command& command, std::string& store) {
   command
-      .add_option("store", store,
-                  "the store: a file, a folder that holds fleet.db, or clickhouse://host/database")
-      ->required();
+      .flag("store", store,
+            "the store: a file, a folder that holds fleet.db, or clickhouse://host/database")
+      .required();
 }
 
-void add_fleet_options(CLI::App& command, FleetOptions& options) {
+void add_fleet_options(Command& command, FleetOptions& options) {
   add_store_option(command, options.store);
-  command.add_option("--where", options.choice.where,
-                     "only these runs, as SQL: \"soc = 'SM8650' AND build >= 120\"");
+  command.flag("--where", options.choice.where,
+               "only these runs, as SQL: \"soc = 'SM8650' AND build >= 120\"");
   command
-      .add_option("--by", options.choice.by,
-                  "a row for each value of these columns of runs or tags: device,build")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+      .flag("--by", options.choice.by,
+            "a row for each value of these columns of runs or tags: device,build")
+      .separated_by(',')
+      .one_each();
   add_page_options(command, options);
 }
 
-void add_fleet_command(CLI::App& program, ExitStatus& status) {
-  CLI::App* command =
-      program.add_subcommand("fleet", "A store of thousands of runs, and questions about them");
-  command->require_subcommand(1);
-  add_fleet_add(*command, status);
-  add_fleet_questions(*command, status);
-  add_fleet_changes(*command, status);
-  add_fleet_sql(*command, status);
-  add_fleet_keeping(*command, status);
+void add_fleet_command(Command& program) {
+  Command& command =
+      program.command("fleet", "A store of thousands of runs, and questions about them");
+  add_fleet_add(command);
+  add_fleet_questions(command);
+  add_fleet_changes(command);
+  add_fleet_sql(command);
+  add_fleet_keeping(command);
 }
 
 }  // namespace npuscope::cli

@@ -7,6 +7,7 @@
 
 #include "cli/choices.hpp"
 #include "cli/documents.hpp"
+#include "fleet/place/store_place.hpp"
 #include "fleet/questions/choice.hpp"
 #include "fleet/store.hpp"
 #include "report/fleet/fleet_document.hpp"
@@ -20,9 +21,9 @@ struct FleetOptions : PageOptions {
   report::FleetHead head() const { return {fleet::store_name(store), choice.where}; }
 };
 
-void add_store_option(CLI::App& command, std::string& store);
+void add_store_option(Command& command, std::string& store);
 // STORE, --where, --by and the flags of a page.
-void add_fleet_options(CLI::App& command, FleetOptions& options);
+void add_fleet_options(Command& command, FleetOptions& options);
 
 // Of a flag whose values are names.
 inline std::vector<Choice<std::string>> words_of(const std::vector<std::string>& names) {
@@ -41,10 +42,10 @@ ExitStatus answer_fleet(const FleetOptions& options, const Ask& ask) {
   return print_answer(options, *document, {});
 }
 
-void add_fleet_add(CLI::App& fleet, ExitStatus& status);
-void add_fleet_questions(CLI::App& fleet, ExitStatus& status);
-void add_fleet_changes(CLI::App& fleet, ExitStatus& status);
-void add_fleet_sql(CLI::App& fleet, ExitStatus& status);
-void add_fleet_keeping(CLI::App& fleet, ExitStatus& status);
+void add_fleet_add(Command& fleet);
+void add_fleet_questions(Command& fleet);
+void add_fleet_changes(Command& fleet);
+void add_fleet_sql(Command& fleet);
+void add_fleet_keeping(Command& fleet);
 
 }  // namespace npuscope::cli

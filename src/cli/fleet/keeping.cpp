@@ -65,21 +65,20 @@ Result<report::FleetRemoved> retain(const RetainOptions& options) {
   return said;
 }
 
-void add_retain(CLI::App& fleet, ExitStatus& status) {
-  CLI::App* command = fleet.add_subcommand("retain", "Remove runs that were recorded long ago");
+void add_retain(Command& fleet) {
+  Command& command = fleet.command("retain", "Remove runs that were recorded long ago");
   const auto options = std::make_shared<RetainOptions>();
-  add_store_option(*command, options->store);
-  command->add_option("--older-than", options->older_than,
-                      "age of the runs that go: 90d, 12w, 36h");
-  command->add_option("--before", options->before, "those recorded before: 2026-01-01");
-  command->add_option("--where", options->choice.where, "only of these runs, as SQL");
-  command->add_flag("--dry-run", options->dry_run, "remove nothing, say how many would go");
-  add_page_options(*command, *options);
-  command->callback([options, &status] {
+  add_store_option(command, options->store);
+  command.flag("--older-than", options->older_than, "age of the runs that go: 90d, 12w, 36h");
+  command.flag("--before", options->before, "those recorded before: 2026-01-01");
+  command.flag("--where", options->choice.where, "only of these runs, as SQL");
+  command.flag("--dry-run", options->dry_run, "remove nothing, say how many would go");
+  add_page_options(command, *options);
+  command.action = [options] {
     const auto said = retain(*options);
-    status = said ? print_answer(*options, report::fleet_removed_document(*said), {})
-                  : report(said.error());
-  });
+    return said ? print_answer(*options, report::fleet_removed_document(*said), {})
+                : report(said.error());
+  };
 }
 
 struct ExportOptions : PageOptions {
@@ -110,36 +109,36 @@ Result<report::FleetWritten> export_store(const ExportOptions& options) {
                               exported->bytes};
 }
 
-void add_export(CLI::App& fleet, ExitStatus& status) {
-  CLI::App* command = fleet.add_subcommand(
-      "export", "Write a store as a folder of CSV or Parquet files, or a copy of it");
+void add_export(Command& fleet) {
+  Command& command =
+      fleet.command("export", "Write a store as a folder of CSV or Parquet files, or a copy of it");
   const auto options = std::make_shared<ExportOptions>();
-  add_store_option(*command, options->store);
+  add_store_option(command, options->store);
   command
-      ->add_option("-o,--output", options->output,
-                   "a folder, for a file of each table; or copy.db, for one SQLite file")
-      ->required();
-  command->add_option("--where", options->where,
-                      "only these runs, with the ops and units that they have, as SQL");
+      .flag("-o,--output", options->output,
+            "a folder, for a file of each table; or copy.db, for one SQLite file")
+      .required();
+  command.flag("--where", options->where,
+               "only these runs, with the ops and units that they have, as SQL");
   using jobs::FleetFormat;
-  add_choice<std::optional<FleetFormat>>(*command, "--to", options->to,
+  add_choice<std::optional<FleetFormat>>(command, "--to", options->to,
                                          {{"csv", FleetFormat::csv},
                                           {"parquet", FleetFormat::parquet},
                                           {"sqlite", FleetFormat::sqlite}},
                                          "what files are written; else by the name of the output");
-  add_page_options(*command, *options);
-  command->callback([options, &status] {
+  add_page_options(command, *options);
+  command.action = [options] {
     const auto said = export_store(*options);
-    status = said ? print_answer(*options, report::fleet_written_document(*said), {})
-                  : report(said.error());
-  });
+    return said ? print_answer(*options, report::fleet_written_document(*said), {})
+                : report(said.error());
+  };
 }
 
 }  // namespace
 
-void add_fleet_keeping(CLI::App& fleet, ExitStatus& status) {
-  add_retain(fleet, status);
-  add_export(fleet, status);
+void add_fleet_keeping(Command& fleet) {
+  add_retain(fleet);
+  add_export(fleet);
 }
 
 }  // namespace npuscope::cli

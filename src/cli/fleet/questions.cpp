@@ -11,19 +11,18 @@ namespace {
 
 // A command that asks one question: `ask(store, options)` gives the page.
 template <class Options, class Ask>
-void add_question(CLI::App& command, const std::shared_ptr<Options>& options, ExitStatus& status,
-                  Ask ask) {
-  command.callback([options, &status, ask] {
-    status = answer_fleet(*options, [&](fleet::Store& store) { return ask(store, *options); });
-  });
+void add_question(Command& command, const std::shared_ptr<Options>& options, Ask ask) {
+  command.action = [options, ask] {
+    return answer_fleet(*options, [&](fleet::Store& store) { return ask(store, *options); });
+  };
 }
 
-void add_ls(CLI::App& fleet, ExitStatus& status) {
-  CLI::App* command = fleet.add_subcommand("ls", "What a store holds: runs, or groups of them");
+void add_ls(Command& fleet) {
+  Command& command = fleet.command("ls", "What a store holds: runs, or groups of them");
   const auto options = std::make_shared<FleetOptions>();
   options->top.set(20);
-  add_fleet_options(*command, *options);
-  add_question(*command, options, status,
+  add_fleet_options(command, *options);
+  add_question(command, options,
                [](fleet::Store& store, const FleetOptions& asked) -> Result<report::Document> {
                  const auto listing = list_of(store, asked.choice, asked.rows());
                  if (!listing) return tl::unexpected(listing.error());
@@ -35,15 +34,15 @@ struct LatencyOptions : FleetOptions {
   fleet::LatencyRequest request;
 };
 
-void add_latency(CLI::App& fleet, ExitStatus& status) {
-  CLI::App* command = fleet.add_subcommand(
-      "latency", "How latency is spread, warm and cold, and which run is the median");
+void add_latency(Command& fleet) {
+  Command& command =
+      fleet.command("latency", "How latency is spread, warm and cold, and which run is the median");
   const auto options = std::make_shared<LatencyOptions>();
   options->top.cut_when_printed();
-  add_fleet_options(*command, *options);
-  add_choice(*command, "--measure", options->request.measure, words_of(fleet::latency_measures()),
+  add_fleet_options(command, *options);
+  add_choice(command, "--measure", options->request.measure, words_of(fleet::latency_measures()),
              "column of inferences; default: that of most runs");
-  add_question(*command, options, status,
+  add_question(command, options,
                [](fleet::Store& store, const LatencyOptions& asked) -> Result<report::Document> {
                  const auto latency = latency_of(store, asked.choice, asked.request);
                  if (!latency) return tl::unexpected(latency.error());
@@ -55,14 +54,14 @@ struct OpsOptions : FleetOptions {
   fleet::OpsRequest request;
 };
 
-void add_ops(CLI::App& fleet, ExitStatus& status) {
-  CLI::App* command = fleet.add_subcommand("ops", "What each op costs over all runs");
+void add_ops(Command& fleet) {
+  Command& command = fleet.command("ops", "What each op costs over all runs");
   const auto options = std::make_shared<OpsOptions>();
   options->top.set(20);
-  add_fleet_options(*command, *options);
-  add_choice(*command, "--measure", options->request.measure, words_of(fleet::op_measures()),
+  add_fleet_options(command, *options);
+  add_choice(command, "--measure", options->request.measure, words_of(fleet::op_measures()),
              "column of op_runs");
-  add_question(*command, options, status,
+  add_question(command, options,
                [](fleet::Store& store, const OpsOptions& asked) -> Result<report::Document> {
                  fleet::OpsRequest request = asked.request;
                  request.top = asked.rows();
@@ -72,13 +71,13 @@ void add_ops(CLI::App& fleet, ExitStatus& status) {
                });
 }
 
-void add_findings(CLI::App& fleet, ExitStatus& status) {
-  CLI::App* command = fleet.add_subcommand(
+void add_findings(Command& fleet) {
+  Command& command = fleet.command(
       "findings", "In what share of the runs each rule speaks, and how many lost data");
   const auto options = std::make_shared<FleetOptions>();
   options->top.cut_when_printed();
-  add_fleet_options(*command, *options);
-  add_question(*command, options, status,
+  add_fleet_options(command, *options);
+  add_question(command, options,
                [](fleet::Store& store, const FleetOptions& asked) -> Result<report::Document> {
                  const auto findings = findings_of(store, asked.choice);
                  if (!findings) return tl::unexpected(findings.error());
@@ -88,11 +87,11 @@ void add_findings(CLI::App& fleet, ExitStatus& status) {
 
 }  // namespace
 
-void add_fleet_questions(CLI::App& fleet, ExitStatus& status) {
-  add_ls(fleet, status);
-  add_latency(fleet, status);
-  add_ops(fleet, status);
-  add_findings(fleet, status);
+void add_fleet_questions(Command& fleet) {
+  add_ls(fleet);
+  add_latency(fleet);
+  add_ops(fleet);
+  add_findings(fleet);
 }
 
 }  // namespace npuscope::cli

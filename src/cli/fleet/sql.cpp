@@ -37,14 +37,14 @@ ExitStatus run_sql(const SqlOptions& options) {
 
 }  // namespace
 
-void add_fleet_sql(CLI::App& fleet, ExitStatus& status) {
-  CLI::App* command = fleet.add_subcommand("sql", "SQL over a store; docs/fleet.md has its tables");
+void add_fleet_sql(Command& fleet) {
+  Command& command = fleet.command("sql", "SQL over a store; docs/fleet.md has its tables");
   const auto options = std::make_shared<SqlOptions>();
-  add_store_option(*command, options->store);
-  command->get_option("store")->required(false);
-  command->add_option("sql", options->sql, "the query: 'SELECT ...'");
-  add_row_options(*command, *options);
-  command->callback([options, &status] { status = run_sql(*options); });
+  add_store_option(command, options->store);
+  command.flag("store").required(false);
+  command.flag("sql", options->sql, "the query: 'SELECT ...'");
+  add_row_options(command, *options);
+  command.action = [options] { return run_sql(*options); };
 }
 
 }  // namespace npuscope::cli

@@ -7,15 +7,19 @@
 namespace npuscope::cli {
 namespace {
 
-void add_model_command(CLI::App& program, ExitStatus& status, std::string_view) {
+void add_model_command(Command& program, std::string_view) {
   const auto request = std::make_shared<ModelRequest>();
   add_model_flags(program, *request);
   const auto man = std::make_shared<bool>(false);
-  program.add_flag("--man-page", *man, "print the man page")->group("");  // for the installation
-  program.callback([request, man, &program, &status] {
-    if (*man) return print(stdout, "{}", man_page(describe(program), NPUSCOPE_VERSION));
-    if (auto done = serve(*request); !done) status = report(done.error());
-  });
+  program.flag("--man-page", *man, "print the man page").under("");  // for the installation
+  program.action = [request, man, &program] {
+    if (*man) {
+      print(stdout, "{}", man_page(describe(program), NPUSCOPE_VERSION));
+      return ExitStatus::done;
+    }
+    const Status done = serve(*request);
+    return done ? ExitStatus::done : report(done.error());
+  };
 }
 
 }  // namespace

@@ -8,32 +8,24 @@
 namespace npuscope::cli {
 namespace {
 
-void add_architecture_flags(CLI::App& program, npu::ArchitectureChanges& changes) {
-  const auto group = "Architecture (changes the preset; decoder and encoder need the first five)";
-  const auto add = [&](const char* name, auto& member, const char* what) {
-    program.add_option(name, member, what)->group(group);
-  };
-  add("--hidden", changes.hidden_size, "Elements of a token's vector between layers");
-  add("--layers", changes.layers, "Layers");
-  add("--heads", changes.heads, "Query heads of attention");
-  add("--ffn", changes.feed_forward_size, "Size inside the feed-forward network");
-  add("--vocab", changes.vocabulary_size, "Tokens of the vocabulary");
-  add("--kv-heads", changes.key_value_heads, "Key/value heads (otherwise as many as heads)");
-  add("--head-size", changes.head_size, "Elements of a head (otherwise hidden / heads)");
-  add("--positions", changes.max_positions, "Encoder: rows of the table of positions");
-  add("--rotary-base", changes.rotary_base, "Decoder: base of the rotary frequencies");
-  add("--name", changes.name, "Name of the graph (otherwise the preset's)");
-  // An unset flag must leave the preset's choice, so the flags are functions; --no-... counts down.
-  const auto add_switch = [&](const char* name, std::optional<bool>& member, const char* what) {
-    program
-        .add_flag_function(
-            name, [&member](std::int64_t count) { member = count > 0; }, what)
-        ->group(group);
-  };
-  add_switch("--tied-embeddings,!--no-tied-embeddings", changes.tied_embeddings,
-             "Decoder: logits use the embedding table");
-  add_switch("--query-key-norm,!--no-query-key-norm", changes.query_key_norm,
-             "Decoder: RMS norm over each query and key head");
+void add_architecture_flags(Command& program, npu::ArchitectureChanges& changes) {
+  program.begin_group("Architecture (changes the preset; decoder and encoder need the first five)");
+  program.flag("--hidden", changes.hidden_size, "Elements of a token's vector between layers");
+  program.flag("--layers", changes.layers, "Layers");
+  program.flag("--heads", changes.heads, "Query heads of attention");
+  program.flag("--ffn", changes.feed_forward_size, "Size inside the feed-forward network");
+  program.flag("--vocab", changes.vocabulary_size, "Tokens of the vocabulary");
+  program.flag("--kv-heads", changes.key_value_heads,
+               "Key/value heads (otherwise as many as heads)");
+  program.flag("--head-size", changes.head_size, "Elements of a head (otherwise hidden / heads)");
+  program.flag("--positions", changes.max_positions, "Encoder: rows of the table of positions");
+  program.flag("--rotary-base", changes.rotary_base, "Decoder: base of the rotary frequencies");
+  program.flag("--name", changes.name, "Name of the graph (otherwise the preset's)");
+  // Neither name given leaves the preset's choice.
+  program.flag("--tied-embeddings,!--no-tied-embeddings", changes.tied_embeddings,
+               "Decoder: logits use the embedding table");
+  program.flag("--query-key-norm,!--no-query-key-norm", changes.query_key_norm,
+               "Decoder: RMS norm over each query and key head");
 }
 
 Result<ModelReport> make(const ModelRequest& request) {
@@ -58,27 +50,23 @@ Result<ModelReport> make(const ModelRequest& request) {
 
 }  // namespace
 
-void add_model_flags(CLI::App& program, ModelRequest& request) {
-  program.add_option("preset", request.base,
-                     "amber-7b, qwen3-0.6b, bert-base (--list tells more), decoder or encoder");
-  program.add_option("-o,--output", request.output,
-                     "The ONNX file to write (otherwise only the summary is printed)");
-  program.add_flag("--list", request.list, "List the presets");
-  program.add_flag("--json", request.json, "Print the summary or the list as JSON");
+void add_model_flags(Command& program, ModelRequest& request) {
+  program.flag("preset", request.base,
+               "amber-7b, qwen3-0.6b, bert-base (--list tells more), decoder or encoder");
+  program.flag("-o,--output", request.output,
+               "The ONNX file to write (otherwise only the summary is printed)");
+  program.flag("--list", request.list, "List the presets");
+  program.flag("--json", request.json, "Print the summary or the list as JSON");
   using npu::FloatType;
   add_choice<FloatType>(program, "--precision", request.options.precision,
                         {{"float32", FloatType::float32}, {"float16", FloatType::float16}},
                         "Of weights and activations");
-  const auto sizes = "Sizes of one inference";
-  program.add_option("--batch", request.batch, "Sequences at once (1)")->group(sizes);
-  program.add_option("--seq", request.sequence, "Tokens that go in (32; encoders 128)")
-      ->group(sizes);
-  program.add_option("--ctx", request.context, "Decoder: tokens the retained state holds (128)")
-      ->group(sizes);
-  program
-      .add_flag("--symbolic", request.options.symbolic,
-                "Leave batch_size, seq_len and ctx_len open; the sizes serve the summary")
-      ->group(sizes);
+  program.begin_group("Sizes of one inference");
+  program.flag("--batch", request.batch, "Sequences at once (1)");
+  program.flag("--seq", request.sequence, "Tokens that go in (32; encoders 128)");
+  program.flag("--ctx", request.context, "Decoder: tokens the retained state holds (128)");
+  program.flag("--symbolic", request.options.symbolic,
+               "Leave batch_size, seq_len and ctx_len open; the sizes serve the summary");
   add_architecture_flags(program, request.changes);
 }
 

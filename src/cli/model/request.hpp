@@ -31,7 +31,7 @@ struct ModelReport {
   std::size_t nodes = 0;
 };
 
-void add_model_flags(CLI::App& program, ModelRequest& request);
+void add_model_flags(Command& program, ModelRequest& request);
 
 // Writes the model and prints its summary, or prints the list of presets.
 Status serve(const ModelRequest& request);

@@ -8,12 +8,12 @@
 //   torq.cpp      Synaptics Torq
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "cli/flags.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/result.hpp"
 
@@ -35,8 +35,8 @@ class RunArchitecture {
   virtual Status run(const RunArguments& arguments) = 0;
 };
 
-std::unique_ptr<RunArchitecture> add_nsp_run(CLI::App& command);
-std::unique_ptr<RunArchitecture> add_ipu_run(CLI::App& command);
-std::unique_ptr<RunArchitecture> add_torq_run(CLI::App& command);
+std::unique_ptr<RunArchitecture> add_nsp_run(Command& command);
+std::unique_ptr<RunArchitecture> add_ipu_run(Command& command);
+std::unique_ptr<RunArchitecture> add_torq_run(Command& command);
 
 }  // namespace npuscope::cli

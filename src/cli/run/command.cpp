@@ -2,6 +2,7 @@
 #include "cli/command.hpp"
 
 #include <filesystem>
+#include <ranges>
 
 #include "cli/run/architecture.hpp"
 
@@ -12,7 +13,7 @@ namespace run_command {
 struct JoinedRunner {
   const char* title;  // of its flags in the help
   std::unique_ptr<RunArchitecture> runner;
-  std::vector<const CLI::Option*> flags;
+  std::vector<const Flag*> flags;
 };
 
 struct Execution {
@@ -20,14 +21,13 @@ struct Execution {
   std::vector<JoinedRunner> architectures;
 };
 
-using JoinRunner = std::unique_ptr<RunArchitecture>(CLI::App&);
+using JoinRunner = std::unique_ptr<RunArchitecture>(Command&);
 
-void join(CLI::App& command, Execution& execution, const char* title, JoinRunner* add) {
-  const std::size_t before = command.get_options().size();
-  command.option_defaults()->group(title);
+void join(Command& command, Execution& execution, const char* title, JoinRunner* add) {
+  const std::size_t before = command.flags.size();
+  command.begin_group(title);
   JoinedRunner joined{title, add(command), {}};
-  const auto options = std::as_const(command).get_options();
-  joined.flags.assign(options.begin() + std::ptrdiff_t(before), options.end());
+  for (const Flag& flag : command.flags | std::views::drop(before)) joined.flags.push_back(&flag);
   execution.architectures.push_back(std::move(joined));
 }
 
@@ -53,36 +53,35 @@ Status run(const Execution& execution) {
   const JoinedRunner& chosen = **found;
   for (const JoinedRunner& joined : execution.architectures) {
     if (&joined == &chosen) continue;
-    for (const CLI::Option* flag : joined.flags) {
-      if (flag->count() == 0) continue;
+    for (const Flag* flag : joined.flags) {
+      if (!flag->is_given) continue;
       if (file.empty()) {
         return usage_error("{} is for programs of {}: name such a file, or leave the flag out",
-                           flag->get_name(), joined.title);
+                           flag->name(), joined.title);
       }
       return usage_error("{} is for programs of {}; {} is one of {}: leave the flag out",
-                         flag->get_name(), joined.title, file, chosen.title);
+                         flag->name(), joined.title, file, chosen.title);
     }
   }
   return chosen.runner->run(execution.arguments);
 }
 
-void add_common_flags(CLI::App& command, RunArguments& arguments) {
-  command.add_option("-m,--model,--module,program_file", arguments.file,
-                     "what `npuscope compile` wrote");
+void add_common_flags(Command& command, RunArguments& arguments) {
+  command.flag("-m,--model,--module,program_file", arguments.file, "what `npuscope compile` wrote");
   command
-      .add_option("-n,--num-iter", arguments.inferences,
-                  "inferences (of each activation); default 40, of a Torq 1")
-      ->check(whole_number());
-  command.add_flag("-v,--verbose", arguments.verbose, "name each program before its results");
-  command.add_flag("--json", arguments.json, "print the results as JSON");
+      .flag("-n,--num-iter", arguments.inferences,
+            "inferences (of each activation); default 40, of a Torq 1")
+      .check(whole_number());
+  command.flag("-v,--verbose", arguments.verbose, "name each program before its results");
+  command.flag("--json", arguments.json, "print the results as JSON");
 }
 
 }  // namespace run_command
 
-void add_run_command(CLI::App& program, ExitStatus& status) {
+void add_run_command(Command& program) {
   using namespace run_command;
   auto execution = std::make_shared<Execution>();
-  CLI::App& command = *program.add_subcommand(
+  Command& command = program.command(
       "run",
       "Execute a program on the reference NPU; statistics buffers, summaries, traces, latency");
   add_common_flags(command, execution->arguments);
@@ -91,15 +90,16 @@ void add_run_command(CLI::App& program, ExitStatus& status) {
   join(command, *execution, "Synaptics Torq", add_torq_run);
   for (const char* flag : {"--aic-profiling-out-dir", "--aic-profiling-num-samples",
                            "--aic-profiling-start-iter", "--aic-profiling-start-delay"}) {
-    matters_with(flag, {"--aic-profiling-type", "--emit"}, command);
+    command.matters_with(flag, {"--aic-profiling-type", "--emit"});
   }
   for (const char* flag : {"--write-output-num-samples", "--write-output-start-iter"}) {
-    matters_with(flag, {"--write-output-dir"}, command);
+    command.matters_with(flag, {"--write-output-dir"});
   }
-  matters_with("--ipu_log_size", {"--ipu_log"}, command);
-  command.callback([execution, &status] {
-    if (auto done = run(*execution); !done) status = report(done.error());
-  });
+  command.matters_with("--ipu_log_size", {"--ipu_log"});
+  command.action = [execution] {
+    const Status done = run(*execution);
+    return done ? ExitStatus::done : report(done.error());
+  };
 }
 
 }  // namespace npuscope::cli

@@ -15,13 +15,13 @@ constexpr std::uint64_t min_log_bytes = 16, max_log_bytes = 1 << 30;
 
 class IpuExecution : public RunArchitecture {
  public:
-  explicit IpuExecution(CLI::App& command) {
-    command.add_option("--ipu_log,--ipu-log", log_folder_, "existing folder for the IPU logs");
+  explicit IpuExecution(Command& command) {
+    command.flag("--ipu_log,--ipu-log", log_folder_, "existing folder for the IPU logs");
     command
-        .add_option("--ipu_log_size,--ipu-log-size", request_.log_bytes,
-                    "bytes of each log's buffer: what does not fit is lost")
-        ->check(whole_number(min_log_bytes, max_log_bytes))
-        ->capture_default_str();
+        .flag("--ipu_log_size,--ipu-log-size", request_.log_bytes,
+              "bytes of each log's buffer: what does not fit is lost")
+        .check(whole_number(min_log_bytes, max_log_bytes))
+        .shows_usual();
   }
 
   bool recognises(ByteSpan program) const override {
@@ -65,7 +65,7 @@ class IpuExecution : public RunArchitecture {
 
 }  // namespace run_command
 
-std::unique_ptr<RunArchitecture> add_ipu_run(CLI::App& command) {
+std::unique_ptr<RunArchitecture> add_ipu_run(Command& command) {
   return std::make_unique<run_command::IpuExecution>(command);
 }
 

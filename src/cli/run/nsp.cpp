@@ -117,88 +117,119 @@ Status run_programs(const RunArguments& common, NspArguments& arguments) {
   return {};
 }
 
-void add_device_flags(CLI::App& command, NspArguments& arguments) {
+void add_device_flags(Command& command, NspArguments& arguments) {
   npu::nsp::SimulationOptions& options = arguments.request.simulation;
-  auto* devices = command.add_option("-d,--aic-device-id", arguments.request.devices,
-                                     "device, or devices that each run the program, e.g. 0,1");
-  devices->delimiter(',')->allow_extra_args(false)->check(whole_number())->default_str("0");
-  auto* map = command.add_option("-D,--aic-device-map,--dev-list", arguments.request.devices,
-                                 "devices of a multi-device program, e.g. 0:1");
-  map->delimiter(':')->allow_extra_args(false)->check(whole_number())->excludes(devices);
-  auto* activations = command.add_option("-a,--aic-num-of-activations", options.activations,
-                                         "instances of each program, on cores of their own");
-  activations->check(whole_number())->capture_default_str();
-  auto* set_size = command.add_option("-S,--set-size", options.set_size,
-                                      "inferences the host keeps queued per activation");
-  set_size->check(whole_number())->capture_default_str();
-  auto* threads = command.add_option("-T,--aic-threads-per-queue", options.host_threads,
-                                     "host threads that submit inferences");
-  threads->check(whole_number(1, 1024))->capture_default_str();
-  auto* clock = command.add_option("--core-clock-mhz", arguments.core_clock_mhz,
-                                   "fixed core clock; default: the target's governor");
-  clock->check(real_number(1, 1e5));
-  auto* seed = command.add_option("--seed", options.seed, "of the run's small random differences");
-  seed->check(whole_number())->capture_default_str();
+  command
+      .flag("-d,--aic-device-id", arguments.request.devices,
+            "device, or devices that each run the program, e.g. 0,1")
+      .separated_by(',')
+      .one_each()
+      .check(whole_number())
+      .shows_usual("0");
+  command
+      .flag("-D,--aic-device-map,--dev-list", arguments.request.devices,
+            "devices of a multi-device program, e.g. 0:1")
+      .separated_by(':')
+      .one_each()
+      .check(whole_number())
+      .excludes("--aic-device-id");
+  command
+      .flag("-a,--aic-num-of-activations", options.activations,
+            "instances of each program, on cores of their own")
+      .check(whole_number())
+      .shows_usual();
+  command.flag("-S,--set-size", options.set_size, "inferences the host keeps queued per activation")
+      .check(whole_number())
+      .shows_usual();
+  command
+      .flag("-T,--aic-threads-per-queue", options.host_threads,
+            "host threads that submit inferences")
+      .check(whole_number(1, 1024))
+      .shows_usual();
+  command
+      .flag("--core-clock-mhz", arguments.core_clock_mhz,
+            "fixed core clock; default: the target's governor")
+      .check(real_number(1, 1e5));
+  command.flag("--seed", options.seed, "of the run's small random differences")
+      .check(whole_number())
+      .shows_usual();
 }
 
-void add_profiling_flags(CLI::App& command, NspArguments& arguments) {
+void add_profiling_flags(Command& command, NspArguments& arguments) {
   npu::nsp::SimulationOptions& options = arguments.request.simulation;
-  auto* type = command.add_option("--aic-profiling-type", arguments.types,
-                                  "stats, trace, raw_device_stats or latency; may be repeated");
-  type->take_all()->expected(1)->type_name("stats|trace|raw_device_stats|latency");
-  auto* folder = command.add_option("--aic-profiling-out-dir", arguments.output_folder,
-                                    "existing folder for the profiling files");
-  folder->capture_default_str();
-  auto* samples = command.add_option("--aic-profiling-num-samples", options.samples,
-                                     "inferences to save, of each activation");
-  samples->check(whole_number())->capture_default_str();
-  auto* first = command.add_option("--aic-profiling-start-iter", options.first_sample,
-                                   "number of the first inference to save");
-  first->check(whole_number())->capture_default_str();
-  auto* delay = command.add_option("--aic-profiling-start-delay", arguments.start_delay_ms,
-                                   "save none that begins earlier than this many milliseconds");
-  delay->check(real_number(0, max_seconds * 1000));
+  command
+      .flag("--aic-profiling-type", arguments.types,
+            "stats, trace, raw_device_stats or latency; may be repeated")
+      .takes_all()
+      .values(1, 1)
+      .called("stats|trace|raw_device_stats|latency");
+  command
+      .flag("--aic-profiling-out-dir", arguments.output_folder,
+            "existing folder for the profiling files")
+      .shows_usual();
+  command
+      .flag("--aic-profiling-num-samples", options.samples,
+            "inferences to save, of each activation")
+      .check(whole_number())
+      .shows_usual();
+  command
+      .flag("--aic-profiling-start-iter", options.first_sample,
+            "number of the first inference to save")
+      .check(whole_number())
+      .shows_usual();
+  command
+      .flag("--aic-profiling-start-delay", arguments.start_delay_ms,
+            "save none that begins earlier than this many milliseconds")
+      .check(real_number(0, max_seconds * 1000));
 }
 
-void add_emit_flags(CLI::App& command, NspArguments& arguments) {
-  auto* emit = command.add_option("--emit", arguments.emitted,
-                                  "qnn: the optrace set of an HTP (a program for -target=htp-v75)");
-  emit->take_all()->expected(1)->type_name("qnn");
-  auto* folder = command.add_option("--emit-dir", arguments.emit_folder,
-                                    "existing folder for chrometrace.json and its companions");
-  folder->capture_default_str()->needs(emit);
+void add_emit_flags(Command& command, NspArguments& arguments) {
+  command
+      .flag("--emit", arguments.emitted,
+            "qnn: the optrace set of an HTP (a program for -target=htp-v75)")
+      .takes_all()
+      .values(1, 1)
+      .called("qnn");
+  command
+      .flag("--emit-dir", arguments.emit_folder,
+            "existing folder for chrometrace.json and its companions")
+      .shows_usual()
+      .needs("--emit");
 }
 
-void add_output_flags(CLI::App& command, NspArguments& arguments) {
+void add_output_flags(Command& command, NspArguments& arguments) {
   npu::nsp::SimulationOptions& options = arguments.request.simulation;
-  command.add_option("--write-output-dir", arguments.write_output_folder,
-                     "existing folder for outputs: of those, statistics buffers are simulated");
-  auto* first = command.add_option("--write-output-start-iter", options.first_output,
-                                   "number of the first inference whose output to write");
-  first->check(whole_number())->capture_default_str();
-  auto* outputs = command.add_option("--write-output-num-samples", arguments.request.outputs,
-                                     "outputs to write, of each activation");
-  outputs->check(whole_number())->capture_default_str();
+  command.flag("--write-output-dir", arguments.write_output_folder,
+               "existing folder for outputs: of those, statistics buffers are simulated");
+  command
+      .flag("--write-output-start-iter", options.first_output,
+            "number of the first inference whose output to write")
+      .check(whole_number())
+      .shows_usual();
+  command
+      .flag("--write-output-num-samples", arguments.request.outputs,
+            "outputs to write, of each activation")
+      .check(whole_number())
+      .shows_usual();
 }
 
 // What to run, beside the file itself.
-void add_program_flags(CLI::App& command, NspArguments& arguments) {
-  command.add_option("-t,--test-data", arguments.test_data, "folder with programqpc.bin");
-  command.add_option("--program", arguments.request.program,
-                     "only this program of the QPC: its name, or its place from 0");
+void add_program_flags(Command& command, NspArguments& arguments) {
+  command.flag("-t,--test-data", arguments.test_data, "folder with programqpc.bin");
+  command.flag("--program", arguments.request.program,
+               "only this program of the QPC: its name, or its place from 0");
   command
-      .add_option("--time", arguments.seconds,
-                  "run for this many seconds of the device's time instead")
-      ->check(real_number(1e-9, max_seconds));
+      .flag("--time", arguments.seconds, "run for this many seconds of the device's time instead")
+      .check(real_number(1e-9, max_seconds));
   command
-      .add_option("-i,--input-file", arguments.inputs,
-                  "not read: what an inference costs does not depend on its data")
-      ->allow_extra_args(false);
+      .flag("-i,--input-file", arguments.inputs,
+            "not read: what an inference costs does not depend on its data")
+      .one_each();
 }
 
 class NspRun : public RunArchitecture {
  public:
-  explicit NspRun(CLI::App& command) {
+  explicit NspRun(Command& command) {
     add_program_flags(command, arguments_);
     add_device_flags(command, arguments_);
     add_profiling_flags(command, arguments_);
@@ -215,7 +246,7 @@ class NspRun : public RunArchitecture {
 
 }  // namespace run_command
 
-std::unique_ptr<RunArchitecture> add_nsp_run(CLI::App& command) {
+std::unique_ptr<RunArchitecture> add_nsp_run(Command& command) {
   return std::make_unique<run_command::NspRun>(command);
 }
 

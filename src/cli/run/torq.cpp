@@ -14,13 +14,12 @@ namespace run_command {
 
 class TorqRunner : public RunArchitecture {
  public:
-  explicit TorqRunner(CLI::App& command) {
-    command.add_option("--torq_profile_host", log_, "write the runtime log (.csv)");
-    command.add_option("--torq_profile", jobs_, "write the log of NSS jobs, as of 2025 (.csv)");
+  explicit TorqRunner(Command& command) {
+    command.flag("--torq_profile_host", log_, "write the runtime log (.csv)");
+    command.flag("--torq_profile", jobs_, "write the log of NSS jobs, as of 2025 (.csv)");
     command
-        .add_option("--input", inputs_,
-                    "not read: what an inference costs does not depend on its data")
-        ->allow_extra_args(false);
+        .flag("--input", inputs_, "not read: what an inference costs does not depend on its data")
+        .one_each();
   }
 
   bool recognises(ByteSpan program) const override {
@@ -56,7 +55,7 @@ class TorqRunner : public RunArchitecture {
 
 }  // namespace run_command
 
-std::unique_ptr<RunArchitecture> add_torq_run(CLI::App& command) {
+std::unique_ptr<RunArchitecture> add_torq_run(Command& command) {
   return std::make_unique<run_command::TorqRunner>(command);
 }
 

@@ -1,18 +1,10 @@
 #include "cli/version/version.hpp"
 
 #include <fmt/format.h>
-#include <simdjson.h>
-#include <sqlite3.h>
-#include <tbb/version.h>
-#include <toml++/toml.h>
-#include <xlsxwriter.h>
-#include <xxhash.h>
-#include <zlib.h>
-#include <zstd.h>
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
-#include "cli/build_commit.hpp"
+#include <iterator>
+
+#include "cli/library_versions.hpp"
 
 namespace npuscope::cli {
 namespace {
@@ -25,22 +17,28 @@ std::string compiler() {
 #endif
 }
 
+// "with CLI11 2.1.2, fmt 9.1.0, ...", of several lines.
+std::string libraries_text() {
+  constexpr std::size_t width = 80;
+  std::string out, line = "with";
+  for (const LibraryVersion& each : library_versions) {
+    const bool is_last = &each == std::end(library_versions) - 1;
+    const std::string entry =
+        fmt::format(" {} {}{}", each.library, each.version, is_last ? "" : ",");
+    if (line.size() + entry.size() > width) {
+      out += line + "\n";
+      line = " ";
+    }
+    line += entry;
+  }
+  return out + line + "\n";
+}
+
 }  // namespace
 
 std::string version_text(const std::string& program) {
-  std::string out = fmt::format("{} {}\ncommit {}\nbuild {}, {}\n", program, NPUSCOPE_VERSION,
-                                NPUSCOPE_COMMIT, NPUSCOPE_BUILD_TYPE, compiler());
-  out +=
-      fmt::format("with CLI11 {}, fmt {}.{}.{}, nlohmann-json {}.{}.{}, simdjson {}.{}.{},\n",
-                  CLI11_VERSION, FMT_VERSION / 10'000, FMT_VERSION / 100 % 100, FMT_VERSION % 100,
-                  NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
-                  NLOHMANN_JSON_VERSION_PATCH, int(simdjson::SIMDJSON_VERSION_MAJOR),
-                  int(simdjson::SIMDJSON_VERSION_MINOR), int(simdjson::SIMDJSON_VERSION_REVISION));
-  out += fmt::format("  SQLite {}, TBB {}.{}, toml++ {}.{}.{}, xlsxwriter {}, xxHash {}.{}.{},\n",
-                     SQLITE_VERSION, TBB_VERSION_MAJOR, TBB_VERSION_MINOR, TOML_LIB_MAJOR,
-                     TOML_LIB_MINOR, TOML_LIB_PATCH, LXW_VERSION, XXH_VERSION_MAJOR,
-                     XXH_VERSION_MINOR, XXH_VERSION_RELEASE);
-  return out + fmt::format("  zlib {}, zstd {}\n", ZLIB_VERSION, ZSTD_VERSION_STRING);
+  return fmt::format("{} {}\ncommit {}\nbuild {}, {}\n{}", program, NPUSCOPE_VERSION,
+                     build_commit(), NPUSCOPE_BUILD_TYPE, compiler(), libraries_text());
 }
 
 }  // namespace npuscope::cli

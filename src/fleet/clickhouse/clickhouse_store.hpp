@@ -28,7 +28,7 @@
 #include <memory>
 #include <vector>
 
-#include "fleet/clickhouse/address.hpp"
+#include "fleet/place/clickhouse_address.hpp"
 #include "fleet/clickhouse/server.hpp"
 #include "fleet/store.hpp"
 

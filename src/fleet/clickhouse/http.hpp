@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "fleet/clickhouse/address.hpp"
+#include "fleet/place/clickhouse_address.hpp"
 
 namespace npuscope::fleet {
 

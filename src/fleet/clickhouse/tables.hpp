@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "fleet/clickhouse/address.hpp"
+#include "fleet/place/clickhouse_address.hpp"
 #include "fleet/schema.hpp"
 #include "fleet/store.hpp"
 

@@ -1,5 +1,6 @@
 #include "fleet/sqlite/sqlite_copy.hpp"
 
+#include "fleet/place/store_place.hpp"
 #include "fleet/sqlite/sqlite_schema.hpp"
 
 namespace npuscope::fleet {

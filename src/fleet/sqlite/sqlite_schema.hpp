@@ -14,9 +14,6 @@
 
 namespace npuscope::fleet {
 
-// In the header of every store's file.
-inline constexpr int application_id = 0x6e707566;  // "npuf"
-
 struct SqliteStatement {
   std::string table;  // that it makes; empty: an index
   std::string sql;

@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "fleet/known_runs.hpp"
+#include "fleet/place/store_place.hpp"
 #include "fleet/sqlite/sqlite_schema.hpp"
 #include "query/functions.hpp"
 
@@ -272,19 +273,6 @@ Status SqliteStore::copy_to(const std::filesystem::path& file) {
 }
 
 // SQLite's "Database File Format": the id stands at offset 68, the highest byte first.
-bool begins_as_sqlite_store(const std::filesystem::path& file) {
-  constexpr std::string_view magic("SQLite format 3\0", 16);
-  constexpr std::size_t place = 68, size = 4;
-  std::array<char, place + size> head{};
-  std::ifstream in(file, std::ios::binary);
-  if (!in.read(head.data(), head.size()) || std::string_view(head.data(), magic.size()) != magic) {
-    return false;
-  }
-  int id = 0;
-  for (std::size_t i = 0; i < size; ++i) id = id << 8 | std::uint8_t(head[place + i]);
-  return id == application_id;
-}
-
 std::vector<std::string> SqliteStore::percentiles(std::string_view value,
                                                   const std::vector<double>& percents) const {
   std::vector<std::string> calls;

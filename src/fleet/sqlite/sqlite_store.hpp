@@ -45,7 +45,4 @@ class SqliteStore : public Store {
   std::optional<query::SqlReader> reader_;
 };
 
-// Whether the head of the file is SQLite's with the id of a fleet's store.
-bool begins_as_sqlite_store(const std::filesystem::path& file);
-
 }  // namespace npuscope::fleet

@@ -1,4 +1,4 @@
-#include "fleet/clickhouse/address.hpp"
+#include "fleet/place/clickhouse_address.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,0 +1,57 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/fleet_part.hpp"
+#include "fleet/place/store_place.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+constexpr const char* other_program = "npuscope-fleet";
+
+// Next to this program; where the system does not say where that is, as the shell finds it.
+std::string path_of_other(const char* own_name) {
+  std::error_code unknown;
+  std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  if (unknown && std::string_view(own_name).find('/') != std::string_view::npos) own = own_name;
+  return own.empty() ? other_program : own.replace_filename(other_program).string();
+}
+
+bool needs_store(int argc, char** argv) {
+  if (argc < 2) return false;
+  const std::string_view command = argv[1];
+  if (command == "fleet") return true;
+  return command == "report" && std::any_of(argv + 2, argv + argc, [](const char* word) {
+           return fleet::is_store(word);
+         });
+}
+
+ExitStatus lacks_program(const std::string& command) {
+  return report(Error{ErrorKind::input, command + ": " + other_program +
+                                            ", the program of this command, is not next to npuscope; install the "
+                                            "package again, or build it with ./dev build release " +
+                                            other_program});
+}
+
+}  // namespace
+
+std::optional<ExitStatus> hand_over_to_fleet(int argc, char** argv) {
+  const bool may_stay = argc > 1 && std::string_view(argv[1]) == "completion";
+  if (!may_stay && !needs_store(argc, argv)) return std::nullopt;
+  ::execvp(path_of_other(argv[0]).c_str(), argv);
+  if (may_stay) return std::nullopt;
+  return lacks_program(argv[1]);
+}
+
+void add_fleet_command(Command& program) {
+  program.command("fleet", "A store of thousands of runs, and questions about them");
+}
+
+Status add_fleet_tab(const FleetTabOptions&, const std::string& store, std::size_t,
+                     report::ReportPage&) {
+  return input_error("{}: a store that was none when npuscope started; try again", fleet::store_name(store));
+}
+
+}  // namespace npuscope::cli
