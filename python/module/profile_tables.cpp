@@ -2,6 +2,7 @@
 // made when it is asked for.
 #include <algorithm>
 #include <limits>
+#include <span>
 
 #include "base/near_names.hpp"
 #include "base/text.hpp"
@@ -15,7 +16,7 @@
 namespace npuscope::python {
 namespace {
 
-using schema::Row;
+using schema::Field, schema::Row;
 
 // A profile and what the getters look up in it, as long as any of its columns lives.
 struct HeldProfile {
@@ -36,19 +37,6 @@ struct Numbers {
   std::vector<std::uint8_t> bytes, missing;
   std::shared_ptr<const HeldProfile> held;
 };
-
-template <class Cell>
-std::optional<Cell> known_cell(const std::optional<Cell>& cell) {
-  return cell;
-}
-template <class Cell>
-std::optional<Cell> known_cell(const Cell& cell) {
-  return cell;
-}
-std::optional<std::int64_t> known_cell(schema::Id id) {
-  return id.row == schema::no_row ? std::nullopt : std::optional(std::int64_t(id.row));
-}
-std::optional<std::int64_t> known_cell(schema::RowOf row) { return std::int64_t(row.row); }
 
 // Texts by their number in a pool, each once, in the order of the rows.
 class Dictionary {
@@ -74,39 +62,24 @@ class Dictionary {
   ColumnBuilder texts_{ColumnHead{.name = "item"}};
 };
 
-template <class Field>
-using CellType = typename schema::CellOf<Field>::Cell;
-
-template <class Field>
-inline constexpr bool is_enumerated =
-    std::is_same_v<CellType<Field>, StringId> || std::is_same_v<CellType<Field>, schema::PathId> ||
-    (std::is_enum_v<CellType<Field>> && !schema::RowEnum<CellType<Field>>);
-
-// StringId, PathId and enumerations: few texts, many rows.
-template <class Field>
+// Names, interned texts and paths: few texts, many rows.
 Column coded_column(ColumnHead head, const std::shared_ptr<const HeldProfile>& held,
-                    std::size_t rows) {
-  using Cell = CellType<Field>;
+                    const Field& field, std::size_t rows) {
   const schema::Source& source = held->source;
   constexpr std::size_t most_names = 256;
-  std::size_t ids = most_names;
-  if constexpr (std::is_same_v<Cell, StringId>) ids = source.profile.strings.size();
-  if constexpr (std::is_same_v<Cell, schema::PathId>) ids = source.paths().size();
+  const std::size_t ids = field.type == schema::Type::interned ? source.profile.strings.size()
+                          : field.type == schema::Type::path   ? source.paths().size()
+                                                               : most_names;
   Dictionary dictionary(ids);
   auto block = std::make_shared<Numbers>();
   block->held = held;
   block->codes.reserve(rows);
   for (Row row = 0; row < rows; ++row) {
-    const auto cell = known_cell(Field::cell(source, row));
-    block->codes.push_back(
-        !cell ? -1 : dictionary.code_of(std::size_t(*cell), [&]() -> std::string_view {
-          if constexpr (std::is_same_v<Cell, StringId>)
-            return source.text(*cell);
-          else if constexpr (std::is_same_v<Cell, schema::PathId>)
-            return source.paths()[StringId(*cell)];
-          else
-            return stable_name(*cell);
-        }));
+    const schema::Cell cell = field.get(source, row);
+    block->codes.push_back(cell.type == schema::Type::nothing
+                               ? -1
+                               : dictionary.code_of(std::size_t(cell.integer),
+                                                    [&] { return source.text(field, cell); }));
   }
   Column column{std::move(head)};
   column.type = Type::codes;
@@ -117,62 +90,48 @@ Column coded_column(ColumnHead head, const std::shared_ptr<const HeldProfile>& h
   return column;
 }
 
-// The numbers of a column that lies in the profile; ids that may be of no row have a mask.
-template <class T>
+// The numbers of a column that lies in the profile; where `is_missing` says so of any, with a mask.
+template <class T, class IsMissing>
 Column seen_column(ColumnHead head, const std::shared_ptr<const HeldProfile>& held,
-                   const npuscope::Column<T>& values) {
+                   std::span<const T> values, const IsMissing& is_missing) {
   Column column{std::move(head)};
+  column.type = std::is_same_v<T, std::int64_t> ? Type::int64 : Type::uint32;
   column.size = values.size();
   column.values = values.data();
   column.owner = held;
-  if constexpr (std::is_same_v<T, std::int64_t>) {
-    column.type = Type::int64;
-  } else {
-    column.type = Type::uint32;
-    const auto is_none = [](T id) { return index_of(id) == schema::no_row; };
-    if (std::ranges::none_of(values, is_none)) return column;
-    auto block = std::make_shared<Numbers>();
-    block->held = held;
-    for (const T id : values) block->missing.push_back(is_none(id) ? 1 : 0);
-    column.missing = block->missing.data();
-    column.owner = std::move(block);
-  }
+  if (std::ranges::none_of(values, is_missing)) return column;
+  auto block = std::make_shared<Numbers>();
+  block->held = held;
+  for (const T value : values) block->missing.push_back(is_missing(value) ? 1 : 0);
+  column.missing = block->missing.data();
+  column.owner = std::move(block);
   return column;
 }
 
-template <class Field>
+struct AddToBuilder {
+  ColumnBuilder& builder;
+
+  void nothing() { builder.add({}); }
+  void boolean(bool value) { builder.add(value); }
+  void number(auto value) { builder.add(value); }
+  void text(std::string_view value) { builder.add(std::string(value)); }
+};
+
 Column copied_column(ColumnHead head, const std::shared_ptr<const HeldProfile>& held,
-                     std::size_t rows) {
+                     const Field& field, std::size_t rows) {
   ColumnBuilder builder(std::move(head));
+  AddToBuilder out{builder};
   for (Row row = 0; row < rows; ++row) {
-    const auto cell = known_cell(Field::cell(held->source, row));
-    if (!cell) {
-      builder.add({});
-    } else if constexpr (std::is_same_v<CellType<Field>, schema::Sum>) {
-      std::int64_t sum = 0;
-      const bool fits = !__builtin_add_overflow(cell->left, cell->right, &sum);
-      builder.add(fits ? report::Value(sum) : double(cell->left) + double(cell->right));
-    } else if constexpr (std::is_same_v<CellType<Field>, std::string_view> ||
-                         std::is_same_v<CellType<Field>, std::string>) {
-      builder.add(std::string(*cell));
-    } else {
-      builder.add(*cell);
-    }
+    add_cell(held->source, field, field.get(held->source, row), out);
   }
-  return std::move(builder).build(std::is_floating_point_v<CellType<Field>>);
+  return std::move(builder).build(field.type == schema::Type::real);
 }
 
-template <class Get>
-struct InSpansOf : std::false_type {};
-template <class T>
-struct InSpansOf<schema::InSpans<T>>
-    : std::bool_constant<std::is_same_v<T, std::int64_t> || schema::RowEnum<T>> {};
-
-ColumnHead head_of(const char* name, schema::FieldUnit unit, const char* meaning,
-                   const Profile& profile) {
+ColumnHead head_of(const Field& field, const Profile& profile) {
   using schema::FieldUnit;
-  ColumnHead head{.name = name, .label = name};
-  head.meaning = meaning;
+  const FieldUnit unit = field.unit;
+  ColumnHead head{.name = field.name, .label = field.name};
+  head.meaning = field.meaning;
   head.unit = unit == FieldUnit::ticks ? report::unit_of(profile, profile.base_clock)
                                        : schema::name_of(unit);
   if (unit == FieldUnit::ticks || unit == FieldUnit::cycles) head.quantity = "time";
@@ -181,18 +140,23 @@ ColumnHead head_of(const char* name, schema::FieldUnit unit, const char* meaning
   return head;
 }
 
-template <class Field>
-Table::Make maker_of(const std::shared_ptr<const HeldProfile>& held, std::size_t rows) {
-  using Get = typename Field::Get;
-  return [held, rows](ColumnHead head) {
-    if constexpr (InSpansOf<Get>::value) {
-      return seen_column(std::move(head), held, held->profile->spans.*(Field::declared.get.column));
-    } else if constexpr (is_enumerated<Field>) {
-      return coded_column<Field>(std::move(head), held, rows);
-    } else {
-      return copied_column<Field>(std::move(head), held, rows);
-    }
-  };
+Column made_column(ColumnHead head, const std::shared_ptr<const HeldProfile>& held,
+                   const Field& field, std::size_t rows) {
+  const bool is_seen = field.where != nullptr;
+  const void* values = is_seen ? field.where(held->source, 0) : nullptr;
+  if (is_seen && field.type == schema::Type::integer) {
+    return seen_column(std::move(head), held,
+                       std::span(static_cast<const std::int64_t*>(values), rows),
+                       [](std::int64_t) { return false; });
+  }
+  if (is_seen && field.type == schema::Type::id) {
+    return seen_column(std::move(head), held,
+                       std::span(static_cast<const std::uint32_t*>(values), rows),
+                       [](std::uint32_t id) { return id == schema::no_row; });
+  }
+  return is_text(field.type) && field.type != schema::Type::text
+             ? coded_column(std::move(head), held, field, rows)
+             : copied_column(std::move(head), held, field, rows);
 }
 
 // Numbers that every span has, under the names that columns of ops have.
@@ -212,35 +176,21 @@ void add_measures(Table& table, const std::shared_ptr<const HeldProfile>& held) 
     if (measure.kind != MeasureKind::count) head.unit = report::unit_of(profile, measure.clock);
     if (measure.meaning.quantity == NumberQuantity::bytes) head.unit = "bytes";
     table.add(std::move(head), [held, &measure](ColumnHead of) {
-      Column column = seen_column(std::move(of), held, measure.values);
-      const auto is_missing = [](std::int64_t value) { return value == MeasureColumn::missing; };
-      if (std::ranges::none_of(measure.values, is_missing)) return column;
-      auto block = std::make_shared<Numbers>();
-      block->held = held;
-      for (const std::int64_t value : measure.values) block->missing.push_back(is_missing(value));
-      column.missing = block->missing.data();
-      column.owner = std::move(block);
-      return column;
+      return seen_column(std::move(of), held, std::span(measure.values),
+                         [](std::int64_t value) { return value == MeasureColumn::missing; });
     });
   }
 }
 
-template <class OfTable>
-constexpr bool is_of_rows() {
-  bool of_rows = true;
-  schema::each_field<OfTable>([&](auto field) { of_rows = of_rows && !field.is_several; });
-  return of_rows;
-}
-
-template <class OfTable>
-Table made_table(const std::shared_ptr<const HeldProfile>& held) {
-  const std::size_t rows = OfTable::rows(held->source);
-  Table table(OfTable::table.name, rows);
-  schema::each_field<OfTable>([&]<class Field>(Field) {
-    if (!Field::is_there(*held->profile)) return;
-    table.add(head_of(Field::name, Field::unit, Field::meaning, *held->profile),
-              maker_of<Field>(held, rows));
-  });
+Table made_table(const std::shared_ptr<const HeldProfile>& held, const schema::Table& of) {
+  const std::size_t rows = of.rows(held->source);
+  Table table(of.name, rows);
+  for (const Field& field : of.fields) {
+    if (!field.is_there_in(*held->profile)) continue;
+    table.add(head_of(field, *held->profile), [held, &field, rows](ColumnHead head) {
+      return made_column(std::move(head), held, field, rows);
+    });
+  }
   if (table.name() == "spans") add_measures(table, held);
   return table;
 }
@@ -249,21 +199,17 @@ Table made_table(const std::shared_ptr<const HeldProfile>& held) {
 
 std::vector<std::string> profile_table_names() {
   std::vector<std::string> names;
-  schema::each_table([&]<class OfTable>(OfTable) {
-    if constexpr (is_of_rows<OfTable>()) names.emplace_back(OfTable::table.name);
-  });
+  for (const schema::Table& table : schema::tables()) {
+    if (!table.is_several()) names.emplace_back(table.name);
+  }
   return names;
 }
 
 Result<Table> profile_table(std::shared_ptr<const Profile> profile, const std::string& name) {
   const auto held = std::make_shared<const HeldProfile>(std::move(profile));
-  std::optional<Table> found;
-  schema::each_table([&]<class OfTable>(OfTable) {
-    if constexpr (is_of_rows<OfTable>()) {
-      if (name == OfTable::table.name) found = made_table<OfTable>(held);
-    }
-  });
-  if (found) return std::move(*found);
+  for (const schema::Table& table : schema::tables()) {
+    if (!table.is_several() && name == table.name) return made_table(held, table);
+  }
   std::string all;
   for (const std::string& each : profile_table_names()) all += (all.empty() ? "" : ", ") + each;
   return usage_error("table '{}': a profile has no such table{}; it has {}", name,

@@ -122,18 +122,6 @@ struct SpanRow {
   std::int64_t start = 0, duration = 0;
 };
 
-// Of which run a row is; of a dimension's row none, 0.
-template <class Row>
-Id run_of(const Row& row) {
-  if constexpr (requires { row.run; }) {
-    return row.run;
-  } else if constexpr (requires { row.content; }) {
-    return row.id;
-  } else {
-    return 0;
-  }
-}
-
 struct Batch {
   std::vector<Run> runs;
   std::vector<Tag> tags;

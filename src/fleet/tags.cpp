@@ -15,9 +15,8 @@ constexpr std::size_t max_name = 64;
 constexpr std::size_t max_value = 1'000;
 
 bool is_column_of_runs(std::string_view name) {
-  bool found = false;
-  each_column(runs(), [&](const auto& column) { found = found || name == column.name; });
-  return found || name == "run";
+  const auto& columns = schema_of("runs").columns;
+  return name == "run" || std::ranges::find(columns, name, &Column::name) != columns.end();
 }
 
 // The years 0 to 9999, in seconds since 1970.

@@ -28,6 +28,10 @@ class Csv {
     }
     out_.add('"');
   }
+  void plain(std::string_view cell) {
+    separate();
+    out_.add(cell);
+  }
   template <class Number>
   void number(Number value) {
     separate();

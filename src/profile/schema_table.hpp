@@ -1,70 +1,22 @@
-// How schema.hpp declares a table: fields with a name, a unit, a meaning and a getter. The type of
-// a field, and whether it may be NULL, follow from what its getter returns; getters are known at
-// compile time, so that a writer reads a cell as directly as if it named the member itself.
+// How schema.cpp declares the tables of a profile, and what writers, SQL and Python see of them: a
+// Field is a plain struct with a function that reads one cell, so that a writer is one loop.
 //
-//   constexpr auto edges() {
-//     return table("edges", "a dependency between ops", rows_in(&Profile::edges),
-//                  field("from_op", "ops.id of the producer", &Edge::from),
-//                  field("kind", "what it carries", &Edge::kind));
+//   Table edges() {
+//     return table("edges", "a dependency between ops", rows_in<&Profile::edges>,
+//                  field("from_op", "ops.id of the producer", of<&Edge::from>),
+//                  field("kind", "what it carries", of<&Edge::kind>));
 //   }
-//   each_field<TableOf<edges>>([&](auto field) {      // field.name, .unit, .meaning, .type
-//     write(field.cell(source, row));                 // Id{3}, then EdgeKind::data
-//   });
-//
-//   a getter returns                      the cell is
-//   bool, an integer, double              a number
-//   StringId, string_view, string         a text
-//   an enumeration with stable names      one of these names
-//   Id, UnitId, OpId, …                   a row number, NULL where there is no row
-//   std::optional of one of these         NULL where there is none
+//   for (const Field& field : edges().fields) {            // .name, .unit, .meaning, .type
+//     add_cell(source, field, field.get(source, row), out);
+//   }               // out.number(3), then out.text("data")
 #pragma once
 
-#include <concepts>
-#include <functional>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "npuscope/profile/profile.hpp"
+#include "profile/schema_cell.hpp"
 
 namespace npuscope::schema {
-
-using Row = std::uint32_t;
-inline constexpr std::uint32_t no_row = std::numeric_limits<std::uint32_t>::max();
-
-// The number of a row of some table, or of an inference; NULL: no_row.
-struct Id {
-  std::uint32_t row = no_row;
-};
-// The number of a row that is always there.
-struct RowOf {
-  std::uint32_t row = 0;
-};
-// A text of Source::paths().
-enum class PathId : std::uint32_t {};
-// As SQL adds: a sum beyond 64 bits is a real number.
-struct Sum {
-  std::int64_t left = 0;
-  std::int64_t right = 0;
-};
-// A value of an argument: of any type.
-struct AnyValue {};
-
-enum class Type : std::uint8_t { boolean, integer, real, text, any };
-constexpr const char* sql_name(Type type) {
-  constexpr const char* names[] = {"INTEGER", "INTEGER", "REAL", "TEXT", ""};
-  return names[std::size_t(type)];
-}
-
-enum class FieldUnit : std::uint8_t { none, ticks, cycles, bytes, hertz, microseconds };
-constexpr const char* name_of(FieldUnit unit) {
-  constexpr const char* names[] = {"", "ticks", "cycles", "bytes", "Hz", "us"};
-  return names[std::size_t(unit)];
-}
 
 enum class HeldBy : std::uint8_t {
   all,    // CSV, JSON, SQLite and query
@@ -80,6 +32,19 @@ class Source {
   const Profile& profile;
 
   std::string_view text(StringId id) const { return profile.strings[id]; }
+  // Of a cell that is one: see is_text().
+  std::string_view text(const Head& field, const Cell& cell) const {
+    switch (cell.type) {
+      case Type::name: return field.name_at(cell.integer);
+      case Type::interned: return text(StringId(cell.integer));
+      case Type::path: return paths()[StringId(cell.integer)];
+      default: return cell.text();
+    }
+  }
+  // A text that the profile does not have, or not in UTF-8, as long as the source lives.
+  std::string_view kept(std::string_view text) const { return kept_[kept_.intern(text)]; }
+  std::string_view in_utf8(std::string_view text) const;
+
   const Unit* unit_of(Row span) const {
     const std::uint32_t unit = index_of(profile.spans.unit[span]);
     return unit < profile.units.size() ? &profile.units[unit] : nullptr;
@@ -102,112 +67,28 @@ class Source {
   const std::vector<std::uint32_t>& keys_of_shape(std::uint32_t shape) const;
 
  private:
+  mutable StringPool kept_;
   mutable std::optional<StringPool> paths_;
   mutable std::vector<PathId> path_ids_;
   mutable std::optional<std::vector<ArgumentKey>> argument_keys_;
   mutable std::vector<std::vector<std::uint32_t>> keys_of_shape_;
 };
 
-// Getters of the usual sorts ------------------------------------------------------------------
-
-// The number of the row itself.
-struct RowNumber {
-  constexpr RowOf operator()(const Source&, Row row) const { return {row}; }
-};
-// A value in a column of the spans; where it lies, for those who fetch ahead.
-template <class T>
-struct InSpans {
-  Column<T> Spans::*column;
-  const T& operator()(const Source& source, Row row) const {
-    return (source.profile.spans.*column)[row];
-  }
-  const void* where(const Source& source, Row row) const {
-    return &(source.profile.spans.*column)[row];
-  }
-};
-template <class T>
-InSpans(Column<T> Spans::*) -> InSpans<T>;  // clang finds that by itself from version 17 on
-// A text that is NULL where it is not known.
-template <class Record, class Text>
-struct Known {
-  Text Record::*member;
-  auto operator()(const Record& record) const {
-    const Text& text = record.*member;
-    if constexpr (std::is_same_v<Text, StringId>) {
-      return text == StringId::empty ? std::nullopt : std::optional(text);
-    } else {
-      return text.empty() ? std::nullopt : std::optional(std::string_view(text));
-    }
-  }
-};
-template <class Record, class Text>
-constexpr Known<Record, Text> known(Text Record::*member) {
-  return {member};
-}
-// Gives a record a cell back. Who reads what is not a member says how in a set() of its own.
-template <class Record, class T, class Cell>
-void set_cell(T Record::*member, Record& record, const Cell& cell) {
-  if constexpr (std::is_same_v<Cell, Id>) {
-    record.*member = T(cell.row);
-  } else {
-    record.*member = cell;
-  }
-}
-template <class Record>
-void set_cell(const Known<Record, StringId>& known, Record& record, StringId text) {
-  record.*known.member = text;
-}
-template <class Get, class Record, class Cell>
-void set_cell(const Get& get, Record& record, const Cell& cell)
-  requires requires { get.set(record, cell); }
-{
-  get.set(record, cell);
-}
-
-template <class Get>
-inline constexpr bool is_settable = std::is_member_object_pointer_v<Get>;
-template <class Record>
-inline constexpr bool is_settable<Known<Record, StringId>> = true;
-template <class Get>
-  requires requires { &Get::set; }
-inline constexpr bool is_settable<Get> = true;
-
-// Cells that a getter cannot give one by one: a span has several.
-template <class Cell>
-struct Several {
-  using EachCell = Cell;
-};
-
-// Fields and tables ---------------------------------------------------------------------------
-
-template <class Get>
-struct Field {
-  const char* name;
-  FieldUnit unit;
-  const char* meaning;
-  Get get;
+struct Field : Head {
   HeldBy held_by = HeldBy::all;
   // Whether CSV and JSON, which have no NULL that costs nothing, write the column; none: always.
   bool (*is_there)(const Profile&) = nullptr;
+  bool is_row_number = false;                 // its value is the number of the row
+  Cell (*get)(const Source&, Row) = nullptr;  // none: a span has several
+  // Of what can be read back: gives the record of an existing row its cell.
+  void (*set)(Profile&, Row, const Cell&) = nullptr;
+  // Where a value lies, of columns of the spans: to fetch ahead, to look at in place.
+  const void* (*where)(const Source&, Row) = nullptr;
+
+  bool is_there_in(const Profile& profile) const {
+    return is_there == nullptr || is_there(profile);
+  }
 };
-template <class Get>
-constexpr Field<Get> field(const char* name, FieldUnit unit, const char* meaning, Get get) {
-  return {name, unit, meaning, get};
-}
-template <class Get>
-constexpr Field<Get> field(const char* name, const char* meaning, Get get) {
-  return {name, FieldUnit::none, meaning, get};
-}
-template <class Get>
-constexpr Field<Get> held_by(HeldBy holder, Field<Get> of) {
-  of.held_by = holder;
-  return of;
-}
-template <class Get>
-constexpr Field<Get> only_where(bool (*is_there)(const Profile&), Field<Get> of) {
-  of.is_there = is_there;
-  return of;
-}
 
 enum class Part : std::uint8_t {
   table,     // everywhere a table
@@ -215,145 +96,167 @@ enum class Part : std::uint8_t {
   of_spans,  // CSV and JSON have columns of the spans instead
 };
 
-// `rows` gives, of a Source, the records or how many rows there are.
-template <class Rows, class... Gets>
 struct Table {
   const char* name;
   const char* meaning;
-  Rows rows;
-  std::tuple<Field<Gets>...> fields;
+  std::size_t (*count)(const Source&);  // none: a table of several rows for each span
+  std::vector<Field> fields;
   Part part = Part::table;
+
+  bool is_several() const { return count == nullptr; }
+  std::size_t rows(const Source& source) const { return is_several() ? 0 : count(source); }
 };
-template <class Rows, class... Gets>
-constexpr Table<Rows, Gets...> table(const char* name, const char* meaning, Rows rows,
-                                     Field<Gets>... fields) {
-  return {name, meaning, rows, {fields...}};
+
+// Where `out` has plain(…), it gets names, which never need a quote or an escape.
+template <class Out>
+void add_cell(const Source& source, const Head& field, const Cell& cell, Out& out) {
+  add_cell(cell, out, [&] {
+    if constexpr (requires { out.plain(std::string_view()); }) {
+      if (cell.type == Type::name) return out.plain(field.name_at(cell.integer));
+    }
+    out.text(source.text(field, cell));
+  });
 }
-template <class Rows, class... Gets>
-constexpr Table<Rows, Gets...> in_part(Part part, Table<Rows, Gets...> of) {
-  of.part = part;
+
+// Getters of the usual sorts ------------------------------------------------------------------
+
+// The number of the row itself.
+struct RowNumber {
+  RowOf operator()(const Source&, Row row) const { return {row}; }
+};
+// A value in a column of the spans.
+template <auto column>
+struct InSpans {
+  const auto& operator()(const Source& source, Row row) const {
+    return (source.profile.spans.*column)[row];
+  }
+  static const void* where(const Source& source, Row row) {
+    return (source.profile.spans.*column).data() + row;
+  }
+};
+template <auto column>
+inline constexpr InSpans<column> in_spans{};
+// A text that is NULL where it is not known.
+template <auto member>
+struct Known {
+  template <class Record>
+  auto operator()(const Record& record) const {
+    const auto& text = record.*member;
+    if constexpr (std::is_same_v<decltype(text), const StringId&>) {
+      return text == StringId::empty ? std::nullopt : std::optional(text);
+    } else {
+      return text.empty() ? std::nullopt : std::optional(std::string_view(text));
+    }
+  }
+  template <class Record>
+  static void set(Record& record, const Cell& cell) {
+    Of<member>::set(record, cell);
+  }
+};
+template <auto member>
+inline constexpr Known<member> known{};
+// Cells that a getter cannot give one by one: a span has several.
+template <class Each>
+struct Several {
+  using EachCell = Each;
+};
+
+// Declarations --------------------------------------------------------------------------------
+
+template <class Get>
+struct Declared {
+  const char* name;
+  FieldUnit unit;
+  const char* meaning;
+  HeldBy held_by = HeldBy::all;
+  bool (*is_there)(const Profile&) = nullptr;
+};
+template <class Get>
+Declared<Get> field(const char* name, FieldUnit unit, const char* meaning, Get) {
+  return {name, unit, meaning};
+}
+template <class Get>
+Declared<Get> field(const char* name, const char* meaning, Get) {
+  return {name, FieldUnit::none, meaning};
+}
+template <class Get>
+Declared<Get> held_by(HeldBy holder, Declared<Get> of) {
+  of.held_by = holder;
+  return of;
+}
+template <class Get>
+Declared<Get> only_where(bool (*is_there)(const Profile&), Declared<Get> of) {
+  of.is_there = is_there;
   return of;
 }
 
-template <class Records>
+// Rows of a table: the records, or how many rows there are.
+template <auto records>
 struct RowsIn {
-  Records Profile::*records;
-  const Records& operator()(const Source& source) const { return source.profile.*records; }
+  const auto& operator()(const Source& source) const { return source.profile.*records; }
+  static auto& in(Profile& profile) { return profile.*records; }
 };
-template <class Records>
-constexpr RowsIn<Records> rows_in(Records Profile::*records) {
-  return {records};
-}
+template <auto records>
+inline constexpr RowsIn<records> rows_in{};
 // Of a table of several rows for each span.
-struct RowsOfSpans {
-  std::size_t operator()(const Source&) const { return 0; }
-};
+struct RowsOfSpans {};
 
-// What writers see ----------------------------------------------------------------------------
-
-template <class T>
-concept RowEnum = std::same_as<T, UnitId> || std::same_as<T, OpId> || std::same_as<T, SpanId>;
-
-// As one of the types of the table above.
-template <class Value>
-constexpr auto to_cell(const Value& value) {
-  if constexpr (RowEnum<Value>) {
-    return Id{index_of(value)};
-  } else if constexpr (std::is_same_v<Value, Bytes>) {
-    return value.value;
+// The value of a field, by its getter of a record or of source and row.
+template <class From, class Rows, class Get>
+decltype(auto) value_at(const Source& source, Row row) {
+  const From& from = static_cast<const From&>(source);
+  if constexpr (std::is_invocable_v<Get, const From&, Row>) {
+    return Get{}(from, row);
   } else {
-    return value;
+    return Get{}(Rows{}(from)[row]);
   }
 }
-inline std::string_view to_cell(const std::string& text) { return text; }
-inline std::string to_cell(std::string&& text) { return std::move(text); }
 
-template <auto make>
-struct TableOf {
-  static constexpr auto table = make();
-  static constexpr std::size_t field_count = std::tuple_size_v<decltype(table.fields)>;
-
-  template <class AnySource>
-  static std::size_t rows(const AnySource& source) {
-    if constexpr (std::is_convertible_v<decltype(table.rows(source)), std::size_t>) {
-      return table.rows(source);
-    } else {
-      return table.rows(source).size();
+template <class From, class Rows, class Get>
+Field made_field(const Declared<Get>& declared) {
+  static_assert(std::is_empty_v<Get>, "a getter captures nothing");
+  const auto field_of = [&]<class Value>(std::type_identity<Value>) {
+    const Head head = head_of<Value>(declared.name, declared.unit, declared.meaning);
+    return Field{head, declared.held_by, declared.is_there, std::is_same_v<Get, RowNumber>};
+  };
+  if constexpr (requires { typename Get::EachCell; }) {
+    return field_of(std::type_identity<typename Get::EachCell>{});
+  } else {
+    using Value = std::remove_cvref_t<decltype(value_at<From, Rows, Get>(
+        std::declval<const Source&>(), Row{}))>;
+    Field field = field_of(std::type_identity<Value>{});
+    field.get = [](const Source& source, Row row) {
+      return cell_of(value_at<From, Rows, Get>(source, row));
+    };
+    if constexpr (requires { Get::where; }) field.where = Get::where;
+    if constexpr (requires(Profile& p, Cell c) { Get::set(Rows::in(p)[0], c); }) {
+      field.set = [](Profile& profile, Row row, const Cell& cell) {
+        Get::set(Rows::in(profile)[row], cell);
+      };
     }
+    return field;
   }
-};
-
-template <class T>
-struct Unwrapped {
-  using type = T;
-};
-template <class T>
-struct Unwrapped<std::optional<T>> {
-  using type = T;
-};
-
-template <class Cell>
-constexpr Type type_of_cell() {
-  if (std::is_same_v<Cell, AnyValue>) return Type::any;
-  if (std::is_same_v<Cell, bool>) return Type::boolean;
-  if (std::is_floating_point_v<Cell>) return Type::real;
-  const bool is_number = std::is_integral_v<Cell> || std::is_same_v<Cell, Id> ||
-                         std::is_same_v<Cell, RowOf> || std::is_same_v<Cell, Sum>;
-  return is_number ? Type::integer : Type::text;
 }
 
-// One field of a table, as a type: what it is, and its cells.
-template <class OfTable, std::size_t at>
-struct FieldOf {
-  static constexpr std::size_t place = at;
-  static constexpr const auto& declared = std::get<place>(OfTable::table.fields);
-  using Get = std::remove_cvref_t<decltype(declared.get)>;
-
-  static constexpr const char* name = declared.name;
-  static constexpr const char* meaning = declared.meaning;
-  static constexpr FieldUnit unit = declared.unit;
-  static constexpr HeldBy held_by = declared.held_by;
-  static constexpr bool is_row_number = std::is_same_v<Get, RowNumber>;
-  static constexpr bool is_several = requires { typename Get::EachCell; };
-
-  template <class AnySource>
-  static auto cell(const AnySource& source, Row row) {
-    if constexpr (std::is_invocable_v<Get, const AnySource&, Row>) {
-      return to_cell(declared.get(source, row));
-    } else {
-      return to_cell(std::invoke(declared.get, OfTable::table.rows(source)[row]));
-    }
+// `From` is the source that getters take: query has one that analyses.
+template <class From = Source, class Rows, class... Gets>
+Table table(const char* name, const char* meaning, Rows, Declared<Gets>... fields) {
+  Table made{name, meaning, nullptr, {made_field<From, Rows>(fields)...}};
+  if constexpr (!std::is_same_v<Rows, RowsOfSpans>) {
+    made.count = [](const Source& source) {
+      const From& from = static_cast<const From&>(source);
+      if constexpr (std::is_convertible_v<decltype(Rows{}(from)), std::size_t>) {
+        return std::size_t(Rows{}(from));
+      } else {
+        return Rows{}(from).size();
+      }
+    };
   }
-  static bool is_there(const Profile& profile) {
-    return declared.is_there == nullptr || declared.is_there(profile);
-  }
-};
-
-// What the cells of a field are: Cell, and whether they may be NULL.
-template <class OfField, class AnySource>
-struct CellProbe {
-  using type = decltype(OfField::cell(std::declval<const AnySource&>(), Row{}));
-};
-template <class OfField, class AnySource>
-  requires OfField::is_several
-struct CellProbe<OfField, AnySource> {
-  using type = typename OfField::Get::EachCell;
-};
-template <class OfField, class AnySource = Source>
-struct CellOf {
-  using Optional = typename CellProbe<OfField, AnySource>::type;
-  using Cell = typename Unwrapped<Optional>::type;
-  static constexpr bool is_nullable =
-      !std::is_same_v<Optional, Cell> || std::is_same_v<Cell, Id> || std::is_same_v<Cell, AnyValue>;
-  static constexpr Type type = type_of_cell<Cell>();
-};
-
-// f(FieldOf<…>{}) for each field in its order.
-template <class OfTable, class Function>
-constexpr void each_field(Function&& function) {
-  [&]<std::size_t... places>(std::index_sequence<places...>) {
-    (function(FieldOf<OfTable, places>{}), ...);
-  }(std::make_index_sequence<OfTable::field_count>{});
+  return made;
+}
+inline Table in_part(Part part, Table of) {
+  of.part = part;
+  return of;
 }
 
 }  // namespace npuscope::schema

@@ -45,11 +45,10 @@ struct KeyBound {
   std::uint32_t key = no_key;
 };
 
-inline KeyBound key_bound_of(const TableColumn& column, const Source& source,
-                             sqlite3_value* value) {
+inline KeyBound key_bound_of(const Field& column, const Source& source, sqlite3_value* value) {
   const int type = sqlite3_value_type(value);
   if (type == SQLITE_NULL) return {Fit::none, no_key};
-  if (column.keys.text == nullptr) {
+  if (!is_text(column.type)) {
     if (type != SQLITE_INTEGER) return {};
     const std::int64_t number = sqlite3_value_int64(value);
     if (number < 0 || number >= std::int64_t(no_key)) return {Fit::none, no_key};
@@ -59,7 +58,7 @@ inline KeyBound key_bound_of(const TableColumn& column, const Source& source,
   const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(value));
   const auto size = std::size_t(sqlite3_value_bytes(value));
   if (text == nullptr) return {};
-  const auto key = column.keys.find(source, std::string_view(text, size));
+  const auto key = find_key(source, column, std::string_view(text, size));
   return key ? KeyBound{Fit::these, *key} : KeyBound{Fit::none, no_key};
 }
 

@@ -85,10 +85,10 @@ Status Database::State::open() {
 
 Status Database::State::add_tables(const std::string& schema) {
   std::string sql = "BEGIN;";
-  for (const TableType& type : all_tables()) {
+  for (const schema::Table& type : all_tables()) {
     sql += fmt::format("CREATE VIRTUAL TABLE {}.{} USING {};", schema, type.name, row_module_name);
   }
-  for (const TableType& type : pair_tables()) {
+  for (const schema::Table& type : pair_tables()) {
     sql += fmt::format("CREATE VIRTUAL TABLE {}.{} USING {};", schema, type.name,
                        pair_module_of(type.name));
   }

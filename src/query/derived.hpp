@@ -17,20 +17,19 @@ inline std::span<const char* const> stable_names(Role) {
 
 namespace npuscope::query {
 
-using schema::field, schema::FieldUnit, schema::Row;
+using schema::field, schema::FieldUnit, schema::of, schema::Row;
 
 // A number of the span's own.
-constexpr auto traffic_of_span(analysis::Route route) {
-  return [route](const Source& s, Row row) {
-    const MeasureColumn* column = s.traffic(route);
-    const bool is_known = column != nullptr && row < column->values.size() &&
-                          column->values[row] != MeasureColumn::missing;
-    return is_known ? std::optional(column->values[row]) : std::nullopt;
-  };
+template <analysis::Route route>
+std::optional<std::int64_t> traffic_of_span(const Source& s, Row row) {
+  const MeasureColumn* column = s.traffic(route);
+  const bool is_known = column != nullptr && row < column->values.size() &&
+                        column->values[row] != MeasureColumn::missing;
+  return is_known ? std::optional(column->values[row]) : std::nullopt;
 }
 
-constexpr auto derived_spans() {
-  return schema::table(
+inline schema::Table derived_spans() {
+  return schema::table<Source>(
       "spans", "", [](const Source& s) { return s.profile.spans.size(); },
       field("engine", "the hardware that it uses: what its op says, else its unit",
             [](const Source& s, Row row) { return analysis::engine_of(s.profile, row); }),
@@ -40,25 +39,26 @@ constexpr auto derived_spans() {
             "duration less what is nested inside: over spans of role work it adds up to work",
             [](const Source& s, Row row) { return s.self_times()[row]; }),
       field("ddr_read_bytes", FieldUnit::bytes, "its number of role ddr_read",
-            traffic_of_span(analysis::Route::ddr_read)),
+            of<traffic_of_span<analysis::Route::ddr_read>>),
       field("ddr_write_bytes", FieldUnit::bytes, "its number of role ddr_write",
-            traffic_of_span(analysis::Route::ddr_write)),
+            of<traffic_of_span<analysis::Route::ddr_write>>),
       field("vtcm_read_bytes", FieldUnit::bytes, "its number of role vtcm_read",
-            traffic_of_span(analysis::Route::vtcm_read)),
+            of<traffic_of_span<analysis::Route::vtcm_read>>),
       field("vtcm_write_bytes", FieldUnit::bytes, "its number of role vtcm_write",
-            traffic_of_span(analysis::Route::vtcm_write)));
+            of<traffic_of_span<analysis::Route::vtcm_write>>));
 }
 
-constexpr auto traffic_of_unit(analysis::Route route) {
-  return [route](const analysis::UnitRow& row) { return row.traffic.of(route); };
+template <analysis::Route route>
+auto traffic_of_unit(const analysis::UnitRow& row) {
+  return row.traffic.of(route);
 }
 
-constexpr auto unit_times() {
+inline schema::Table unit_times() {
   using analysis::Route, analysis::UnitRow;
-  return schema::table(
+  return schema::table<Source>(
       "unit_times", "how busy a unit was, as npuscope show has it: units that have work or waits",
       [](const Source& s) -> const auto& { return s.unit_times(); },
-      field("unit", "units.id", &UnitRow::unit),
+      field("unit", "units.id", of<&UnitRow::unit>),
       field("path", "units.path",
             [](const Source& s, Row row) {
               const std::uint32_t unit = index_of(s.unit_times()[row].unit);
@@ -66,27 +66,21 @@ constexpr auto unit_times() {
             }),
       field("busy", FieldUnit::ticks,
             "length of the union of its work (unit_busy): never more than the wall",
-            &UnitRow::busy),
+            of<&UnitRow::busy>),
       field("waiting", FieldUnit::ticks, "length of the union of its waits where it does not work",
-            &UnitRow::waiting),
-      field("work", FieldUnit::ticks, "sum of its work, nested slices once", &UnitRow::work),
-      field("spans", "of work", &UnitRow::spans),
+            of<&UnitRow::waiting>),
+      field("work", FieldUnit::ticks, "sum of its work, nested slices once", of<&UnitRow::work>),
+      field("spans", "of work", of<&UnitRow::spans>),
       field("dominant_path", FieldUnit::ticks, "its share of the critical path",
-            &UnitRow::dominant_path),
+            of<&UnitRow::dominant_path>),
       field("ddr_read_bytes", FieldUnit::bytes, "that its work reads from DDR",
-            traffic_of_unit(Route::ddr_read)),
+            of<traffic_of_unit<Route::ddr_read>>),
       field("ddr_write_bytes", FieldUnit::bytes, "that its work writes to DDR",
-            traffic_of_unit(Route::ddr_write)),
+            of<traffic_of_unit<Route::ddr_write>>),
       field("vtcm_read_bytes", FieldUnit::bytes, "that its work reads from VTCM",
-            traffic_of_unit(Route::vtcm_read)),
+            of<traffic_of_unit<Route::vtcm_read>>),
       field("vtcm_write_bytes", FieldUnit::bytes, "that its work writes to VTCM",
-            traffic_of_unit(Route::vtcm_write)));
-}
-
-template <class Function>
-constexpr void each_derived_table(Function&& function) {
-  function(schema::TableOf<derived_spans>{});
-  function(schema::TableOf<unit_times>{});
+            of<traffic_of_unit<Route::vtcm_write>>));
 }
 
 }  // namespace npuscope::query

@@ -3,7 +3,7 @@
 namespace npuscope::query {
 
 Tables::Tables(const Profile& profile) : source(profile) {
-  for (const TableType& type : all_tables()) indexes.emplace_back(type, source);
+  for (const schema::Table& type : all_tables()) indexes.emplace_back(type, source);
 }
 
 TableIndexes* Tables::find(std::string_view table) {
@@ -13,9 +13,9 @@ TableIndexes* Tables::find(std::string_view table) {
   return nullptr;
 }
 
-int declare(sqlite3* database, const std::vector<TableColumn>& columns) {
+int declare(sqlite3* database, const std::vector<Field>& columns) {
   std::string sql;
-  for (const TableColumn& column : columns) {
+  for (const Field& column : columns) {
     sql += sql.empty() ? "CREATE TABLE t(" : ", ";
     sql += std::string("\"") + column.name + "\" " + sql_name(column.type);
   }

@@ -35,8 +35,8 @@ struct Tables {
 using TablesBySchema = std::map<std::string, std::shared_ptr<Tables>, std::less<>>;
 
 // Of all profiles the same: those whose rows are numbered, and those of several rows for each span.
-const std::vector<TableType>& all_tables();
-const std::vector<TableType>& pair_tables();
+const std::vector<schema::Table>& all_tables();
+const std::vector<schema::Table>& pair_tables();
 const char* pair_module_of(std::string_view table);
 
 // `tables` must outlive the database.
@@ -44,7 +44,7 @@ int add_row_module(sqlite3* database, TablesBySchema& tables);
 int add_pair_modules(sqlite3* database, TablesBySchema& tables);
 
 // Tells SQLite the columns of a new table.
-int declare(sqlite3* database, const std::vector<TableColumn>& columns);
+int declare(sqlite3* database, const std::vector<Field>& columns);
 
 // No exception crosses SQLite.
 template <class Function>
@@ -59,7 +59,7 @@ int guarded(Function&& function) noexcept {
 }
 
 // How SQLite makes a table of a module and lets it go. A Table is an sqlite3_vtab with
-//   const std::vector<TableColumn>* bind(Tables& tables, std::string_view name);
+//   const std::vector<Field>* bind(Tables& tables, std::string_view name);
 // which makes it the one of this name and gives its columns; null where there is none.
 template <class Table>
 struct Connecting {

@@ -6,6 +6,7 @@
 
 #include "query/argument.hpp"
 #include "query/module.hpp"
+#include "query/output.hpp"
 
 namespace npuscope::query {
 namespace pair_module {
@@ -94,10 +95,10 @@ struct NumberPairs {
 struct PairTable : sqlite3_vtab {
   const Source* source = nullptr;
 
-  const std::vector<TableColumn>* bind(Tables& tables, std::string_view name) {
+  const std::vector<Field>* bind(Tables& tables, std::string_view name) {
     source = &tables.source;
-    for (const TableType& type : pair_tables()) {
-      if (type.name == name) return &type.columns;
+    for (const schema::Table& type : pair_tables()) {
+      if (type.name == name) return &type.fields;
     }
     return nullptr;
   }

@@ -12,20 +12,21 @@ constexpr std::uint32_t lookups_worth_an_index = 3;
 
 }  // namespace
 
-RowIndex::RowIndex(const TableType& type, const Source& source, std::span<const OrderTerm> terms)
+RowIndex::RowIndex(const schema::Table& type, const Source& source,
+                   std::span<const OrderTerm> terms)
     : rows_(type.rows(source)) {
   std::iota(rows_.begin(), rows_.end(), Row{0});
   for (auto term = terms.rbegin(); term != terms.rend(); ++term) {
-    sort_by(type.columns[term->column], source, term->descending);
+    sort_by(type.fields[term->column], source, term->descending);
   }
 }
 
 // Stable, so that rows which agree stay in the order of the terms that follow.
-void RowIndex::sort_by(const TableColumn& column, const Source& source, bool descending) {
+void RowIndex::sort_by(const Field& column, const Source& source, bool descending) {
   Column<std::uint32_t> keys(rows_.size());
   std::uint32_t key_count = 0;
   for (Row row = 0; row < keys.size(); ++row) {
-    keys[row] = column.keys.of(source, row);
+    keys[row] = key_at(source, column, row);
     if (keys[row] != no_key) key_count = std::max(key_count, keys[row] + 1);
   }
   std::vector<std::uint32_t> count(std::size_t(key_count) + 1, 0);  // the last is NULL's
@@ -35,9 +36,9 @@ void RowIndex::sort_by(const TableColumn& column, const Source& source, bool des
   for (std::uint32_t key = 0; key < key_count; ++key) {
     if (count[key] > 0) order.push_back(key);
   }
-  if (column.keys.text != nullptr) {
+  if (is_text(column.type)) {
     std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return column.keys.text(source, a) < column.keys.text(source, b);
+      return text_of_key(source, column, a) < text_of_key(source, column, b);
     });
   }
   order.insert(order.begin(), key_count);
@@ -65,19 +66,19 @@ std::span<const Row> RowIndex::rows_of(std::uint32_t key) const {
 }
 
 TableIndexes::Known& TableIndexes::known(std::uint32_t column) {
-  if (known_.empty()) known_.resize(type_.columns.size());
+  if (known_.empty()) known_.resize(type_.fields.size());
   return known_[column];
 }
 
 std::optional<std::uint32_t> TableIndexes::key_count(std::uint32_t column) {
   Known& state = known(column);
-  const auto key_of = type_.columns[column].keys.of;
-  if (state.counted || key_of == nullptr) return state.keys;
+  const Field& field = type_.fields[column];
+  if (state.counted || !has_keys(field)) return state.keys;
   state.counted = true;
   const std::uint64_t row_count = rows();
   std::uint32_t max = 0;
   for (Row row = 0; row < row_count; ++row) {
-    const std::uint32_t key = key_of(source_, row);
+    const std::uint32_t key = key_at(source_, field, row);
     if (key != no_key) max = std::max(max, key);
   }
   if (max <= 4 * row_count + always_countable) state.keys = max + 1;
@@ -86,13 +87,13 @@ std::optional<std::uint32_t> TableIndexes::key_count(std::uint32_t column) {
 
 bool TableIndexes::is_ascending(std::uint32_t column) {
   Known& state = known(column);
-  const auto number = type_.columns[column].number;
-  if (number == nullptr) return false;
+  const Field& field = type_.fields[column];
+  if (!has_numbers(field)) return false;
   if (!state.ascending) {
     state.ascending = true;
     std::int64_t last = std::numeric_limits<std::int64_t>::min();
     for (Row row = 0, count = Row(rows()); row < count; ++row) {
-      const std::int64_t value = number(source_, row);
+      const std::int64_t value = field.get(source_, row).integer;
       if (value < last) {
         state.ascending = false;
         break;

@@ -23,14 +23,14 @@ struct OrderTerm {
 
 class RowIndex {
  public:
-  RowIndex(const TableType& type, const Source& source, std::span<const OrderTerm> terms);
+  RowIndex(const schema::Table& type, const Source& source, std::span<const OrderTerm> terms);
 
   std::span<const Row> rows() const { return rows_; }
   // Whose key in the first column is this one; in it NULL is not asked for.
   std::span<const Row> rows_of(std::uint32_t key) const;
 
  private:
-  void sort_by(const TableColumn& column, const Source& source, bool descending);
+  void sort_by(const Field& column, const Source& source, bool descending);
 
   Column<Row> rows_;
   // Of the first column. Slot 0 is NULL, which comes first.
@@ -40,9 +40,9 @@ class RowIndex {
 
 class TableIndexes {
  public:
-  TableIndexes(const TableType& type, const Source& source) : type_(type), source_(source) {}
+  TableIndexes(const schema::Table& type, const Source& source) : type_(type), source_(source) {}
 
-  const TableType& type() const { return type_; }
+  const schema::Table& type() const { return type_; }
   const Source& source() const { return source_; }
   std::size_t rows() const { return type_.rows(source_); }
 
@@ -66,7 +66,7 @@ class TableIndexes {
   };
   Known& known(std::uint32_t column);
 
-  const TableType& type_;
+  const schema::Table& type_;
   const Source& source_;
   std::vector<Known> known_;
   std::map<std::vector<OrderTerm>, RowIndex> indexes_;

@@ -4,6 +4,7 @@
 
 #include "query/argument.hpp"
 #include "query/module.hpp"
+#include "query/output.hpp"
 #include "query/row_plan.hpp"
 
 namespace npuscope::query {
@@ -15,21 +16,21 @@ constexpr std::size_t fetched_ahead = 24;  // rows: about as long as memory take
 struct RowTable : sqlite3_vtab {
   TableIndexes* indexes = nullptr;
 
-  const std::vector<TableColumn>* bind(Tables& tables, std::string_view name) {
+  const std::vector<Field>* bind(Tables& tables, std::string_view name) {
     indexes = tables.find(name);
-    return indexes != nullptr ? &indexes->type().columns : nullptr;
+    return indexes != nullptr ? &indexes->type().fields : nullptr;
   }
 };
 
 struct RowCursor : sqlite3_vtab_cursor {
   const Source* source = nullptr;
-  const std::vector<TableColumn>* columns = nullptr;
+  const std::vector<Field>* columns = nullptr;
   const Row* rows = nullptr;  // none: all, in their order
   std::size_t place = 0;
   std::size_t end = 0;
   Column<Row> selected;
   // Of the columns that are read, where rows are not in order.
-  const void* (*fetched[max_fetched])(const Source&, Row) = {};
+  const void* (*fetched[max_fetched])(const schema::Source&, Row) = {};
   std::size_t fetched_count = 0;
 
   Row row() const { return rows != nullptr ? rows[place] : Row(place); }
@@ -38,19 +39,22 @@ struct RowCursor : sqlite3_vtab_cursor {
 
 // One condition on a row.
 struct Test {
-  const TableColumn* column = nullptr;
+  const Field* column = nullptr;
   char comparison = 'K';
   std::uint32_t key = no_key;
   std::int64_t number = 0;
 
+  std::int64_t number_at(const Source& source, Row row) const {
+    return column->get(source, row).integer;
+  }
   bool holds(const Source& source, Row row) const {
     switch (comparison) {
-      case 'K': return column->keys.of(source, row) == key;
-      case '=': return column->number(source, row) == number;
-      case '<': return column->number(source, row) < number;
-      case 'l': return column->number(source, row) <= number;
-      case '>': return column->number(source, row) > number;
-      default: return column->number(source, row) >= number;
+      case 'K': return key_at(source, *column, row) == key;
+      case '=': return number_at(source, row) == number;
+      case '<': return number_at(source, row) < number;
+      case 'l': return number_at(source, row) <= number;
+      case '>': return number_at(source, row) > number;
+      default: return number_at(source, row) >= number;
     }
   }
 };
@@ -92,7 +96,7 @@ void Scan::take_row(sqlite3_value* argument) {
 }
 
 void Scan::add_test(const PlanStep& step, sqlite3_value* argument) {
-  const TableColumn& column = indexes_.type().columns[step.column];
+  const Field& column = indexes_.type().fields[step.column];
   if (step.what == 'K') {
     const KeyBound bound = key_bound_of(column, indexes_.source(), argument);
     nothing_ = nothing_ || bound.fit == Fit::none;
@@ -106,7 +110,7 @@ void Scan::add_test(const PlanStep& step, sqlite3_value* argument) {
 
 // The rows of one key, in this order.
 void Scan::find(const PlanStep& step, sqlite3_value* argument, std::vector<OrderTerm> order) {
-  const TableColumn& column = indexes_.type().columns[step.column];
+  const Field& column = indexes_.type().fields[step.column];
   const KeyBound bound = key_bound_of(column, indexes_.source(), argument);
   if (bound.fit == Fit::none) {
     nothing_ = true;
@@ -130,14 +134,13 @@ void Scan::find(const PlanStep& step, sqlite3_value* argument, std::vector<Order
 void Scan::narrow() {
   for (const Test& test : tests_) {
     if (test.comparison == 'K') continue;
-    const auto column = std::uint32_t(test.column - indexes_.type().columns.data());
+    const auto column = std::uint32_t(test.column - indexes_.type().fields.data());
     if (!indexes_.is_ascending(column)) continue;
     const auto first_where = [&](auto reached) {
       std::size_t low = cursor_.place, high = cursor_.end;
       while (low < high) {
         const std::size_t middle = low + (high - low) / 2;
-        const bool is_there =
-            reached(test.column->number(indexes_.source(), cursor_.row_at(middle)));
+        const bool is_there = reached(test.number_at(indexes_.source(), cursor_.row_at(middle)));
         (is_there ? high : low) = is_there ? middle : middle + 1;
       }
       return low;
@@ -206,7 +209,7 @@ int open(sqlite3_vtab* table, sqlite3_vtab_cursor** cursor) {
     const TableIndexes& indexes = *static_cast<RowTable*>(table)->indexes;
     auto made = std::make_unique<RowCursor>();
     made->source = &indexes.source();
-    made->columns = &indexes.type().columns;
+    made->columns = &indexes.type().fields;
     *cursor = made.release();
     return SQLITE_OK;
   });
@@ -260,7 +263,8 @@ int column(sqlite3_vtab_cursor* cursor, sqlite3_context* context, int number) {
   const auto* at = static_cast<const RowCursor*>(cursor);
   return guarded([&] {
     Output out(context);
-    (*at->columns)[std::size_t(number)].read(*at->source, at->row(), out);
+    const Field& field = (*at->columns)[std::size_t(number)];
+    add_cell(*at->source, field, field.get(*at->source, at->row()), out);
     return SQLITE_OK;
   });
 }

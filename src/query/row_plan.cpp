@@ -15,7 +15,7 @@ class Planner {
   int plan();
 
  private:
-  const TableColumn& column(std::uint32_t number) const { return indexes_.type().columns[number]; }
+  const Field& column(std::uint32_t number) const { return indexes_.type().fields[number]; }
   // The table's own column for the row number, which SQLite calls -1.
   std::optional<std::uint32_t> column_of(int number) const;
   bool compares_bytes(int constraint) const {
@@ -37,9 +37,9 @@ class Planner {
 
 std::optional<std::uint32_t> Planner::column_of(int number) const {
   if (number >= 0) return std::uint32_t(number);
-  const auto& columns = indexes_.type().columns;
+  const auto& columns = indexes_.type().fields;
   for (std::uint32_t i = 0; i < columns.size(); ++i) {
-    if (columns[i].is_row) return i;
+    if (columns[i].is_row_number) return i;
   }
   return std::nullopt;
 }
@@ -57,12 +57,12 @@ void Planner::find_first_step() {
     const auto& constraint = info_.aConstraint[i];
     const auto number = column_of(constraint.iColumn);
     if (!constraint.usable || !number || constraint.op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
-    if (column(*number).is_row) {
+    if (column(*number).is_row_number) {
       first_ = i, what = 'R', of = *number, estimate_ = 1, one_row_ = true;
       break;
     }
     const auto keys = indexes_.key_count(*number);
-    if (!keys || (column(*number).type == Type::text && !compares_bytes(i))) continue;
+    if (!keys || (is_text(column(*number).type) && !compares_bytes(i))) continue;
     const double rows = std::max(1.0, double(indexes_.rows()) / double(*keys));
     if (first_ < 0 || rows < estimate_) first_ = i, what = 'K', of = *number, estimate_ = rows;
   }
@@ -83,11 +83,11 @@ void Planner::add_filters() {
       case SQLITE_INDEX_CONSTRAINT_GE: what = 'g'; break;
       default: continue;
     }
-    if (column(*number).number != nullptr) {
+    if (has_numbers(column(*number))) {
       use(i, what, *number);
       estimate_ /= what == '=' ? 16 : 3;
     } else if (what == '=' && indexes_.key_count(*number) &&
-               (column(*number).type != Type::text || compares_bytes(i))) {
+               (!is_text(column(*number).type) || compares_bytes(i))) {
       use(i, 'K', *number);
       estimate_ /= 4;
     }
@@ -107,7 +107,7 @@ void Planner::add_order() {
     const auto& term = info_.aOrderBy[i];
     const auto number = column_of(term.iColumn);
     if (!number) return;
-    const bool is_last = column(*number).is_row || i + 1 == info_.nOrderBy;
+    const bool is_last = column(*number).is_row_number || i + 1 == info_.nOrderBy;
     if (is_last && !term.desc && indexes_.is_ascending(*number)) break;
     if (!indexes_.key_count(*number)) return;
     order += {term.desc ? 'D' : 'O', char(first_column + *number)};

@@ -1,55 +1,62 @@
-// How a table of a profile looks to SQL: its columns by name, each with a function that reads it.
+// What SQL asks of a field of the schema (profile/schema_table.hpp) beside its cells.
 //
-// A column whose values are small numbers inside (ids, interned names, enumerations) says so by its
-// keys: equal keys are equal values. By them rows are grouped, put in order and found without
-// comparing anything (row_index.hpp).
+// A column whose values are small numbers inside (ids, interned names, enumerations) has keys:
+// equal keys are equal values. By them rows are grouped, put in order and found without comparing
+// anything (row_index.hpp).
+//
+//   key_of(kind, kind.get(source, row))        // 8
+//   text_of_key(source, kind, 8)               // "slice"
+//   find_key(source, kind, "slice")            // 8; none: no row can have this text
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "query/output.hpp"
 #include "query/source.hpp"
 
 namespace npuscope::query {
 
-using schema::Row, schema::Type;
+using schema::Field, schema::Type, schema::Row;
 inline constexpr std::uint32_t no_key = std::numeric_limits<std::uint32_t>::max();  // NULL
 
-struct Keys {
-  std::uint32_t (*of)(const Source&, Row) = nullptr;
-  // The text that a key stands for; none: the key is itself the number.
-  std::string_view (*text)(const Source&, std::uint32_t key) = nullptr;
-  // Of a text; none when no row can have it.
-  std::optional<std::uint32_t> (*find)(const Source&, std::string_view) = nullptr;
-};
+inline bool has_keys(const Field& field) {
+  return (field.type == Type::id && !field.is_row_number) || field.type == Type::name ||
+         field.type == Type::interned || field.type == Type::path;
+}
+// Whether its cells are integers and never NULL: they can be compared.
+inline bool has_numbers(const Field& field) {
+  const bool is_integer = field.type == Type::boolean || field.type == Type::integer ||
+                          field.type == Type::unsigned_integer || field.type == Type::id;
+  return is_integer && !field.is_nullable && field.get != nullptr;
+}
 
-struct TableColumn {
-  const char* name;
-  Type type;
-  void (*read)(const Source&, Row, Output&) = nullptr;
-  Keys keys = {};
-  // Of an integer column that is never NULL, for comparisons.
-  std::int64_t (*number)(const Source&, Row) = nullptr;
-  bool is_row = false;  // its value is the number of the row
-  // Where a value lies, of columns of large tables: fetched ahead when rows are not read in order.
-  const void* (*where)(const Source&, Row) = nullptr;
-  // What --schema says of it.
-  const char* unit = "";
-  std::string meaning = {};
-  bool is_nullable = true;
-  schema::HeldBy held_by = schema::HeldBy::all;
-};
+// All values without a name share one key, as they share the name "unknown".
+inline std::uint32_t key_of(const Field& field, const schema::Cell& cell) {
+  if (cell.type == Type::nothing) return no_key;
+  const auto key = std::uint32_t(cell.integer);
+  return cell.type != Type::name ? key : std::min(key, std::uint32_t(field.names.size()));
+}
+inline std::uint32_t key_at(const Source& source, const Field& field, Row row) {
+  return key_of(field, field.get(source, row));
+}
 
-struct TableType {
-  const char* name;
-  const char* meaning;
-  std::vector<TableColumn> columns;
-  std::size_t (*rows)(const Source&);  // none: a table of several rows for each span
-};
+// Of a column of texts; in others a key is itself the number.
+inline std::string_view text_of_key(const Source& source, const Field& field, std::uint32_t key) {
+  return source.text(field, schema::coded(field.type, key));
+}
+inline std::optional<std::uint32_t> find_key(const Source& source, const Field& field,
+                                             std::string_view text) {
+  if (field.type == Type::name) {
+    if (const auto place = field.place_of(text)) return std::uint32_t(*place);
+    const auto unknown = std::uint32_t(field.names.size());
+    return text == field.name_at(unknown) ? std::optional(unknown) : std::nullopt;
+  }
+  const auto& texts = field.type == Type::path ? source.paths() : source.profile.strings;
+  const auto id = texts.find(text);
+  return id ? std::optional(index_of(*id)) : std::nullopt;
+}
 
 }  // namespace npuscope::query

@@ -50,7 +50,7 @@ class OnClickHouse : public testing::Test {
   // Every table as text.
   static std::vector<std::string> all_rows(Store& store) {
     std::vector<std::string> all;
-    for (const TableText& table : schema()) {
+    for (const Table& table : schema()) {
       for (std::string& row : TemporaryStore::rows_of(store, select_sql(table))) {
         all.push_back(table.name + ": " + std::move(row));
       }

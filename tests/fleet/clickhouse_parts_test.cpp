@@ -167,12 +167,13 @@ TEST(TabSeparated, StopsWhereTheSinkHasEnough) {
 
 TEST(NativeBlock, HasColumnsAfterOneAnother) {
   NativeBlock block(2, 2);
-  block.column("a", "Nullable(Int64)");
-  const std::optional<std::int64_t> numbers[] = {std::nullopt, 5};
-  block.values([&](std::size_t i) { return numbers[i]; });
-  block.column("b", "String");
+  using schema::cell_of, schema::head_of, schema::FieldUnit;
+  using Number = std::optional<std::int64_t>;
+  const schema::Cell numbers[] = {cell_of(Number()), cell_of(Number(5))};
+  block.column(head_of<Number>("a", FieldUnit::none, ""), numbers);
   const std::string texts[] = {"x", std::string(200, 'y')};
-  block.values([&](std::size_t i) -> const std::string& { return texts[i]; });
+  const schema::Cell cells[] = {cell_of(texts[0]), cell_of(texts[1])};
+  block.column(head_of<std::string>("b", FieldUnit::none, ""), cells);
   const std::string expected = std::string("\2\2\1a\17Nullable(Int64)\1\0", 22) +
                                std::string(8, '\0') + std::string("\5\0\0\0\0\0\0\0", 8) +
                                "\1b\6String\1x" + "\xc8\1" + std::string(200, 'y');

@@ -138,7 +138,7 @@ TEST_F(ClickHouseStoreTest, RowsOfSomeRunsAreThoseOfSqlite) {
     const auto here = ChosenRuns::of(*store, {where, {}}),
                there = ChosenRuns::of(*sqlite, {where, {}});
     ASSERT_TRUE(here && there);
-    for (const TableText& table : schema()) {
+    for (const Table& table : schema()) {
       EXPECT_EQ(TemporaryStore::rows_of(*store, select_sql(table, here->sql())),
                 sqlite.rows(select_sql(table, there->sql())))
           << table.name << " where " << where;

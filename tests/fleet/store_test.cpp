@@ -32,7 +32,7 @@ void run_sql(const std::filesystem::path& file, const char* sql) {
 // Every table as text.
 std::vector<std::string> all_rows(TemporaryStore& made) {
   std::vector<std::string> all;
-  for (const TableText& table : schema()) {
+  for (const Table& table : schema()) {
     for (std::string& row : made.rows("SELECT * FROM \"" + table.name + "\" ORDER BY 1, 2, 3")) {
       all.push_back(table.name + ": " + std::move(row));
     }

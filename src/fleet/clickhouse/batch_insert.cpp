@@ -50,29 +50,25 @@ class Attempt {
   // Shards are filled side by side, each with pauses of its own.
   std::optional<Failed> fill(std::size_t shard) {
     Patience patience = patience_;
-    std::optional<Failed> failure = fill_table(shard, runs(), patience);
-    const auto fill_those = [&](Rows sort) {
-      each_table([&](const auto& table) {
-        const bool is_wanted = (table.sort == Rows::dimension) == (sort == Rows::dimension) &&
-                               std::string_view(table.name) != "runs";
+    std::optional<Failed> failure = fill_table(shard, schema_of("runs"), patience);
+    for (const bool are_dimensions : {false, true}) {
+      for (const Table& table : schema()) {
+        const bool is_wanted =
+            (table.sort == Rows::dimension) == are_dimensions && table.name != "runs";
         if (!failure && is_wanted) failure = fill_table(shard, table, patience);
-      });
-    };
-    fill_those(Rows::unique);
-    fill_those(Rows::dimension);
+      }
+    }
     return failure;
   }
 
-  template <class Row, class... T>
-  std::optional<Failed> fill_table(std::size_t shard, const Table<Row, T...>& table,
-                                   Patience& patience) {
-    std::vector<const Row*> rows;
+  std::optional<Failed> fill_table(std::size_t shard, const Table& table, Patience& patience) {
+    std::vector<std::size_t> rows;
     std::vector<Id> takes;
     Id last = -1, take = 0;
     bool is_last_here = false;
-    for (const Row& row : batch_.*table.rows) {
+    for (std::size_t row = 0, count = table.count(batch_); row < count; ++row) {
       if (table.sort != Rows::dimension) {
-        const Id run = run_of(row);
+        const Id run = table.run_of(batch_, row);
         if (run != last) {
           last = run;
           is_last_here = shard_of(run) == shard && !known_.contains(run);
@@ -81,27 +77,41 @@ class Attempt {
         if (!is_last_here) continue;
         takes.push_back(take);
       }
-      rows.push_back(&row);
+      rows.push_back(row);
     }
-    const std::vector<Id> batches(std::is_same_v<Row, Run> ? rows.size() : 0, id_);
-    const std::span<const Row* const> all(rows);
     for (std::size_t at = 0; at < rows.size(); at += rows_of_block) {
       const std::size_t count = std::min(rows_of_block, rows.size() - at);
-      std::vector<HiddenColumn> hidden;
-      if (!takes.empty()) hidden.push_back({"take", std::span(takes).subspan(at, count)});
-      if (!batches.empty()) hidden.push_back({"batch", std::span(batches).subspan(at, count)});
-      const std::string body = insert_body(table, all.subspan(at, count), hidden);
-      if (auto failure = insert(*shards_[shard], table.name, body, patience)) return failure;
+      const std::size_t with_take = takes.empty() ? 0 : count;
+      const std::string body = body_of(table, std::span(rows).subspan(at, count),
+                                       std::span(takes).subspan(takes.empty() ? 0 : at, with_take));
+      if (auto failure = insert(*shards_[shard], table, body, patience)) return failure;
     }
     return std::nullopt;
   }
 
+  // The columns of the schema, then those of inserted_columns() that are not of it; `takes` is
+  // empty for a dimension.
+  std::string body_of(const Table& table, std::span<const std::size_t> rows,
+                      std::span<const Id> takes) const {
+    const bool is_runs = table.name == "runs";
+    NativeBlock block(table.columns.size() + !takes.empty() + is_runs, rows.size());
+    std::vector<schema::Cell> cells(rows.size());
+    for (const Column& column : table.columns) {
+      std::ranges::transform(rows, cells.begin(),
+                             [&](std::size_t row) { return column.get(batch_, row); });
+      block.column(column, cells);
+    }
+    if (!takes.empty()) block.column("take", takes);
+    if (is_runs) block.column("batch", std::vector<Id>(rows.size(), id_));
+    return compressed_frames(block.bytes());
+  }
+
   // A server that is busy has refused the block, so the same one may be sent again.
-  static std::optional<Failed> insert(Server& server, const char* table, std::string_view body,
+  static std::optional<Failed> insert(Server& server, const Table& table, std::string_view body,
                                       Patience& patience) {
-    const std::string columns = inserted_columns(schema_of(table));
+    const std::string columns = inserted_columns(table);
     for (;;) {
-      const ServerReply reply = server.insert(rows_of(table), columns, body);
+      const ServerReply reply = server.insert(rows_of(table.name), columns, body);
       if (reply.done()) return std::nullopt;
       if (!reply.is_busy() || !patience.wait()) return Failed{reply, &server};
     }
@@ -111,8 +121,7 @@ class Attempt {
   std::optional<Failed> commit() {
     Server& server = *shards_[shard_of(batch_.runs.front().id)];
     NativeBlock block(1, 1);
-    block.column("batch", "Int64");
-    block.values([&](std::size_t) { return id_; });
+    block.column("batch", std::span(&id_, 1));
     const std::string body = compressed_frames(block.bytes());
     for (;;) {
       const ServerReply reply = server.insert("batches_rows", "`batch`", body);

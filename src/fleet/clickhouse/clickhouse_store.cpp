@@ -263,7 +263,7 @@ Result<Removed> ClickHouseStore::remove(std::span<const Id> runs) {
     const auto of = [&](const char* table) {
       return fmt::format("`{}`.`{}`", address_.database, table);
     };
-    for (const TableText& table : schema()) {
+    for (const Table& table : schema()) {
       if (!done || !is_fact(table)) continue;
       done = delete_rows(*shard, rows_of(table.name),
                          fmt::format("take NOT IN (SELECT take FROM {})", of("runs_rows")));

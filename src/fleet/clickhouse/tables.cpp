@@ -37,21 +37,21 @@ struct StoredTable {
 const std::vector<StoredTable>& stored_tables() {
   static const std::vector<StoredTable> tables = [] {
     std::vector<StoredTable> made;
-    each_table([&](const auto& of) {
-      StoredTable table{of.name, "", of.sort, std::string_view(of.name) == "runs", {}};
-      each_column(of, [&]<class Row, class T>(const Column<Row, T>& column) {
-        if (table.columns.size() < of.keys) {
+    for (const Table& of : schema()) {
+      StoredTable table{of.name, "", of.sort, of.name == "runs", {}};
+      for (const Column& column : of.columns) {
+        if (column.is_key) {
           table.keys += fmt::format("{}`{}`", table.keys.empty() ? "" : ", ", column.name);
         }
-        table.columns.push_back({column.name, ClickHouseType<T>::full()});
-      });
+        table.columns.push_back({column.name, clickhouse_type(column)});
+      }
       if (!table.is_dimension()) table.columns.push_back({"take", "Int64", true});
       if (table.is_runs) {
         table.columns.push_back({"batch", "Int64", true});
         table.columns.push_back({"added", "DateTime", true, "DEFAULT now()"});
       }
       made.push_back(std::move(table));
-    });
+    }
     return made;
   }();
   return tables;
@@ -157,11 +157,9 @@ std::vector<std::string> create_statements(const ClickHouseAddress& address, boo
 
 std::string rows_of(std::string_view table) { return std::string(table) + "_rows"; }
 
-bool is_fact(const TableText& table) {
-  return table.sort != Rows::dimension && table.name != "runs";
-}
+bool is_fact(const Table& table) { return table.sort != Rows::dimension && table.name != "runs"; }
 
-std::string inserted_columns(const TableText& table) {
+std::string inserted_columns(const Table& table) {
   std::string columns;
   for (const StoredColumn& column : stored(table.name).columns) {
     if (column.otherwise.empty()) {

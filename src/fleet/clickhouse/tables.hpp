@@ -25,10 +25,10 @@ namespace npuscope::fleet {
 std::vector<std::string> create_statements(const ClickHouseAddress& address, bool is_replicated);
 
 // "run,take,inference": of INSERT.
-std::string inserted_columns(const TableText& table);
+std::string inserted_columns(const Table& table);
 
 std::string rows_of(std::string_view table);  // "op_runs_rows"
-bool is_fact(const TableText& table);
+bool is_fact(const Table& table);
 
 FactJoin clickhouse_join(const ClickHouseAddress& address);
 

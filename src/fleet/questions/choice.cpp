@@ -34,7 +34,7 @@ std::set<std::string> names_in(std::string_view sql) {
 
 std::vector<std::string> columns_of_runs() {
   std::vector<std::string> names;
-  each_column(runs(), [&](const auto& column) { names.push_back(column.name); });
+  for (const Column& column : schema_of("runs").columns) names.emplace_back(column.name);
   return names;
 }
 

@@ -2,13 +2,14 @@
 
 #include "fleet/place/store_place.hpp"
 #include "fleet/sqlite/sqlite_schema.hpp"
+#include "query/sqlite_output.hpp"
 
 namespace npuscope::fleet {
 namespace {
 
 class InsertRows : public query::RowSink {
  public:
-  InsertRows(query::SqliteOutput& output, const TableText& table)
+  InsertRows(query::SqliteOutput& output, const Table& table)
       : output_(output), insert_(output, insert_sql(table).c_str()) {}
 
   void columns(const std::vector<std::string>&) override {}
@@ -40,7 +41,7 @@ Status copy_to_sqlite(Store& store, const std::filesystem::path& file, std::stri
   output.run(fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", application_id,
                          schema_version)
                  .c_str());
-  for (const TableText& table : schema()) {
+  for (const Table& table : schema()) {
     if (!output.good()) break;
     InsertRows insert(output, table);
     if (const Status done = store.run(select_sql(table, runs), insert); !done) return done;

@@ -77,14 +77,13 @@ std::string column_text(sqlite3_stmt* statement, int column) {
 
 std::string list_of(std::span<const Id> ids) { return fmt::format("{}", fmt::join(ids, ",")); }
 
-template <class AnyTable>
-void insert_rows(query::SqliteOutput& writer, const AnyTable& table, const Batch& batch,
+void insert_rows(query::SqliteOutput& writer, const Table& table, const Batch& batch,
                  const std::unordered_set<Id>& known) {
-  query::SqliteInsert insert(writer, insert_sql(schema_of(table.name)).c_str());
-  for (const auto& row : batch.*table.rows) {
-    if (!writer.good()) return;
-    if (table.sort != Rows::dimension && known.contains(run_of(row))) continue;
-    insert_row(insert, table, row);
+  query::SqliteInsert insert(writer, insert_sql(table).c_str());
+  for (std::size_t row = 0; row < table.count(batch) && writer.good(); ++row) {
+    if (table.sort != Rows::dimension && known.contains(table.run_of(batch, row))) continue;
+    for (const Column& column : table.columns) schema::add_cell(column.get(batch, row), insert);
+    insert.end_row();
   }
 }
 
@@ -206,7 +205,7 @@ Result<Added> SqliteStore::add(const Batch& batch) {
     writer_->run("ROLLBACK");
     return tl::unexpected(known.error());
   }
-  each_table([&](const auto& table) { insert_rows(*writer_, table, batch, known->runs); });
+  for (const Table& table : schema()) insert_rows(*writer_, table, batch, known->runs);
   writer_->run("COMMIT");
   if (!writer_->good()) {
     const Status failed = failure(ErrorKind::output);
@@ -222,16 +221,15 @@ Result<Removed> SqliteStore::remove(std::span<const Id> runs) {
   writer_->run("BEGIN IMMEDIATE");
   for (std::size_t at = 0; at < runs.size() && writer_->good(); at += at_once) {
     const std::string ids = list_of(runs.subspan(at, std::min(at_once, runs.size() - at)));
-    each_table([&](const auto& table) {
-      if (table.sort == Rows::dimension) return;
-      const std::string name = table.name;
-      writer_->run(fmt::format("DELETE FROM \"{}\" WHERE {} IN ({})", name,
-                               name == "runs" ? "id" : "run", ids)
-                       .c_str());
+    for (const Table& table : schema()) {
+      if (table.sort == Rows::dimension) continue;
+      writer_->run(
+          fmt::format("DELETE FROM \"{}\" WHERE {} IN ({})", table.name, table.columns[0].name, ids)
+              .c_str());
       const auto rows = std::uint64_t(sqlite3_changes64(writer_->handle()));
-      if (name == "runs") removed.runs += rows;
-      if (name == "op_runs") removed.op_runs += rows;
-    });
+      if (table.name == "runs") removed.runs += rows;
+      if (table.name == "op_runs") removed.op_runs += rows;
+    }
   }
   writer_->run(
       "DELETE FROM ops WHERE id NOT IN (SELECT op FROM op_runs) AND id NOT IN "

@@ -12,7 +12,6 @@
 #include "base/numbers.hpp"
 #include "profile/number_names.hpp"
 #include "profile/schema.hpp"
-#include "profile/schema_cells.hpp"
 
 namespace npuscope::perfetto {
 namespace {
@@ -20,12 +19,7 @@ namespace {
 constexpr std::string_view unit_place = "npuscope unit ", no_unit_place = "npuscope unit none",
                            phases_place = "npuscope phases";
 
-using ClockTable = schema::TableOf<schema::clocks>;
-using UnitTable = schema::TableOf<schema::units>;
-
-template <class Table>
-using RecordOf = typename std::remove_cvref_t<decltype(Table::table.rows(
-    std::declval<const schema::Source&>()))>::value_type;
+using schema::Type;
 
 using AboutJson = JsonWriter<std::string>;
 
@@ -112,20 +106,19 @@ struct Member {
     if (std::isfinite(value)) json.member(name, value);
   }
   void text(std::string_view value) { write_text(json, name, value); }
-  void copy(std::string_view value) { text(value); }
 };
 
 // What can be read back of a row.
-template <class Table>
-void write_row(AboutJson& json, const schema::Source& source, std::size_t row) {
-  schema::each_field<Table>([&]<class Field>(Field) {
-    if constexpr (schema::is_settable<typename Field::Get>) {
-      const auto cell = Field::cell(source, schema::Row(row));
-      if constexpr (std::is_same_v<decltype(cell), const schema::Id>) {  // of the same table
-        if (cell.row >= Table::rows(source)) return;
-      }
-      Member member{json, Field::name};
-      add_cell(source, member, cell);
+void write_rows(AboutJson& json, const schema::Source& source, const char* name) {
+  const schema::Table& table = schema::table_named(name);
+  const std::size_t rows = table.rows(source);
+  write_list(json, name, rows, [&](std::size_t row) {
+    for (const schema::Field& field : table.fields) {
+      if (field.set == nullptr) continue;
+      const schema::Cell cell = field.get(source, schema::Row(row));
+      if (cell.type == Type::id && std::size_t(cell.integer) >= rows) continue;  // of this table
+      Member member{json, field.name};
+      add_cell(source, field, cell, member);
     }
   });
 }
@@ -149,32 +142,40 @@ std::string_view text_in(const Json& object, const char* name) {
   return object[name].get(text) == simdjson::SUCCESS ? text : std::string_view();
 }
 
-// False where the object is not one of the writer's: enumerations are always there.
-template <class Table>
-bool read_row(const Json& object, StringPool& strings, RecordOf<Table>& record) {
-  bool is_ours = true;
-  schema::each_field<Table>([&]<class Field>(Field) {
-    if constexpr (schema::is_settable<typename Field::Get>) {
-      using Cell = typename schema::CellOf<Field>::Cell;
-      const auto set = [&](const auto& cell) {
-        schema::set_cell(Field::declared.get, record, cell);
-      };
-      if constexpr (std::is_same_v<Cell, StringId>) {
-        set(strings.intern(text_in(object, Field::name)));
-      } else if constexpr (schema::NamedEnum<Cell>) {
-        const auto value = value_named<Cell>(text_in(object, Field::name));
-        is_ours = is_ours && value;
-        if (value) set(*value);
-      } else if constexpr (std::is_same_v<Cell, schema::Id>) {
-        set(schema::Id{index_in(object, Field::name, schema::no_row)});
-      } else if constexpr (std::is_same_v<Cell, std::uint32_t>) {
-        set(index_in(object, Field::name, schema::no_row));
-      } else {
-        set(number_in<Cell>(object, Field::name));
-      }
+// None where the object is not one of the writer's: enumerations are always there.
+std::optional<schema::Cell> read_cell(const Json& object, StringPool& strings,
+                                      const schema::Field& field) {
+  using schema::cell_of;
+  switch (field.type) {
+    case Type::interned: return cell_of(strings.intern(text_in(object, field.name)));
+    case Type::id: return cell_of(schema::Id{index_in(object, field.name, schema::no_row)});
+    case Type::real: return cell_of(number_in<double>(object, field.name));
+    case Type::name: {
+      const auto place = field.place_of(text_in(object, field.name));
+      return place ? std::optional(schema::coded(Type::name, *place)) : std::nullopt;
     }
-  });
-  return is_ours;
+    default: break;
+  }
+  if (field.is_nullable) return cell_of(number_in<std::int64_t>(object, field.name));
+  return cell_of(index_in(object, field.name, schema::no_row));
+}
+
+// The rows of a table of this name into the profile, whose records they are.
+template <class Record>
+bool read_rows(const Json& json, const char* name, StringPool& strings, Profile& into,
+               std::vector<Record>& records) {
+  simdjson::dom::array list;
+  if (json[name].get(list) != simdjson::SUCCESS) return false;
+  for (const Json object : list) {
+    records.emplace_back();
+    for (const schema::Field& field : schema::table_named(name).fields) {
+      if (field.set == nullptr) continue;
+      const auto cell = read_cell(object, strings, field);
+      if (!cell) return false;
+      field.set(into, schema::Row(records.size() - 1), *cell);
+    }
+  }
+  return true;
 }
 
 // Traces from before numbers said what they are have only names.
@@ -205,14 +206,11 @@ bool read_number(const Json& object, StringPool& strings, NumberMeaning& number)
   return kind && origin;
 }
 
-template <class Row>
-bool read_list(const Json& json, const char* name, StringPool& strings, std::vector<Row>& rows,
-               bool (*read)(const Json&, StringPool&, Row&)) {
+bool read_numbers(const Json& json, StringPool& strings, std::vector<NumberMeaning>& numbers) {
   simdjson::dom::array list;
-  if (json[name].get(list) != simdjson::SUCCESS) return false;
+  if (json["numbers"].get(list) != simdjson::SUCCESS) return false;
   for (const Json object : list) {
-    rows.emplace_back();
-    if (!read(object, strings, rows.back())) return false;
+    if (!read_number(object, strings, numbers.emplace_back())) return false;
   }
   return true;
 }
@@ -252,12 +250,10 @@ std::string about_text(const Profile& profile, std::int64_t moved_ns) {
   write_text(json, "instrumentation", from.instrumentation);
   json.member("inferences", from.inferences);
   write_text(json, "temperature", stable_name(from.temperature));
-  write_list(json, "clocks", profile.clocks.size(),
-             [&](std::size_t i) { write_row<ClockTable>(json, source, i); });
+  write_rows(json, source, "clocks");
   json.member("base_clock", index_of(profile.base_clock));
   json.member("moved_ns", moved_ns);
-  write_list(json, "units", profile.units.size(),
-             [&](std::size_t i) { write_row<UnitTable>(json, source, i); });
+  write_rows(json, source, "units");
   const std::vector<NumberMeaning> numbers = Meanings(profile).clear();
   write_list(json, "numbers", numbers.size(), [&](std::size_t i) {
     write_text(json, "name", profile.text(numbers[i].name));
@@ -292,9 +288,12 @@ std::optional<About> parse_about(std::string_view text, StringPool& strings) {
                                      .value_or(Provenance::Temperature::unknown);
   about.base_clock = ClockId(index_in(json, "base_clock", every_instance));
   about.moved_ns = std::max<std::int64_t>(0, number_in<std::int64_t>(json, "moved_ns").value_or(0));
-  const bool is_complete = read_list(json, "clocks", strings, about.clocks, read_row<ClockTable>) &&
-                           read_list(json, "units", strings, about.units, read_row<UnitTable>) &&
-                           read_list(json, "numbers", strings, about.numbers, read_number);
+  Profile rows;
+  const bool is_complete = read_rows(json, "clocks", strings, rows, rows.clocks) &&
+                           read_rows(json, "units", strings, rows, rows.units) &&
+                           read_numbers(json, strings, about.numbers);
+  about.clocks = std::move(rows.clocks);
+  about.units = std::move(rows.units);
   if (!is_complete || !has_good_parents(about.units)) {
     return std::nullopt;
   }

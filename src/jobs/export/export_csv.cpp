@@ -1,11 +1,9 @@
 #include <algorithm>
-#include <array>
 
 #include "jobs/export/export.hpp"
 #include "npuscope/base/files.hpp"
 #include "profile/csv_output.hpp"
 #include "profile/schema.hpp"
-#include "profile/schema_cells.hpp"
 
 namespace npuscope::jobs {
 namespace {
@@ -71,39 +69,31 @@ class SpanColumns {
   std::vector<StringId> arguments_;
 };
 
-template <class Table>
-constexpr bool is_file = Table::table.part != schema::Part::of_spans;
-template <class Field>
-constexpr bool is_column = Field::held_by != schema::HeldBy::query;
+bool is_file(const schema::Table& table) { return table.part != schema::Part::of_spans; }
 
-template <class Table>
-void add_rows(const schema::Source& source, Losses& losses, Csv& csv) {
-  constexpr bool is_spans = std::is_same_v<Table, schema::TableOf<schema::spans>>;
-  const Profile& profile = source.profile;
+void add_rows(const schema::Source& source, const schema::Table& table, Losses& losses, Csv& csv) {
   std::optional<SpanColumns> carried;
-  if constexpr (is_spans) carried.emplace(profile, losses);
-  std::array<bool, Table::field_count> is_there{};
-  schema::each_field<Table>([&]<class Field>(Field) {
-    is_there[Field::place] = is_column<Field> && Field::is_there(profile);
-    if (is_there[Field::place]) csv.text(Field::name);
-  });
-  if constexpr (is_spans) carried->header(csv);
+  if (table.name == std::string_view("spans")) carried.emplace(source.profile, losses);
+  std::vector<schema::Field> columns;
+  for (const schema::Field& field : table.fields) {
+    if (field.held_by == schema::HeldBy::query || !field.is_there_in(source.profile)) continue;
+    columns.push_back(field);
+    csv.text(field.name);
+  }
+  if (carried) carried->header(csv);
   csv.end_row();
-  for (schema::Row row = 0, count = schema::Row(Table::rows(source)); row < count; ++row) {
-    schema::each_field<Table>([&]<class Field>(Field) {
-      if constexpr (is_column<Field>) {
-        if (is_there[Field::place]) add_cell(source, csv, Field::cell(source, row));
-      }
-    });
-    if constexpr (is_spans) carried->row(csv, row);
+  for (schema::Row row = 0, count = schema::Row(table.rows(source)); row < count; ++row) {
+    for (const schema::Field& field : columns) {
+      add_cell(source, field, field.get(source, row), csv);
+    }
+    if (carried) carried->row(csv, row);
     csv.end_row();
   }
 }
 
 // How many bytes it has.
-template <class Table>
-Result<std::uint64_t> write_table(const schema::Source& source, Losses& losses,
-                                  const std::filesystem::path& path) {
+Result<std::uint64_t> write_table(const schema::Source& source, const schema::Table& table,
+                                  Losses& losses, const std::filesystem::path& path) {
   auto file = AtomicFile::create(path);
   if (!file) return tl::unexpected(file.error());
   const std::function<void(std::string_view)> sink = [&](std::string_view piece) {
@@ -111,7 +101,7 @@ Result<std::uint64_t> write_table(const schema::Source& source, Losses& losses,
   };
   TextOutput out(sink);
   Csv csv(out);
-  add_rows<Table>(source, losses, csv);
+  add_rows(source, table, losses, csv);
   out.flush();
   if (auto written = file->commit(); !written) return tl::unexpected(written.error());
   return file->bytes_written();
@@ -126,44 +116,37 @@ Result<Exported> write_folder(const schema::Source& source, const std::filesyste
   }
   if (auto usable = check_writable_folder(folder); !usable) return tl::unexpected(usable.error());
   Exported exported;
-  Status status;
-  schema::each_table([&]<class Table>(Table) {
-    if constexpr (is_file<Table>) {
-      if (!status) return;
-      const auto path = folder / (std::string(Table::table.name) + ".csv");
-      if (Table::rows(source) == 0) {  // another profile's table would pass for this one's
-        std::filesystem::remove(path, failed);
-        return;
-      }
-      const auto written = write_table<Table>(source, exported.losses, path);
-      if (!written) {
-        status = tl::unexpected(written.error());
-      } else {
-        exported.bytes += *written;
-        exported.tables.push_back({path, *written});
-      }
+  for (const schema::Table& table : schema::tables()) {
+    if (!is_file(table)) continue;
+    const auto path = folder / (std::string(table.name) + ".csv");
+    if (table.rows(source) == 0) {  // another profile's table would pass for this one's
+      std::filesystem::remove(path, failed);
+      continue;
     }
-  });
-  if (!status) return tl::unexpected(status.error());
+    const auto written = write_table(source, table, exported.losses, path);
+    if (!written) return tl::unexpected(written.error());
+    exported.bytes += *written;
+    exported.tables.push_back({path, *written});
+  }
   return exported;
 }
 
 // One file: what it does not hold is said.
-template <class Table>
-Result<Exported> write_one(const schema::Source& source, const std::filesystem::path& path) {
+Result<Exported> write_one(const schema::Source& source, const schema::Table& table,
+                           const std::filesystem::path& path) {
   Exported exported;
-  const auto written = write_table<Table>(source, exported.losses, path);
+  const auto written = write_table(source, table, exported.losses, path);
   if (!written) return tl::unexpected(written.error());
   exported.bytes = *written;
   const bool has_spans = source.profile.spans.size() > 0;
-  schema::each_table([&]<class Other>(Other) {
-    constexpr std::string_view name = Other::table.name;
+  for (const schema::Table& other : schema::tables()) {
+    const std::string_view name = other.name;
     const bool is_named_in_spans = has_spans && (name == "units" || name == "ops");
-    const bool is_table = Other::table.part == schema::Part::table && name != "clocks";
-    if (!is_table || is_named_in_spans || std::is_same_v<Other, Table>) return;
+    const bool is_table = other.part == schema::Part::table && name != "clocks";
+    if (!is_table || is_named_in_spans || name == table.name) continue;
     exported.losses.add(fmt::format("rows of {} (name a folder to get every table)", name),
-                        Other::rows(source));
-  });
+                        other.rows(source));
+  }
   return exported;
 }
 
@@ -171,9 +154,9 @@ Result<Exported> write_one(const schema::Source& source, const std::filesystem::
 
 std::vector<std::string> csv_file_names() {
   std::vector<std::string> names;
-  schema::each_table([&]<class Table>(Table) {
-    if (is_file<Table>) names.push_back(std::string(Table::table.name) + ".csv");
-  });
+  for (const schema::Table& table : schema::tables()) {
+    if (is_file(table)) names.push_back(std::string(table.name) + ".csv");
+  }
   return names;
 }
 
@@ -183,8 +166,8 @@ Result<Exported> write_csv(const Profile& profile, const std::filesystem::path& 
   if (!path.has_filename() || std::filesystem::is_directory(path, unknown)) {
     return write_folder(source, path);
   }
-  return profile.spans.size() > 0 ? write_one<schema::TableOf<schema::spans>>(source, path)
-                                  : write_one<schema::TableOf<schema::measures>>(source, path);
+  const char* const table = profile.spans.size() > 0 ? "spans" : "measures";
+  return write_one(source, schema::table_named(table), path);
 }
 
 }  // namespace npuscope::jobs

@@ -5,7 +5,6 @@
 #include "jobs/export/export.hpp"
 #include "npuscope/base/files.hpp"
 #include "profile/schema.hpp"
-#include "profile/schema_cells.hpp"
 
 namespace npuscope::jobs {
 namespace {
@@ -24,7 +23,7 @@ class ProfileJson {
   void write();
   std::uint64_t not_finite() const { return not_finite_; }
 
-  // What a cell is (profile/schema_cells.hpp).
+  // What a cell is: schema::add_cell().
   void nothing() { json_.null(); }
   void boolean(bool value) { json_.value(value); }
   void number(std::integral auto value) { json_.value(value); }
@@ -33,10 +32,12 @@ class ProfileJson {
     json_.value(value);
   }
   void text(std::string_view value) { json_.value(value); }
-  void copy(std::string_view value) { json_.value(value); }
+  void plain(std::string_view value) { json_.quoted(value); }
 
  private:
-  void cell(const auto& value) { add_cell(source_, *this, value); }
+  void cell(const schema::Field& field, std::size_t row) {
+    add_cell(source_, field, field.get(source_, schema::Row(row)), *this);
+  }
   // "name":[one(0),one(1),…]
   void column(const char* name, std::size_t rows, auto one) {
     json_.key(name);
@@ -45,11 +46,11 @@ class ProfileJson {
     json_.end_array();
   }
   // A row's number is its place.
-  template <class Field>
-  static constexpr bool is_column = Field::held_by == schema::HeldBy::all && !Field::is_row_number;
+  static bool is_column(const schema::Field& field) {
+    return field.held_by == schema::HeldBy::all && !field.is_row_number;
+  }
 
-  template <class Table>
-  void table();
+  void table(const schema::Table& of);
   void about();
   void arguments();
   void argument(const Argument& value);
@@ -103,16 +104,15 @@ void ProfileJson::arguments() {
 }
 
 void ProfileJson::measures() {
-  using Columns = schema::TableOf<schema::span_columns>;
+  const auto& fields = schema::table_named("span_columns").fields;
   const auto& measures = profile_.spans.measures;
   column("measures", measures.size(), [&](std::size_t i) {
     json_.begin_object(part);
-    schema::each_field<Columns>([&]<class Field>(Field) {
-      if constexpr (is_column<Field>) {
-        json_.key(Field::name);
-        cell(Field::cell(source_, schema::Row(i)));
-      }
-    });
+    for (const schema::Field& field : fields) {
+      if (!is_column(field)) continue;
+      json_.key(field.name);
+      cell(field, i);
+    }
     column("values", measures[i].values.size(), [&](std::size_t row) {
       const std::int64_t value = measures[i].values[row];
       value != MeasureColumn::missing ? number(value) : nothing();
@@ -126,28 +126,22 @@ void ProfileJson::about() {
   json_.begin_object(part);
   const auto& files = profile_.provenance.files;
   column("files", files.size(), [&](std::size_t i) { text(files[i]); });
-  std::apply(
-      [&](const auto& version, const auto&... facts) {
-        static_cast<void>(version);  // begins the document
-        ((json_.key(facts.name), cell(facts.get(profile_))), ...);
-      },
-      schema::facts());
+  for (const schema::Field& fact : std::span(schema::facts()).subspan(1)) {  // version: write()
+    json_.key(fact.name);
+    cell(fact, 0);
+  }
   json_.end_object();
 }
 
-template <class Table>
-void ProfileJson::table() {
-  json_.key(Table::table.name);
+void ProfileJson::table(const schema::Table& of) {
+  json_.key(of.name);
   json_.begin_object(part);
-  const std::size_t rows = Table::rows(source_);
-  schema::each_field<Table>([&]<class Field>(Field) {
-    if constexpr (is_column<Field>) {
-      if (!Field::is_there(profile_)) return;
-      column(Field::name, rows,
-             [&](std::size_t row) { cell(Field::cell(source_, schema::Row(row))); });
-    }
-  });
-  if constexpr (std::is_same_v<Table, schema::TableOf<schema::spans>>) {
+  const std::size_t rows = of.rows(source_);
+  for (const schema::Field& field : of.fields) {
+    if (!is_column(field) || !field.is_there_in(profile_)) continue;
+    column(field.name, rows, [&](std::size_t row) { cell(field, row); });
+  }
+  if (of.name == std::string_view("spans")) {
     arguments();
     measures();
   }
@@ -158,9 +152,9 @@ void ProfileJson::write() {
   json_.begin_object();
   json_.member("npuscope_profile", schema::version);
   about();
-  schema::each_table([&]<class Table>(Table) {
-    if constexpr (Table::table.part == schema::Part::table) table<Table>();
-  });
+  for (const schema::Table& each : schema::tables()) {
+    if (each.part == schema::Part::table) table(each);
+  }
   json_.end_object();
   out_.add('\n');
   out_.flush();

@@ -1,7 +1,6 @@
 #include "jobs/export/export.hpp"
 #include "jobs/export/file_by_name.hpp"
 #include "profile/schema.hpp"
-#include "profile/schema_cells.hpp"
 #include "query/sqlite_output.hpp"
 
 namespace npuscope::jobs {
@@ -38,20 +37,15 @@ CREATE VIEW span_measures AS
 )sql";
 
 // "CREATE TABLE ops(id INTEGER PRIMARY KEY, name TEXT, …)", and what fills it.
-template <class Table>
 struct TableSql {
-  TableSql() {
-    schema::each_field<Table>([&]<class Field>(Field) {
-      if constexpr (Field::held_by == schema::HeldBy::all) {
-        const char* separator = create.empty() ? "" : ", ";
-        create += fmt::format("{}\"{}\" {}{}", separator, Field::name,
-                              sql_name(schema::CellOf<Field>::type),
-                              Field::is_row_number ? " PRIMARY KEY" : "");
-        insert += insert.empty() ? "?" : ",?";
-      }
-    });
-    create = fmt::format("CREATE TABLE {}({});", Table::table.name, create);
-    insert = fmt::format("INSERT INTO {} VALUES({})", Table::table.name, insert);
+  TableSql(const char* name, const std::vector<schema::Field>& columns) {
+    for (const schema::Field& field : columns) {
+      create += fmt::format("{}\"{}\" {}{}", create.empty() ? "" : ", ", field.name,
+                            sql_name(field.type), field.is_row_number ? " PRIMARY KEY" : "");
+      insert += insert.empty() ? "?" : ",?";
+    }
+    create = fmt::format("CREATE TABLE {}({});", name, create);
+    insert = fmt::format("INSERT INTO {} VALUES({})", name, insert);
   }
   std::string create, insert;
 };
@@ -64,8 +58,7 @@ class SqliteTables {
   void fill();
 
  private:
-  template <class Table>
-  void table();
+  void table(const schema::Table& of);
   void arguments(SqliteInsert& insert);
   void span_numbers(SqliteInsert& insert);
 
@@ -74,20 +67,20 @@ class SqliteTables {
   SqliteOutput& database_;
 };
 
-template <class Table>
-void SqliteTables::table() {
-  const TableSql<Table> sql;
+void SqliteTables::table(const schema::Table& of) {
+  std::vector<schema::Field> columns = of.fields;
+  std::erase_if(columns, [](const auto& each) { return each.held_by != schema::HeldBy::all; });
+  const TableSql sql(of.name, columns);
   database_.run(sql.create.c_str());
   SqliteInsert insert(database_, sql.insert.c_str());
-  if constexpr (std::is_same_v<Table, schema::TableOf<schema::arguments>>) arguments(insert);
-  if constexpr (std::is_same_v<Table, schema::TableOf<schema::span_numbers>>) span_numbers(insert);
-  const auto rows = schema::Row(Table::rows(source_));
+  const std::string_view name = of.name;
+  if (name == "arguments") arguments(insert);
+  if (name == "span_numbers") span_numbers(insert);
+  const auto rows = schema::Row(of.rows(source_));
   for (schema::Row row = 0; row < rows && database_.good(); ++row) {
-    schema::each_field<Table>([&]<class Field>(Field) {
-      if constexpr (Field::held_by == schema::HeldBy::all && !Field::is_several) {
-        add_cell(source_, insert, Field::cell(source_, row));
-      }
-    });
+    for (const schema::Field& field : columns) {
+      add_cell(source_, field, field.get(source_, row), insert);
+    }
     insert.end_row();
   }
 }
@@ -137,7 +130,7 @@ void SqliteTables::fill() {
   database_.run(
       "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
       "PRAGMA page_size=8192; PRAGMA cache_size=-64000; BEGIN");
-  schema::each_table([&]<class Table>(Table) { table<Table>(); });
+  for (const schema::Table& each : schema::tables()) table(each);
   database_.run(indexes_and_views);
   database_.run("COMMIT");
 }

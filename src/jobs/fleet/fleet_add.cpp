@@ -122,18 +122,12 @@ void Adding::take(OpenedSet&& opened) {
 
 // A run that is named twice is in a batch once.
 void Adding::take_runs(fleet::Batch&& batch) {
-  std::set<fleet::Id> twice;
+  std::unordered_set<fleet::Id> twice;
   for (const fleet::Run& run : batch.runs) {
     if (!in_waiting_.insert(run.id).second) twice.insert(run.id);
   }
   outcome_.added.known += twice.size();
-  fleet::each_table([&](const auto& table) {
-    auto& rows = batch.*table.rows;
-    if (!twice.empty()) {
-      std::erase_if(rows, [&](const auto& row) { return twice.contains(fleet::run_of(row)); });
-    }
-    move_rows(rows, waiting_.*table.rows);
-  });
+  for (const fleet::Table& table : fleet::schema()) table.move(table, batch, twice, waiting_);
 }
 
 // Made when there is something to keep, so that a mistyped file leaves no empty store.

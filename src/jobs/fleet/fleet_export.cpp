@@ -26,7 +26,7 @@ Result<std::uint64_t> write_csv(fleet::Store& store, const TableFile& of) {
   return csv.rows();
 }
 
-Result<std::uint64_t> write_parquet(fleet::Store& store, const fleet::TableText& table,
+Result<std::uint64_t> write_parquet(fleet::Store& store, const fleet::Table& table,
                                     const TableFile& of) {
   ParquetRows rows(table, [&](std::string_view bytes) { of.file.write(bytes); });
   const Status done = store.run(of.select, rows);
@@ -34,7 +34,7 @@ Result<std::uint64_t> write_parquet(fleet::Store& store, const fleet::TableText&
   return rows.finish();
 }
 
-Status export_table(fleet::Store& store, const fleet::TableText& table, FleetFormat format,
+Status export_table(fleet::Store& store, const fleet::Table& table, FleetFormat format,
                     const std::filesystem::path& folder, std::string_view runs,
                     FleetExported& exported) {
   const bool is_csv = format == FleetFormat::csv;
@@ -60,7 +60,7 @@ Result<FleetExported> export_tables(fleet::Store& store, FleetFormat format,
                         failed.message());
   }
   FleetExported exported;
-  for (const fleet::TableText& table : fleet::schema()) {
+  for (const fleet::Table& table : fleet::schema()) {
     const Status done = export_table(store, table, format, folder, runs, exported);
     if (!done) return tl::unexpected(done.error());
   }

@@ -5,34 +5,34 @@
 namespace npuscope::jobs {
 namespace {
 
-parquet::Type type_of(const fleet::ColumnText& column) {
-  if (column.type == "INTEGER") return parquet::Type::integer;
-  return column.type == "REAL" ? parquet::Type::real : parquet::Type::text;
+parquet::Type type_of(const fleet::Column& column) {
+  if (is_text(column.type)) return parquet::Type::text;
+  return column.type == schema::Type::real ? parquet::Type::real : parquet::Type::integer;
 }
 
-std::vector<parquet::Column> columns_of(const fleet::TableText& table) {
+std::vector<parquet::Column> columns_of(const fleet::Table& table) {
   std::vector<parquet::Column> columns;
   columns.reserve(table.columns.size());
-  for (const fleet::ColumnText& column : table.columns) {
+  for (const fleet::Column& column : table.columns) {
     columns.push_back({column.name, type_of(column), column.is_nullable});
   }
   return columns;
 }
 
-parquet::Properties properties_of(const fleet::TableText& table) {
+parquet::Properties properties_of(const fleet::Table& table) {
   parquet::Properties said{{"npuscope.table", table.name},
                            {"npuscope.meaning", table.meaning},
                            {"npuscope.schema_version", std::to_string(fleet::schema_version)}};
-  for (const fleet::ColumnText& column : table.columns) {
+  for (const fleet::Column& column : table.columns) {
     std::string about;
     JsonWriter json(about);
     json.begin_object();
-    json.member("unit", column.unit);
+    json.member("unit", name_of(column.unit));
     json.member("kind", column.kind);
-    json.member("from", column.from);
+    json.member("from", name_of(column.from));
     json.member("meaning", column.meaning);
     json.end_object();
-    said.emplace_back("npuscope.column." + column.name, about);
+    said.emplace_back(std::string("npuscope.column.") + column.name, about);
   }
   return said;
 }
@@ -46,7 +46,7 @@ parquet::Value value_of(const query::Cell& cell) {
 
 }  // namespace
 
-ParquetRows::ParquetRows(const fleet::TableText& table, parquet::WriteBytes write)
+ParquetRows::ParquetRows(const fleet::Table& table, parquet::WriteBytes write)
     : table_(table.name), writer_(columns_of(table), properties_of(table), std::move(write)) {}
 
 bool ParquetRows::row(std::span<const query::Cell> cells) {

@@ -10,7 +10,7 @@ namespace npuscope::jobs {
 
 class ParquetRows : public query::RowSink {
  public:
-  ParquetRows(const fleet::TableText& table, parquet::WriteBytes write);
+  ParquetRows(const fleet::Table& table, parquet::WriteBytes write);
 
   void columns(const std::vector<std::string>&) override {}
   bool row(std::span<const query::Cell> cells) override;
