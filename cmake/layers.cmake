@@ -5,8 +5,8 @@
 # (npuscope_cold_options); HOT, a layer that large files go through (npuscope_hot_options).
 # npuscope_library(COMPONENT FOLDERS...): these layers as the static library npuscope::COMPONENT, which needs the one
 # named before; installed, but for `application`, which only the programs link.
-# npuscope_program(NAME FOLDER SOURCES files...): a program from the .cpp files directly in FOLDER,
-# and the files named.
+# npuscope_program(NAME FOLDER SOURCES files... WITHOUT files...): a program from the .cpp files directly in FOLDER
+# without some, and the files named.
 set(npuscope_layers "" CACHE INTERNAL "")
 
 add_library(npuscope_common INTERFACE)
@@ -103,8 +103,9 @@ function(npuscope_library component)
 endfunction()
 
 function(npuscope_program name folder)
-  cmake_parse_arguments(ARG "" "" "SOURCES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;WITHOUT" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+  list(REMOVE_ITEM sources ${ARG_WITHOUT})
   if(NOT sources)
     return()
   endif()
