@@ -22,7 +22,7 @@ install(FILES ${PROJECT_BINARY_DIR}/npuscopeConfig.cmake
 
 # What an installation takes of the build, for ./dev package.
 add_custom_target(npuscope_installed)
-add_dependencies(npuscope_installed npuscope npuscope-model npuscope_core_library npuscope_formats_library
+add_dependencies(npuscope_installed npuscope npuscope-fleet npuscope-model npuscope_core_library npuscope_formats_library
                  npuscope_reference_library)
 
 # Made by the program itself, of its own flags (src/cli/description.hpp).
@@ -35,7 +35,7 @@ add_custom_command(OUTPUT ${shell_files}/made
   COMMAND npuscope completion fish > ${shell_files}/npuscope.fish
   COMMAND npuscope-model --man-page > ${shell_files}/man/npuscope-model.1
   COMMAND ${CMAKE_COMMAND} -E touch ${shell_files}/made
-  DEPENDS npuscope npuscope-model VERBATIM)
+  DEPENDS npuscope npuscope-fleet npuscope-model VERBATIM)
 if(NOT NPUSCOPE_SANITIZE)
   add_custom_target(npuscope_shell_files ALL DEPENDS ${shell_files}/made)
   add_dependencies(npuscope_installed npuscope_shell_files)

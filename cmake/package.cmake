@@ -43,7 +43,7 @@ set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DOC_PACKAGE_NAME npuscope-doc)
 set(CPACK_DEBIAN_DOC_PACKAGE_SECTION doc)
 set(CPACK_DEBIAN_DOC_PACKAGE_ARCHITECTURE all)
-set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "The programs npuscope and npuscope-model.")
+set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "The programs npuscope, npuscope-fleet and npuscope-model.")
 set(CPACK_COMPONENT_DEV_DESCRIPTION "Headers, static libraries and CMake package.")
 set(CPACK_COMPONENT_DOC_DESCRIPTION "Documentation and examples.")
 # Who links the static libraries needs what they are built on: the list of packages.txt.
