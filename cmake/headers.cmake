@@ -35,4 +35,4 @@ target_compile_definitions(headers PRIVATE NPUSCOPE_TEST_DATA="" NPUSCOPE_SOURCE
 target_include_directories(headers PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/bench
                            ${PROJECT_BINARY_DIR}/generated)
 target_link_libraries(headers PRIVATE npuscope_common CLI11::CLI11 nlohmann_json::nlohmann_json
-  simdjson::simdjson tomlplusplus::tomlplusplus SQLite::SQLite3 re2::re2 onnx_proto)
+  simdjson::simdjson tomlplusplus::tomlplusplus SQLite::SQLite3 re2::re2 $<TARGET_NAME_IF_EXISTS:onnx_proto>)
