@@ -114,7 +114,7 @@ function(npuscope_program name folder)
   target_compile_options(${name} PRIVATE ${npuscope_compile_options} ${npuscope_cold_options})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(${name} PRIVATE NPUSCOPE_VERSION="${PROJECT_VERSION}")
-  target_link_libraries(${name} PRIVATE npuscope_application_library CLI11::CLI11 nlohmann_json::nlohmann_json
+  target_link_libraries(${name} PRIVATE npuscope_application_library CLI11::CLI11
                         tomlplusplus::tomlplusplus)
   # Where the archive of package.cmake has the libraries that it brings; the old tag counts for those that these
   # need, too.

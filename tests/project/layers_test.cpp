@@ -82,8 +82,6 @@ std::vector<std::string> includes_of(const fs::path& file) {
 // What has to be linked where a header is included; by how the header's name begins.
 const std::map<std::string, std::string> library_of{
     {"CLI/", "CLI11::CLI11"},
-    {"nlohmann/", "nlohmann_json::nlohmann_json"},
-    {"onnx/", "onnx_proto"},
     {"re2/", "re2::re2"},
     {"simdjson.h", "simdjson::simdjson"},
     {"sqlite3.h", "SQLite::SQLite3"},
@@ -118,9 +116,9 @@ std::map<std::string, std::set<std::string>> links_of(const std::string& cmake) 
   std::map<std::string, std::set<std::string>> links{
       // the program, and npuscope_version, which names what it is built with
       {"cli",
-       {"CLI11::CLI11", "SQLite::SQLite3", "TBB::tbb", "ZLIB::ZLIB", "nlohmann_json::nlohmann_json",
-        "simdjson::simdjson", "tomlplusplus::tomlplusplus", "xlsxwriter::xlsxwriter",
-        "xxHash::xxhash", "zstd::libzstd_shared"}}};
+       {"CLI11::CLI11", "SQLite::SQLite3", "TBB::tbb", "ZLIB::ZLIB", "simdjson::simdjson",
+        "tomlplusplus::tomlplusplus", "xlsxwriter::xlsxwriter", "xxHash::xxhash",
+        "zstd::libzstd_shared"}}};
   for (auto at = cmake.find(start); at != std::string::npos; at = cmake.find(start, at + 1)) {
     const auto first = at + start.size();
     std::istringstream words(cmake.substr(first, cmake.find(')', first) - first));

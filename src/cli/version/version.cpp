@@ -10,7 +10,6 @@
 #include <zlib.h>
 #include <zstd.h>
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
 #include "cli/build_commit.hpp"
 
@@ -30,12 +29,10 @@ std::string compiler() {
 std::string version_text(const std::string& program) {
   std::string out = fmt::format("{} {}\ncommit {}\nbuild {}, {}\n", program, NPUSCOPE_VERSION,
                                 NPUSCOPE_COMMIT, NPUSCOPE_BUILD_TYPE, compiler());
-  out +=
-      fmt::format("with CLI11 {}, fmt {}.{}.{}, nlohmann-json {}.{}.{}, simdjson {}.{}.{},\n",
-                  CLI11_VERSION, FMT_VERSION / 10'000, FMT_VERSION / 100 % 100, FMT_VERSION % 100,
-                  NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
-                  NLOHMANN_JSON_VERSION_PATCH, int(simdjson::SIMDJSON_VERSION_MAJOR),
-                  int(simdjson::SIMDJSON_VERSION_MINOR), int(simdjson::SIMDJSON_VERSION_REVISION));
+  out += fmt::format("with CLI11 {}, fmt {}.{}.{}, simdjson {}.{}.{},\n", CLI11_VERSION,
+                     FMT_VERSION / 10'000, FMT_VERSION / 100 % 100, FMT_VERSION % 100,
+                     int(simdjson::SIMDJSON_VERSION_MAJOR), int(simdjson::SIMDJSON_VERSION_MINOR),
+                     int(simdjson::SIMDJSON_VERSION_REVISION));
   out += fmt::format("  SQLite {}, TBB {}.{}, toml++ {}.{}.{}, xlsxwriter {}, xxHash {}.{}.{},\n",
                      SQLITE_VERSION, TBB_VERSION_MAJOR, TBB_VERSION_MINOR, TOML_LIB_MAJOR,
                      TOML_LIB_MINOR, TOML_LIB_PATCH, LXW_VERSION, XXH_VERSION_MAJOR,
