@@ -28,10 +28,9 @@ py::tuple compile(const std::string& model, const std::string& folder,
     taken(write_file_atomically(path, built.qpc));
     program = path.string();
     warnings = std::move(built.warnings);
-    networks = report::json_text([&](report::Json& json) {
-      json.array(*built.networks, [&](const npu::nsp::CompiledNetwork& network) {
-        report::write_compile_metrics(json, network);
-      });
+    report::Json json(networks, report::indented_layout());
+    json.array(*built.networks, [&](const npu::nsp::CompiledNetwork& network) {
+      json.object([&] { report::write_compile_metrics(json, network); });
     });
     return 0;
   });

@@ -196,6 +196,15 @@ class JsonWriter {
     key(name);
     array(elements, write);
   }
+  // fill(element) writes the members of an object.
+  template <class Elements, class Fill>
+  void objects(std::string_view name, const Elements& elements, Fill fill) {
+    array(name, elements, [&](const auto& element) {
+      begin_object();
+      fill(element);
+      end_object();
+    });
+  }
   template <class Elements, class Write>
   void array(const Elements& elements, Write write, const JsonLayout& layout) {
     begin_array(layout);

@@ -74,15 +74,13 @@ Status take_partition(NspArguments& arguments) {
 
 void print_outcome_json(const std::filesystem::path& program, const npu::nsp::BuildResult& result) {
   print_json(stdout, report::json_text([&](report::Json& json) {
-               json.object([&] {
-                 json.member("program", program.string());
-                 json.member("warnings", result.warnings);
-                 json.array("networks", *result.networks,
+               json.member("program", program.string());
+               json.member("warnings", result.warnings);
+               json.objects("networks", *result.networks,
                             [&](const npu::nsp::CompiledNetwork& network) {
                               report::write_compile_metrics(json, network);
                             });
-                 if (result.partition.is_multi_device()) report::write_devices(json, result);
-               });
+               if (result.partition.is_multi_device()) report::write_devices(json, result);
              }));
 }
 

@@ -97,7 +97,7 @@ std::string text_of(const ModelReport& report) {
 }
 
 std::string json_of(const ModelReport& report) {
-  return report::json_text([&](Json& json) { json.object([&] { write_report(json, report); }); });
+  return report::json_text([&](Json& json) { write_report(json, report); });
 }
 
 std::string text_of_presets() {
@@ -115,13 +115,9 @@ std::string text_of_presets() {
 
 std::string json_of_presets() {
   return report::json_text([](Json& json) {
-    json.object([&] {
-      json.array("presets", npu::presets(), [&](const npu::Preset& preset) {
-        json.object([&] {
-          write_architecture(json, preset.architecture);
-          json.member("source", preset.source);
-        });
-      });
+    json.objects("presets", npu::presets(), [&](const npu::Preset& preset) {
+      write_architecture(json, preset.architecture);
+      json.member("source", preset.source);
     });
   });
 }

@@ -42,24 +42,20 @@ std::string snapshot_written_text(const WrittenSnapshot& written) {
 
 std::string snapshot_written_json(const WrittenSnapshot& written, std::span<const Note> notes) {
   return json_text([&](Json& json) {
-    json.object([&] {
-      json.object("file", [&] {
-        json.member("path", written.path);
-        json.member("bytes", written.bytes);
-      });
-      json.array("runs", written.runs, [&](const WrittenSnapshot::Run& run) {
-        const RunNumbers& numbers = *run.numbers;
-        json.object([&] {
-          write_profile_head(json, *run.profile, {}, numbers.selection);
-          json.member("graph", or_null(run.profile->provenance.graph));
-          json.member("inferences", numbers.inferences.size());
-          json.member("numbers", numbers.metrics.size());
-          json.member("op_rows", rows_of_ops(numbers));
-          json.member("op_columns", names_of_columns(numbers));
-        });
-      });
-      write_notes(json, notes);
+    json.object("file", [&] {
+      json.member("path", written.path);
+      json.member("bytes", written.bytes);
     });
+    json.objects("runs", written.runs, [&](const WrittenSnapshot::Run& run) {
+      const RunNumbers& numbers = *run.numbers;
+      write_profile_head(json, *run.profile, {}, numbers.selection);
+      json.member("graph", or_null(run.profile->provenance.graph));
+      json.member("inferences", numbers.inferences.size());
+      json.member("numbers", numbers.metrics.size());
+      json.member("op_rows", rows_of_ops(numbers));
+      json.member("op_columns", names_of_columns(numbers));
+    });
+    write_notes(json, notes);
   });
 }
 

@@ -22,22 +22,18 @@ void write_member(Json& json, const Field& field, const Value& value) {
 void write_table(Json& json, const Table& table) {
   if (table.fields.empty()) return;
   json.member("row_count", std::max<std::uint64_t>(table.row_count, table.rows.size()));
-  json.array("rows", table.rows, [&](const std::vector<Value>& row) {
-    json.object([&] {
-      for (std::size_t i = 0; i < table.fields.size(); ++i) {
-        write_member(json, table.fields[i], row[i]);
-      }
-    });
+  json.objects("rows", table.rows, [&](const std::vector<Value>& row) {
+    for (std::size_t i = 0; i < table.fields.size(); ++i) {
+      write_member(json, table.fields[i], row[i]);
+    }
   });
 }
 
 void write_section(Json& json, const Section& section) {
-  json.object([&] {
-    for (const Fact& fact : section.facts) write_member(json, fact.field, fact.value);
-    write_table(json, section.table);
-    if (!section.remarks.empty()) json.member("remarks", section.remarks);
-    write_sections(json, section.parts);
-  });
+  for (const Fact& fact : section.facts) write_member(json, fact.field, fact.value);
+  write_table(json, section.table);
+  if (!section.remarks.empty()) json.member("remarks", section.remarks);
+  write_sections(json, section.parts);
 }
 
 void write_document(Json& json, const Document& document) {
@@ -45,12 +41,10 @@ void write_document(Json& json, const Document& document) {
     write_profile_head(json, *document.profile, document.scope, document.selection);
   }
   if (!document.sides.empty()) {
-    json.array("profiles", document.sides, [&](const DocumentSide& side) {
-      json.object([&] {
-        json.member("side", side.name);
-        write_profile_head(json, *side.profile);
-        write_notes(json, side.profile->notes);
-      });
+    json.objects("profiles", document.sides, [&](const DocumentSide& side) {
+      json.member("side", side.name);
+      write_profile_head(json, *side.profile);
+      write_notes(json, side.profile->notes);
     });
   }
   write_sections(json, document.sections, "notes");  // the head has them all
@@ -63,16 +57,13 @@ void write_sections(Json& json, const std::vector<Section>& sections, std::strin
   std::set<std::string_view> written{left_out};
   for (const Section& section : sections) {
     if (section.key.empty() || !written.insert(section.key).second) continue;
-    json.key(section.key);
     if (!section.in_list) {
-      write_section(json, section);
+      json.object(section.key, [&] { write_section(json, section); });
       continue;
     }
-    json.begin_array();
-    for (const Section& each : sections) {
-      if (each.key == section.key) write_section(json, each);
-    }
-    json.end_array();
+    json.array(section.key, sections, [&](const Section& each) {
+      if (each.key == section.key) json.object([&] { write_section(json, each); });
+    });
   }
 }
 
@@ -81,24 +72,18 @@ std::string documents_json(std::span<const Document> documents, std::span<const 
     return document_json(documents[0], notes);
   }
   return json_text([&](Json& json) {
-    json.object([&] {
-      json.array("profiles", documents, [&](const Document& document) {
-        json.object([&] {
-          write_document(json, document);
-          if (document.profile != nullptr) write_notes(json, document.profile->notes);
-        });
-      });
-      write_notes(json, notes);
+    json.objects("profiles", documents, [&](const Document& document) {
+      write_document(json, document);
+      if (document.profile != nullptr) write_notes(json, document.profile->notes);
     });
+    write_notes(json, notes);
   });
 }
 
 std::string document_json(const Document& document, std::span<const Note> notes) {
   return json_text([&](Json& json) {
-    json.object([&] {
-      write_document(json, document);
-      write_notes(json, notes);
-    });
+    write_document(json, document);
+    write_notes(json, notes);
   });
 }
 

@@ -1,9 +1,7 @@
 // JSON as every command writes it: indented by two, a line break at the end. Names are data: bytes
 // that are not UTF-8 become U+FFFD.
 //
-//   json_text([&](Json& json) {
-//     json.object([&] { json.member("busy", 0.5); });       {\n  "busy": 0.5\n}\n
-//   });
+//   json_text([&](Json& json) { json.member("busy", 0.5); })       {\n  "busy": 0.5\n}\n
 #pragma once
 
 #include <optional>
@@ -20,12 +18,12 @@ using Json = JsonWriter<std::string>;
 JsonLayout compact_layout();
 JsonLayout indented_layout();
 
-// write(json) writes one value.
-template <class Write>
-std::string json_text(Write write) {
+// fill(json) writes the members of an object.
+template <class Fill>
+std::string json_text(Fill fill) {
   std::string text;
   Json json(text, indented_layout());
-  write(json);
+  json.object([&] { fill(json); });
   return text += '\n';
 }
 

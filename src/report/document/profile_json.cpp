@@ -31,14 +31,12 @@ void write_clock(Json& json, const Profile& profile, ClockId id) {
 }
 
 void write_notes(Json& json, std::span<const Note> notes) {
-  json.array("notes", notes, [&](const Note& note) {
-    json.object([&] {
-      json.member("severity", stable_name(note.severity));
-      json.member("file", note.file);
-      json.member("offset", note.offset);
-      json.member("count", note.count);
-      json.member("message", note.message);
-    });
+  json.objects("notes", notes, [&](const Note& note) {
+    json.member("severity", stable_name(note.severity));
+    json.member("file", note.file);
+    json.member("offset", note.offset);
+    json.member("count", note.count);
+    json.member("message", note.message);
   });
 }
 

@@ -23,22 +23,16 @@ std::string converted_text(const Converted& converted) {
 std::string converted_json(const Converted& converted, std::span<const Note> notes,
                            const Selection& selection) {
   return json_text([&](Json& json) {
-    json.object([&] {
-      json.array("files", converted.files, [&](const ConvertedFile& file) {
-        json.object([&] {
-          json.member("path", file.path.string());
-          json.member("bytes", file.bytes);
-        });
-      });
-      json.member("selection", or_null(selection_text(selection)));
-      json.array("not_held", converted.losses.entries, [&](const Loss& loss) {
-        json.object([&] {
-          json.member("what", loss.what);
-          json.member("count", loss.count);
-        });
-      });
-      write_notes(json, notes);
+    json.objects("files", converted.files, [&](const ConvertedFile& file) {
+      json.member("path", file.path.string());
+      json.member("bytes", file.bytes);
     });
+    json.member("selection", or_null(selection_text(selection)));
+    json.objects("not_held", converted.losses.entries, [&](const Loss& loss) {
+      json.member("what", loss.what);
+      json.member("count", loss.count);
+    });
+    write_notes(json, notes);
   });
 }
 

@@ -56,13 +56,11 @@ void write_layout(Json& json, const std::vector<Section>& sections) {
 }  // namespace
 
 void write_page(Json& json, std::string_view command, const Document& document) {
-  json.object([&] {
-    json.member("command", command);
-    json.member("scope", or_null(document.scope));
-    json.object("values", [&] { write_sections(json, document.sections); });
-    json.key("layout");
-    write_layout(json, document.sections);
-  });
+  json.member("command", command);
+  json.member("scope", or_null(document.scope));
+  json.object("values", [&] { write_sections(json, document.sections); });
+  json.key("layout");
+  write_layout(json, document.sections);
 }
 
 }  // namespace npuscope::report

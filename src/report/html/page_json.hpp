@@ -1,7 +1,7 @@
 // A document as a page of a report: its values as every command prints them, and how they are shown
 // (web/src/data/report.ts, Page and Layout).
 //
-//   write_page(json, "npuscope units", *document)
+//   json.object([&] { write_page(json, "npuscope units", *document); });
 //   {"command": "npuscope units", "values": {"units": {"rows": …}}, "layout": [{"key": "units",
 //   …}]}
 #pragma once

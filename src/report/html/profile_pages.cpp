@@ -55,8 +55,7 @@ class Pages {
 void Pages::add_page(std::string_view key, const std::string& command,
                      const Result<Document>& document) {
   if (document) {
-    json_.key(key);
-    write_page(json_, "npuscope " + command, *document);
+    json_.object(key, [&] { write_page(json_, "npuscope " + command, *document); });
   } else {
     missing_.emplace_back(key, document.error().message);
   }

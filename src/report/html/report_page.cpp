@@ -31,11 +31,11 @@ std::string filled(std::string_view page, std::string_view mark, std::string_vie
   return std::string(page.substr(0, at)).append(by).append(page.substr(at + mark.size()));
 }
 
-template <class Write>
-std::string compact(Write write) {
+template <class Fill>
+std::string compact(Fill fill) {
   std::string text;
   Json json(text, compact_layout());
-  write(json);
+  json.object([&] { fill(json); });
   return text;
 }
 
@@ -89,18 +89,14 @@ void ReportPage::set_comparison(const Document& document) {
 
 void ReportPage::set_fleet(const FleetReport& fleet) {
   fleet_ = compact([&](Json& json) {
-    json.object([&] {
-      json.member("store", fleet.store);
-      json.member("where", or_null(fleet.where));
-      json.array("pages", fleet.pages, [&](const FleetReport::Page& page) {
-        write_page(json, page.command, page.document);
-      });
-      json.array("missing", fleet.missing, [&](const auto& missing) {
-        json.object([&] {
-          json.member("command", missing.first);
-          json.member("why", missing.second);
-        });
-      });
+    json.member("store", fleet.store);
+    json.member("where", or_null(fleet.where));
+    json.objects("pages", fleet.pages, [&](const FleetReport::Page& page) {
+      write_page(json, page.command, page.document);
+    });
+    json.objects("missing", fleet.missing, [&](const auto& missing) {
+      json.member("command", missing.first);
+      json.member("why", missing.second);
     });
   });
 }
@@ -120,13 +116,12 @@ void ReportPage::write_members(Json& json) const {
 }
 
 std::string ReportPage::json() const {
-  return indented(compact([&](Json& json) { json.object([&] { write_members(json); }); }));
+  return indented(compact([&](Json& json) { write_members(json); }));
 }
 
 // The length of the head, the head, zeros up to a multiple of eight, the columns.
 std::string ReportPage::data() const {
-  const std::string head =
-      compact([&](Json& json) { json.object([&] { write_list(json, "profiles", heads_); }); });
+  const std::string head = compact([&](Json& json) { write_list(json, "profiles", heads_); });
   std::string bytes;
   for (int shift = 0; shift < 32; shift += 8) bytes += char(head.size() >> shift);
   bytes += head;
@@ -136,12 +131,10 @@ std::string ReportPage::data() const {
 
 std::string ReportPage::html() const {
   const std::string report = compact([&](Json& json) {
-    json.object([&] {
-      json.member("schema_version", json_schema_version);
-      json.member("npuscope", NPUSCOPE_VERSION);
-      json.member("command", "report");
-      write_members(json);
-    });
+    json.member("schema_version", json_schema_version);
+    json.member("npuscope", NPUSCOPE_VERSION);
+    json.member("command", "report");
+    write_members(json);
   });
   const std::string page =
       filled(page_template[0].second, "<!--npuscope-report-->", within_script(report));

@@ -23,6 +23,7 @@ namespace npuscope::report {
 std::string compiler_size(std::uint64_t bytes);
 
 std::string compile_metrics_text(const npu::nsp::CompiledNetwork& network);
+// The members of an object.
 void write_compile_metrics(Json& json, const npu::nsp::CompiledNetwork& network);
 
 }  // namespace npuscope::report

@@ -113,17 +113,15 @@ std::string_view name_of_cause(npu::nsp::Spill::Cause cause) {
 }
 
 void write_spill(Json& json, const npu::nsp::Spill& spill) {
-  json.object([&] {
-    json.member("tensor", spill.tensor);
-    json.member("bytes", spill.bytes);
-    json.member("bytes_of_core", spill.bytes_of_core);
-    json.member("cause", name_of_cause(spill.cause));
-    json.member("node", spill.node);
-    json.member("wanted_bytes", spill.wanted_bytes);
-    json.member("out_s", spill.out_s);
-    json.member("back_node", or_null(spill.back_node));
-    json.member("back_s", spill.back_node.empty() ? std::nullopt : std::optional(spill.back_s));
-  });
+  json.member("tensor", spill.tensor);
+  json.member("bytes", spill.bytes);
+  json.member("bytes_of_core", spill.bytes_of_core);
+  json.member("cause", name_of_cause(spill.cause));
+  json.member("node", spill.node);
+  json.member("wanted_bytes", spill.wanted_bytes);
+  json.member("out_s", spill.out_s);
+  json.member("back_node", or_null(spill.back_node));
+  json.member("back_s", spill.back_node.empty() ? std::nullopt : std::optional(spill.back_s));
 }
 
 }  // namespace
@@ -157,33 +155,28 @@ std::string traffic_text(const npu::nsp::CompileMetrics& metrics) {
 
 void write_traffic(Json& json, const npu::nsp::CompileMetrics& metrics) {
   const Mover total = total_of(movers_of(metrics));
-  json.object([&] {
-    json.object("total", [&] {
-      json.member("ddr_read_bytes", total.ddr.read_bytes);
-      json.member("ddr_read_constant_bytes", total.constant_read);
-      json.member("ddr_read_first_inference_only_bytes", total.hoisted);
-      json.member("ddr_write_bytes", total.ddr.write_bytes);
-      json.member("multicast_bytes", total.multicast_write);
-    });
-    json.object("host", [&] { write_purposes(json, metrics.host); });
-    json.array("cores", metrics.cores, [&](const npu::nsp::CoreMetrics& core) {
-      json.object([&] {
-        write_purposes(json, core.by_purpose);
-        write_bytes(json, "first_inference_only", {core.hoisted_bytes, 0});
-      });
-    });
-    json.array("tensors", metrics.tensors, [&](const npu::nsp::TensorTraffic& row) {
-      json.object([&] {
-        json.member("tensor", row.tensor);
-        json.member("purpose", key_of(row.purpose));
-        json.member("read_bytes", row.ddr.read_bytes);
-        json.member("write_bytes", row.ddr.write_bytes);
-        json.member("cores", row.cores);
-      });
-    });
-    json.array("spills", metrics.spills,
-               [&](const npu::nsp::Spill& spill) { write_spill(json, spill); });
+
+  json.object("total", [&] {
+    json.member("ddr_read_bytes", total.ddr.read_bytes);
+    json.member("ddr_read_constant_bytes", total.constant_read);
+    json.member("ddr_read_first_inference_only_bytes", total.hoisted);
+    json.member("ddr_write_bytes", total.ddr.write_bytes);
+    json.member("multicast_bytes", total.multicast_write);
   });
+  json.object("host", [&] { write_purposes(json, metrics.host); });
+  json.objects("cores", metrics.cores, [&](const npu::nsp::CoreMetrics& core) {
+    write_purposes(json, core.by_purpose);
+    write_bytes(json, "first_inference_only", {core.hoisted_bytes, 0});
+  });
+  json.objects("tensors", metrics.tensors, [&](const npu::nsp::TensorTraffic& row) {
+    json.member("tensor", row.tensor);
+    json.member("purpose", key_of(row.purpose));
+    json.member("read_bytes", row.ddr.read_bytes);
+    json.member("write_bytes", row.ddr.write_bytes);
+    json.member("cores", row.cores);
+  });
+  json.objects("spills", metrics.spills,
+               [&](const npu::nsp::Spill& spill) { write_spill(json, spill); });
 }
 
 }  // namespace npuscope::report

@@ -19,6 +19,7 @@
 namespace npuscope::report {
 
 std::string traffic_text(const npu::nsp::CompileMetrics& metrics);
+// The members of an object.
 void write_traffic(Json& json, const npu::nsp::CompileMetrics& metrics);
 
 }  // namespace npuscope::report

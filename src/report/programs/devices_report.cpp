@@ -40,17 +40,15 @@ std::string devices_text(const npu::nsp::BuildResult& result) {
 }
 
 void write_devices(Json& json, const npu::nsp::BuildResult& result) {
-  json.array("devices", *result.networks, [&](const npu::nsp::CompiledNetwork& network) {
+  json.objects("devices", *result.networks, [&](const npu::nsp::CompiledNetwork& network) {
     const PeerTotals sent = sent_by(network.program);
-    json.object([&] {
-      json.member("network", network.program.network_name);
-      json.member("device", result.partition.devices[network.program.slice]);
-      json.member("slice", network.program.slice);
-      json.member("slices", network.program.slices);
-      json.member("constant_bytes", network.metrics.constant_bytes);
-      json.member("peer_transfers_sent", sent.transfers);
-      json.member("peer_bytes_sent", sent.bytes);
-    });
+    json.member("network", network.program.network_name);
+    json.member("device", result.partition.devices[network.program.slice]);
+    json.member("slice", network.program.slice);
+    json.member("slices", network.program.slices);
+    json.member("constant_bytes", network.metrics.constant_bytes);
+    json.member("peer_transfers_sent", sent.transfers);
+    json.member("peer_bytes_sent", sent.bytes);
   });
 }
 

@@ -57,27 +57,24 @@ void write_pmu(Json& json, const qaic::OpstatsPmu& pmu) {
 }
 
 void write_core(Json& json, const qaic::OpstatsCore& core, Hertz utimer) {
-  const auto objects = [&](std::string_view key, const auto& rows, const auto& write) {
-    json.array(key, rows, [&](const auto& row) { json.object([&] { write(row); }); });
-  };
   json.member("core", core.core);
   json.member("ucycles", core.ucycles());
   json.member("pcycles", core.pcycles());
   json.member("inference_pcycles", core.inference_pcycles);
   json.member("effective_mhz", core.effective_megahertz(utimer));
-  objects("threads", core.threads, [&](const auto& thread) { write_thread(json, thread); });
-  objects("ops", core.rows, [&](const auto& row) { write_row(json, row, core); });
-  objects("ports", core.ports, [&](const auto& port) {
+  json.objects("threads", core.threads, [&](const auto& thread) { write_thread(json, thread); });
+  json.objects("ops", core.rows, [&](const auto& row) { write_row(json, row, core); });
+  json.objects("ports", core.ports, [&](const auto& port) {
     json.member("thread", port.thread);
     json.member("port", port.port);
     json.member("wait_ucycles", port.ucycles);
   });
-  objects("activations", core.activations, [&](const auto& activation) {
+  json.objects("activations", core.activations, [&](const auto& activation) {
     json.member("thread", activation.thread);
     json.member("ucycles", activation.ucycles);
   });
-  objects("pmu", core.pmu, [&](const auto& pmu) { write_pmu(json, pmu); });
-  objects("kernel_util", core.pmu_use(), [&](const auto& use) {
+  json.objects("pmu", core.pmu, [&](const auto& pmu) { write_pmu(json, pmu); });
+  json.objects("kernel_util", core.pmu_use(), [&](const auto& use) {
     json.member("event", find_pmu_event(use.event)->name);
     json.member("count", use.count);
     json.member("pcycles", use.pcycles);
@@ -95,29 +92,24 @@ void write_core(Json& json, const qaic::OpstatsCore& core, Hertz utimer) {
 
 std::string opstats_json(const qaic::OpstatsSummary& summary, std::span<const Note> notes) {
   const auto text = json_text([&](Json& json) {
-    json.object([&] {
-      json.member("network", summary.network);
-      json.member("batch_size", summary.batch_size);
-      json.member("timer_hz", summary.utimer.value);
-      json.member("begin_ticks", summary.begin());
-      json.member("end_ticks", summary.end());
-      json.member("ucycles", summary.ucycles());
-      json.member("seconds", summary.seconds());
-      json.member("batches_per_second", summary.batches_per_second());
-      json.member("inferences_per_second", summary.inferences_per_second());
-      json.member("max_input_wait_ucycles", summary.longest_wait(qaic::host_input_port));
-      json.member("max_output_wait_ucycles", summary.longest_wait(qaic::host_output_port));
-      json.array("cores", summary.cores, [&](const qaic::OpstatsCore& core) {
-        json.object([&] { write_core(json, core, summary.utimer); });
-      });
-      json.array("host", summary.host, [&](const qaic::HostTime& time) {
-        json.object([&] {
-          json.member("name", time.name);
-          json.member("microseconds", time.microseconds);
-        });
-      });
-      write_notes(json, notes);
+    json.member("network", summary.network);
+    json.member("batch_size", summary.batch_size);
+    json.member("timer_hz", summary.utimer.value);
+    json.member("begin_ticks", summary.begin());
+    json.member("end_ticks", summary.end());
+    json.member("ucycles", summary.ucycles());
+    json.member("seconds", summary.seconds());
+    json.member("batches_per_second", summary.batches_per_second());
+    json.member("inferences_per_second", summary.inferences_per_second());
+    json.member("max_input_wait_ucycles", summary.longest_wait(qaic::host_input_port));
+    json.member("max_output_wait_ucycles", summary.longest_wait(qaic::host_output_port));
+    json.objects("cores", summary.cores,
+                 [&](const qaic::OpstatsCore& core) { write_core(json, core, summary.utimer); });
+    json.objects("host", summary.host, [&](const qaic::HostTime& time) {
+      json.member("name", time.name);
+      json.member("microseconds", time.microseconds);
     });
+    write_notes(json, notes);
   });
   return with_json_head("opstats", text);
 }

@@ -67,12 +67,10 @@ std::string throughput_text(const analysis::Throughput& throughput) {
 }
 
 void write_throughput(Json& json, const analysis::Throughput& throughput) {
-  json.object([&] {
-    json.member("device_inferences_per_second", throughput.device * throughput.batch);
-    json.member("system_inferences_per_second", throughput.system * throughput.batch);
-    json.member("gap_share_of_device", throughput.gap_share);
-    json.member("cause", stable_name(throughput.cause));
-  });
+  json.member("device_inferences_per_second", throughput.device * throughput.batch);
+  json.member("system_inferences_per_second", throughput.system * throughput.batch);
+  json.member("gap_share_of_device", throughput.gap_share);
+  json.member("cause", stable_name(throughput.cause));
 }
 
 void write_metric(Json& json, const RunMetric& metric) {
@@ -155,34 +153,31 @@ std::string print_run_report(const RunReport& report) {
 }
 
 void write_run_report(Json& json, const RunReport& report) {
-  json.object([&] {
-    json.member("program", report.program);
-    json.member("device", report.device);
-    json.member("devices", report.devices);
-    json.member("network", report.network);
-    json.member("stats_level", report.stats_level);
-    json.member("activations", report.activations);
-    json.member("samples", report.samples);
-    json.member("inference_count", report.inference_count);
-    json.member("total_duration_us", report.total_duration_us);
-    json.member("batch_size", report.batch_size);
-    json.member("inferences_per_second", report.inferences_per_second);
-    json.object("device_performance", [&] {
-      for (const RunMetric& metric : report.metrics) write_metric(json, metric);
-    });
-    json.key("throughput");
-    report.throughput ? write_throughput(json, *report.throughput) : json.null();
+  json.member("program", report.program);
+  json.member("device", report.device);
+  json.member("devices", report.devices);
+  json.member("network", report.network);
+  json.member("stats_level", report.stats_level);
+  json.member("activations", report.activations);
+  json.member("samples", report.samples);
+  json.member("inference_count", report.inference_count);
+  json.member("total_duration_us", report.total_duration_us);
+  json.member("batch_size", report.batch_size);
+  json.member("inferences_per_second", report.inferences_per_second);
+  json.object("device_performance", [&] {
+    for (const RunMetric& metric : report.metrics) write_metric(json, metric);
   });
+  json.key("throughput");
+  if (!report.throughput) return json.null();
+  json.object([&] { write_throughput(json, *report.throughput); });
 }
 
 std::string run_outcome_json(const npu::nsp::RunOutcome& outcome) {
   return json_text([&](Json& json) {
-    json.object([&] {
-      json.array("programs", outcome.programs,
+    json.objects("programs", outcome.programs,
                  [&](const npu::nsp::ProgramRun& run) { write_run_report(json, report_run(run)); });
-      json.array("files", outcome.files, [&](const auto& file) { json.value(file.string()); });
-      json.member("warnings", outcome.warnings);
-    });
+    json.array("files", outcome.files, [&](const auto& file) { json.value(file.string()); });
+    json.member("warnings", outcome.warnings);
   });
 }
 

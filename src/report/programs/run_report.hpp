@@ -66,7 +66,7 @@ struct RunReport {
 RunReport report_run(const npu::nsp::ProgramRun& run);
 
 std::string print_run_report(const RunReport& report);
-void write_run_report(Json& json, const RunReport& report);
+void write_run_report(Json& json, const RunReport& report);  // members of an object
 
 // All of a run: reports, files and warnings, one key a line.
 std::string run_outcome_json(const npu::nsp::RunOutcome& outcome);

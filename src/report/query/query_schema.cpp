@@ -25,21 +25,18 @@ void add_entry(std::string& out, const std::string& head, const std::string& mea
 
 void write_table_info(Json& json, const query::TableInfo& table) {
   const bool is_view = !table.view_of.empty();
-  json.object([&] {
-    json.member("name", table.name);
-    json.member("is_view", is_view);
-    json.member("meaning", table.meaning);
-    json.array("columns", table.columns, [&](const query::ColumnInfo& column) {
-      json.object([&] {
-        json.member("name", column.name);
-        json.member("type", column.type.empty() ? "any" : column.type);
-        json.member("unit", or_null(column.unit));
-        json.member("nullable", is_view ? std::nullopt : std::optional(column.is_nullable));
-        json.member("meaning", column.meaning);
-      });
-    });
-    json.member("select", or_null(table.view_of));
+
+  json.member("name", table.name);
+  json.member("is_view", is_view);
+  json.member("meaning", table.meaning);
+  json.objects("columns", table.columns, [&](const query::ColumnInfo& column) {
+    json.member("name", column.name);
+    json.member("type", column.type.empty() ? "any" : column.type);
+    json.member("unit", or_null(column.unit));
+    json.member("nullable", is_view ? std::nullopt : std::optional(column.is_nullable));
+    json.member("meaning", column.meaning);
   });
+  json.member("select", or_null(table.view_of));
 }
 
 }  // namespace
@@ -72,15 +69,11 @@ std::string query_schema_text(const std::vector<query::TableInfo>& shown, std::s
 
 std::string query_schema_json(const std::vector<query::TableInfo>& shown) {
   return json_text([&](Json& json) {
-    json.object([&] {
-      json.array("tables", shown,
+    json.objects("tables", shown,
                  [&](const query::TableInfo& table) { write_table_info(json, table); });
-      json.array("functions", query::functions(), [&](const query::FunctionInfo& function) {
-        json.object([&] {
-          json.member("call", function.call);
-          json.member("meaning", function.meaning);
-        });
-      });
+    json.objects("functions", query::functions(), [&](const query::FunctionInfo& function) {
+      json.member("call", function.call);
+      json.member("meaning", function.meaning);
     });
   });
 }

@@ -33,13 +33,11 @@ TEST(JsonText, PrintsDoublesAsTheirLibraryDoes) {
 
 TEST(JsonText, IsIndentedByTwoAndEndsItsLine) {
   const std::string text = json_text([](Json& json) {
-    json.object([&] {
-      json.member("texts", std::vector<std::string>{"a", "b\xff"});
-      json.member("none", std::vector<std::string>());
-      json.member("known", std::optional(0.5f));
-      json.member("unknown", or_null(""));
-      json.object("empty", [] {});
-    });
+    json.member("texts", std::vector<std::string>{"a", "b\xff"});
+    json.member("none", std::vector<std::string>());
+    json.member("known", std::optional(0.5f));
+    json.member("unknown", or_null(""));
+    json.object("empty", [] {});
   });
   EXPECT_EQ(text, R"({
   "texts": [
