@@ -34,5 +34,5 @@ target_compile_definitions(headers PRIVATE NPUSCOPE_TEST_DATA="" NPUSCOPE_SOURCE
   NPUSCOPE_SHARED_DIR="" NPUSCOPE_PROGRAM="" NPUSCOPE_MODEL_PROGRAM="")
 target_include_directories(headers PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/bench
                            ${PROJECT_BINARY_DIR}/generated)
-target_link_libraries(headers PRIVATE npuscope_common CLI11::CLI11 nlohmann_json::nlohmann_json
-  simdjson::simdjson tomlplusplus::tomlplusplus SQLite::SQLite3 re2::re2 onnx_proto)
+target_link_libraries(headers PRIVATE npuscope_common CLI11::CLI11 $<TARGET_NAME_IF_EXISTS:nlohmann_json::nlohmann_json>
+  simdjson::simdjson tomlplusplus::tomlplusplus SQLite::SQLite3 re2::re2 $<TARGET_NAME_IF_EXISTS:onnx_proto>)

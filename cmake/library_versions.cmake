@@ -28,7 +28,6 @@ string(REGEX MATCH "^[0-9]+\\.[0-9]+" tbb_version "${TBB_VERSION}")
 set(libraries  # pairs, in the order of -V
   CLI11 "${CLI11_VERSION}"
   fmt "${fmt_VERSION}"
-  nlohmann-json "${nlohmann_json_VERSION}"
   simdjson "${simdjson_VERSION}"
   SQLite "${SQLite3_VERSION}"
   TBB "${tbb_version}"

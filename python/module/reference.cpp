@@ -8,7 +8,6 @@
 #include "npuscope/npu/models/generate_onnx.hpp"
 #include "npuscope/npu/nsp/compile/build.hpp"
 #include "npuscope/npu/nsp/simulate/run.hpp"
-#include "report/document/json_text.hpp"
 #include "report/programs/compile_report.hpp"
 #include "report/programs/run_report.hpp"
 
@@ -22,19 +21,20 @@ py::tuple compile(const std::string& model, const std::string& folder,
                   npu::nsp::BuildRequest& request) {
   std::string program;
   Words warnings;
-  nlohmann::ordered_json networks = nlohmann::ordered_json::array();
+  std::string networks;
   unlocked([&] {
     auto built = taken(npu::nsp::build(model, request));
     const auto path = std::filesystem::path(folder) / "programqpc.bin";
     taken(write_file_atomically(path, built.qpc));
     program = path.string();
     warnings = std::move(built.warnings);
-    for (const auto& network : *built.networks) {
-      networks.push_back(report::compile_metrics_json(network));
-    }
+    report::Json json(networks, report::indented_layout());
+    json.array(*built.networks, [&](const npu::nsp::CompiledNetwork& network) {
+      json.object([&] { report::write_compile_metrics(json, network); });
+    });
     return 0;
   });
-  return py::make_tuple(program, warnings, report::json_text(networks));
+  return py::make_tuple(program, warnings, networks);
 }
 
 // Files that were written, warnings, and what a runner says at its end (JSON).

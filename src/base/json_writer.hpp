@@ -20,6 +20,7 @@
 #include <concepts>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,6 +74,8 @@ struct JsonLayout {
   std::string_view first = {}, between = ",", last = {}, colon = ":";
   std::size_t indent = 0;                    // blanks a level, after each of the first three
   JsonNumbers numbers = JsonNumbers::plain;  // in everything that a writer writes
+  // Instead prints doubles, to `first`, and returns the end.
+  char* (*print_double)(char* first, const char* last, double number) = nullptr;
 
   static constexpr JsonLayout spaced() { return {.between = ", "}; }
   static constexpr JsonLayout wide() { return {.between = ", ", .colon = ": "}; }
@@ -144,6 +147,14 @@ class JsonWriter {
   }
   // 2.0, not 2, whatever the layout says.
   void value_with_point(std::floating_point auto number) { put_number(number, true); }
+  template <class Value>
+  void value(const std::optional<Value>& known) {  // null: not known
+    known ? value(*known) : null();
+  }
+  template <class Value>
+  void value(const std::vector<Value>& values) {
+    array(values, [&](const Value& each) { value(each); });
+  }
   // Texts that need no escape: the digits of a number, and others.
   void quoted(std::integral auto number) {
     separate();
@@ -170,10 +181,29 @@ class JsonWriter {
     fill();
     end_object();
   }
+  template <class Fill>
+  void object(std::string_view name, Fill fill) {
+    key(name);
+    object(fill);
+  }
   // write(element) writes one value.
   template <class Elements, class Write>
   void array(const Elements& elements, Write write) {
     array(elements, write, layout_);
+  }
+  template <class Elements, class Write>
+  void array(std::string_view name, const Elements& elements, Write write) {
+    key(name);
+    array(elements, write);
+  }
+  // fill(element) writes the members of an object.
+  template <class Elements, class Fill>
+  void objects(std::string_view name, const Elements& elements, Fill fill) {
+    array(name, elements, [&](const auto& element) {
+      begin_object();
+      fill(element);
+      end_object();
+    });
   }
   template <class Elements, class Write>
   void array(const Elements& elements, Write write, const JsonLayout& layout) {
@@ -212,7 +242,9 @@ class JsonWriter {
       }
     }
     char digits[40];
-    char* end = layout_.numbers == JsonNumbers::shortest
+    char* end = layout_.print_double != nullptr
+                    ? layout_.print_double(digits, digits + sizeof digits, double(number))
+                : layout_.numbers == JsonNumbers::shortest
                     ? std::to_chars(digits, digits + sizeof digits, number).ptr
                     : fmt::format_to(digits, "{}", number);
     const auto text = [&] { return std::string_view(digits, std::size_t(end - digits)); };

@@ -82,8 +82,6 @@ std::vector<std::string> includes_of(const fs::path& file) {
 // What has to be linked where a header is included; by how the header's name begins.
 const std::map<std::string, std::string> library_of{
     {"CLI/", "CLI11::CLI11"},
-    {"nlohmann/", "nlohmann_json::nlohmann_json"},
-    {"onnx/", "onnx_proto"},
     {"re2/", "re2::re2"},
     {"simdjson.h", "simdjson::simdjson"},
     {"sqlite3.h", "SQLite::SQLite3"},
@@ -117,7 +115,7 @@ std::map<std::string, std::set<std::string>> links_of(const std::string& cmake) 
   static const std::string start = "npuscope_layer(";
   std::map<std::string, std::set<std::string>> links{
       // the programs, and npuscope_parser
-      {"cli", {"CLI11::CLI11", "nlohmann_json::nlohmann_json"}}};
+      {"cli", {"CLI11::CLI11"}}};
   for (auto at = cmake.find(start); at != std::string::npos; at = cmake.find(start, at + 1)) {
     const auto first = at + start.size();
     std::istringstream words(cmake.substr(first, cmake.find(')', first) - first));

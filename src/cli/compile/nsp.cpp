@@ -1,7 +1,6 @@
 // npuscope compile for Cloud AI 100 and Hexagon: programqpc.bin.
 #include <cstdio>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/text.hpp"
@@ -13,7 +12,6 @@
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/progress.hpp"
 #include "profile/pmu_events.hpp"
-#include "report/document/json_text.hpp"
 #include "report/programs/compile_report.hpp"
 #include "report/programs/devices_report.hpp"
 
@@ -75,14 +73,15 @@ Status take_partition(NspArguments& arguments) {
 }
 
 void print_outcome_json(const std::filesystem::path& program, const npu::nsp::BuildResult& result) {
-  nlohmann::ordered_json json;
-  json["program"] = program.string();
-  json["warnings"] = result.warnings;
-  for (const auto& network : *result.networks) {
-    json["networks"].push_back(report::compile_metrics_json(network));
-  }
-  if (result.partition.is_multi_device()) json["devices"] = report::devices_json(result);
-  print_json(stdout, report::json_text(json));
+  print_json(stdout, report::json_text([&](report::Json& json) {
+               json.member("program", program.string());
+               json.member("warnings", result.warnings);
+               json.objects("networks", *result.networks,
+                            [&](const npu::nsp::CompiledNetwork& network) {
+                              report::write_compile_metrics(json, network);
+                            });
+               if (result.partition.is_multi_device()) report::write_devices(json, result);
+             }));
 }
 
 void print_text(const NspArguments& arguments, const npu::nsp::BuildResult& result) {

@@ -6,32 +6,54 @@
 namespace npuscope::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using npu::ModelKind;
+using report::Json;
 
 std::string_view name_of(npu::FloatType type) {
   return type == npu::FloatType::float16 ? "float16" : "float32";
 }
 
-Json json_of(const npu::Architecture& a) {
-  Json json{{"name", a.name},
-            {"kind", npu::name_of(a.kind)},
-            {"hidden_size", a.hidden_size},
-            {"layers", a.layers},
-            {"heads", a.heads},
-            {"key_value_heads", a.key_value_heads},
-            {"head_size", a.head_size},
-            {"feed_forward_size", a.feed_forward_size},
-            {"vocabulary_size", a.vocabulary_size}};
+void write_architecture(Json& json, const npu::Architecture& a) {
+  json.member("name", a.name);
+  json.member("kind", npu::name_of(a.kind));
+  json.member("hidden_size", a.hidden_size);
+  json.member("layers", a.layers);
+  json.member("heads", a.heads);
+  json.member("key_value_heads", a.key_value_heads);
+  json.member("head_size", a.head_size);
+  json.member("feed_forward_size", a.feed_forward_size);
+  json.member("vocabulary_size", a.vocabulary_size);
   if (a.kind == ModelKind::encoder) {
-    json["max_positions"] = a.max_positions;
+    json.member("max_positions", a.max_positions);
   } else {
-    json["tied_embeddings"] = a.tied_embeddings;
-    json["query_key_norm"] = a.query_key_norm;
-    json["rotary_base"] = a.rotary_base;
+    json.member("tied_embeddings", a.tied_embeddings);
+    json.member("query_key_norm", a.query_key_norm);
+    json.member("rotary_base", a.rotary_base);
   }
-  json["norm_epsilon"] = a.norm_epsilon;
-  return json;
+  json.member("norm_epsilon", a.norm_epsilon);
+}
+
+void write_report(Json& json, const ModelReport& report) {
+  const npu::ModelSummary& summary = report.summary;
+  json.object("architecture", [&] { write_architecture(json, report.architecture); });
+  json.member("batch", report.sizes.batch);
+  json.member("sequence", report.sizes.sequence);
+  if (report.architecture.kind == ModelKind::decoder) json.member("context", report.sizes.context);
+  json.member("symbolic", report.options.symbolic);
+  json.member("precision", name_of(report.options.precision));
+  json.member("parameters", summary.parameters);
+  json.member("weight_bytes_float16", summary.weight_bytes_float16);
+  json.member("weight_mebibytes_float16", summary.weight_mebibytes_float16());
+  json.member("retained_bytes_float16", summary.retained_bytes_float16);
+  json.member("multiply_accumulates", summary.multiply_accumulates);
+  json.member("padded_multiply_accumulates", summary.padded_multiply_accumulates);
+  json.key("file");
+  if (!report.file) return json.null();
+  json.object([&] {
+    json.member("path", *report.file);
+    json.member("bytes", report.file_bytes);
+    json.member("nodes", report.nodes);
+  });
 }
 
 std::string line(std::string_view what, std::string_view value) {
@@ -75,25 +97,7 @@ std::string text_of(const ModelReport& report) {
 }
 
 std::string json_of(const ModelReport& report) {
-  const npu::ModelSummary& summary = report.summary;
-  Json json{{"architecture", json_of(report.architecture)},
-            {"batch", report.sizes.batch},
-            {"sequence", report.sizes.sequence}};
-  if (report.architecture.kind == ModelKind::decoder) json["context"] = report.sizes.context;
-  json["symbolic"] = report.options.symbolic;
-  json["precision"] = name_of(report.options.precision);
-  json["parameters"] = summary.parameters;
-  json["weight_bytes_float16"] = summary.weight_bytes_float16;
-  json["weight_mebibytes_float16"] = summary.weight_mebibytes_float16();
-  json["retained_bytes_float16"] = summary.retained_bytes_float16;
-  json["multiply_accumulates"] = summary.multiply_accumulates;
-  json["padded_multiply_accumulates"] = summary.padded_multiply_accumulates;
-  if (!report.file) {
-    json["file"] = nullptr;
-  } else {
-    json["file"] = {{"path", *report.file}, {"bytes", report.file_bytes}, {"nodes", report.nodes}};
-  }
-  return report::json_text(json);
+  return report::json_text([&](Json& json) { write_report(json, report); });
 }
 
 std::string text_of_presets() {
@@ -110,13 +114,12 @@ std::string text_of_presets() {
 }
 
 std::string json_of_presets() {
-  Json list = Json::array();
-  for (const npu::Preset& preset : npu::presets()) {
-    Json json = json_of(preset.architecture);
-    json["source"] = preset.source;
-    list.push_back(json);
-  }
-  return report::json_text(Json{{"presets", list}});
+  return report::json_text([](Json& json) {
+    json.objects("presets", npu::presets(), [&](const npu::Preset& preset) {
+      write_architecture(json, preset.architecture);
+      json.member("source", preset.source);
+    });
+  });
 }
 
 }  // namespace npuscope::cli

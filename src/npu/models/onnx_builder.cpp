@@ -1,7 +1,9 @@
 #include "npu/models/onnx_builder.hpp"
 
-#include <fmt/ranges.h>
-#include <onnx/onnx_pb.h>
+#include <fmt/format.h>
+
+#include <limits>
+#include <protozero/pbf_writer.hpp>
 
 #include "npu/models/float16.hpp"
 
@@ -12,35 +14,113 @@ namespace {
 constexpr std::int64_t ir_version = 8;
 constexpr std::int64_t opset = 17;
 
-void set(onnx::AttributeProto& attribute, std::int64_t value) {
-  attribute.set_type(onnx::AttributeProto::INT);
-  attribute.set_i(value);
+// Of onnx.proto. Fields are written in ascending order, as protobuf's own writer does.
+using Number = protozero::pbf_tag_type;
+struct ModelField {
+  enum : Number { ir_version = 1, producer_name, doc_string = 6, graph, opset_import };
+};
+struct OpsetField {
+  enum : Number { domain = 1, version };
+};
+struct GraphField {
+  enum : Number { node = 1, name, initializer = 5, input = 11, output };
+};
+struct NodeField {
+  enum : Number { input = 1, output, name, op_type, attribute };
+};
+struct AttributeField {
+  enum : Number { name = 1, f, i, t = 5, ints = 8, type = 20 };
+};
+struct TensorField {
+  enum : Number { dims = 1, data_type, float_data = 4, int32_data, int64_data = 7, name };
+};
+struct ValueField {
+  enum : Number { name = 1, type };
+};
+struct TypeField {
+  enum : Number { tensor_type = 1 };
+};
+struct TensorTypeField {
+  enum : Number { elem_type = 1, shape };
+};
+struct ShapeField {
+  enum : Number { dim = 1 };
+};
+struct DimensionField {
+  enum : Number { dim_value = 1, dim_param };
+};
+struct AttributeType {
+  enum : std::int32_t { number = 1, integer, tensor = 4, integers = 7 };
+};
+struct DataType {
+  enum : std::int32_t { float32 = 1, int64 = 7, float16 = 10 };
+};
+
+struct Message {
+  std::string bytes;
+  protozero::pbf_writer out{bytes};
+};
+
+void add(std::string& bytes, Number field, const std::string& text) {
+  protozero::pbf_writer(bytes).add_string(field, text);
 }
 
-void set(onnx::AttributeProto& attribute, float value) {
-  attribute.set_type(onnx::AttributeProto::FLOAT);
-  attribute.set_f(value);
+std::int32_t put(protozero::pbf_writer& attribute, std::int64_t value) {
+  attribute.add_int64(AttributeField::i, value);
+  return AttributeType::integer;
 }
 
-void set(onnx::AttributeProto& attribute, const Integers& values) {
-  attribute.set_type(onnx::AttributeProto::INTS);
-  for (const std::int64_t value : values) attribute.add_ints(value);
+std::int32_t put(protozero::pbf_writer& attribute, float value) {
+  attribute.add_float(AttributeField::f, value);
+  return AttributeType::number;
 }
 
-void describe(onnx::ValueInfoProto& info, const std::string& name, std::int64_t type,
-              const Dimensions& dimensions) {
-  info.set_name(name);
-  auto& tensor = *info.mutable_type()->mutable_tensor_type();
-  tensor.set_elem_type(int(type));
-  auto& shape = *tensor.mutable_shape();
+std::int32_t put(protozero::pbf_writer& attribute, const Integers& values) {
+  for (const std::int64_t value : values) attribute.add_int64(AttributeField::ints, value);
+  return AttributeType::integers;
+}
+
+std::int32_t put(protozero::pbf_writer& attribute, const std::string& tensor) {
+  attribute.add_message(AttributeField::t, tensor);
+  return AttributeType::tensor;
+}
+
+std::string attribute_bytes(std::string_view name, const auto& value) {
+  Message attribute;
+  attribute.out.add_string(AttributeField::name, name.data(), name.size());
+  attribute.out.add_enum(AttributeField::type, put(attribute.out, value));
+  return std::move(attribute.bytes);
+}
+
+std::string value_bytes(const std::string& name, std::int64_t type, const Dimensions& dimensions) {
+  Message shape, tensor, of_type, value;
   for (const Dimension& dimension : dimensions) {
-    auto& out = *shape.add_dim();
+    Message one;
     if (const auto* size = std::get_if<std::int64_t>(&dimension)) {
-      out.set_dim_value(*size);
+      one.out.add_int64(DimensionField::dim_value, *size);
     } else {
-      out.set_dim_param(std::get<std::string>(dimension));
+      one.out.add_string(DimensionField::dim_param, std::get<std::string>(dimension));
     }
+    shape.out.add_message(ShapeField::dim, one.bytes);
   }
+  tensor.out.add_int64(TensorTypeField::elem_type, type);
+  tensor.out.add_message(TensorTypeField::shape, shape.bytes);
+  of_type.out.add_message(TypeField::tensor_type, tensor.bytes);
+  value.out.add_string(ValueField::name, name);
+  value.out.add_message(ValueField::type, of_type.bytes);
+  return std::move(value.bytes);
+}
+
+// put_data(writer) writes what the tensor holds.
+std::string tensor_bytes(const std::string& name, const Integers& dimensions, std::int64_t type,
+                         auto put_data) {
+  Message tensor;
+  for (const std::int64_t dimension : dimensions)
+    tensor.out.add_int64(TensorField::dims, dimension);
+  tensor.out.add_int64(TensorField::data_type, type);
+  put_data(tensor.out);
+  if (!name.empty()) tensor.out.add_string(TensorField::name, name);
+  return std::move(tensor.bytes);
 }
 
 // "/model/layers.0/mlp" -> "model.layers.0.mlp", as weights are called.
@@ -62,36 +142,19 @@ OnnxBuilder::Scope::Scope(std::string& path, std::string_view module)
 
 OnnxBuilder::Scope::~Scope() { path_.resize(outer_length_); }
 
-OnnxBuilder::OnnxBuilder(const std::string& graph_name, FloatType precision)
-    : model_(std::make_unique<onnx::ModelProto>()),
-      graph_(*model_->mutable_graph()),
-      precision_(precision) {
-  graph_.set_name(graph_name);
-  model_->set_ir_version(ir_version);
-  model_->set_producer_name("npuscope");
-  auto& import = *model_->add_opset_import();
-  import.set_domain("");
-  import.set_version(opset);
-}
-
-OnnxBuilder::~OnnxBuilder() = default;
-
 std::int64_t OnnxBuilder::type_number(ElementType type) const {
-  switch (type) {
-    case ElementType::int64: return onnx::TensorProto::INT64;
-    case ElementType::float32: return onnx::TensorProto::FLOAT;
-    case ElementType::model: break;
-  }
-  return precision_ == FloatType::float16 ? onnx::TensorProto::FLOAT16 : onnx::TensorProto::FLOAT;
+  const bool half = type == ElementType::model && precision_ == FloatType::float16;
+  if (type == ElementType::int64) return DataType::int64;
+  return half ? DataType::float16 : DataType::float32;
 }
 
 Value OnnxBuilder::input(const std::string& name, ElementType type, const Dimensions& dimensions) {
-  describe(*graph_.add_input(), name, type_number(type), dimensions);
+  add(inputs_, GraphField::input, value_bytes(name, type_number(type), dimensions));
   return name;
 }
 
 void OnnxBuilder::output(const Value& value, ElementType type, const Dimensions& dimensions) {
-  describe(*graph_.add_output(), value, type_number(type), dimensions);
+  add(outputs_, GraphField::output, value_bytes(value, type_number(type), dimensions));
 }
 
 std::string OnnxBuilder::unique_node_name(const std::string& op) {
@@ -100,49 +163,52 @@ std::string OnnxBuilder::unique_node_name(const std::string& op) {
   return earlier == 0 ? name : fmt::format("{}_{}", name, earlier);
 }
 
-onnx::NodeProto& OnnxBuilder::add_node(const std::string& op) {
-  auto& node = *graph_.add_node();
-  node.set_name(unique_node_name(op));
-  node.set_op_type(op);
-  return node;
+void OnnxBuilder::add_node(const std::string& name, const std::string& op,
+                           const std::vector<Value>& inputs, const Value& output,
+                           const std::vector<std::string>& attributes) {
+  Message node;
+  for (const Value& input : inputs) node.out.add_string(NodeField::input, input);
+  node.out.add_string(NodeField::output, output);
+  node.out.add_string(NodeField::name, name);
+  node.out.add_string(NodeField::op_type, op);
+  for (const std::string& bytes : attributes) node.out.add_message(NodeField::attribute, bytes);
+  add(nodes_, GraphField::node, node.bytes);
+  ++node_count_;
 }
 
 Value OnnxBuilder::node(const std::string& op, const std::vector<Value>& inputs,
-                        NodeAttributes attributes, const std::string& output) {
-  auto& node = add_node(op);
-  for (const Value& input : inputs) node.add_input(input);
-  for (const NodeAttribute& attribute : attributes) {
-    auto& out = *node.add_attribute();
-    out.set_name(std::string(attribute.name));
-    std::visit([&](const auto& value) { set(out, value); }, attribute.value);
+                        const NodeAttributes& attributes, const std::string& output) {
+  std::vector<std::string> messages;
+  for (const auto& [name, held] : attributes) {
+    messages.push_back(
+        std::visit([&](const auto& value) { return attribute_bytes(name, value); }, held));
   }
-  Value value = output.empty() ? node.name() + "_output_0" : output;
-  node.add_output(value);
+  const std::string name = unique_node_name(op);
+  Value value = output.empty() ? name + "_output_0" : output;
+  add_node(name, op, inputs, value, messages);
   return value;
 }
 
 Value OnnxBuilder::weight(std::string_view name, const Integers& dimensions, double fill) {
   const Value shape = integers(dimensions);
-  auto& node = add_node("ConstantOfShape");
-  node.add_input(shape);
-  auto& attribute = *node.add_attribute();
-  attribute.set_name("value");
-  attribute.set_type(onnx::AttributeProto::TENSOR);
-  attribute.mutable_t()->add_dims(1);
-  put_number(*attribute.mutable_t(), fill);
-  const std::string module = dotted(path_);
+  const std::string op = "ConstantOfShape", module = dotted(path_);
   Value value = module.empty() ? std::string(name) : fmt::format("{}.{}", module, name);
-  node.add_output(value);
+  add_node(unique_node_name(op), op, {shape}, value,
+           {attribute_bytes("value", number_bytes({}, {1}, fill))});
   return value;
 }
 
-void OnnxBuilder::put_number(onnx::TensorProto& tensor, double value) const {
-  tensor.set_data_type(int(type_number(ElementType::model)));
-  if (precision_ == FloatType::float16) {
-    tensor.add_int32_data(float16_bits(value));  // ONNX keeps float16 bit patterns there
-  } else {
-    tensor.add_float_data(float(value));
-  }
+std::string OnnxBuilder::number_bytes(const std::string& name, const Integers& dimensions,
+                                      double value) const {
+  return tensor_bytes(name, dimensions, type_number(ElementType::model), [&](auto& out) {
+    if (precision_ == FloatType::float16) {  // ONNX keeps float16 bit patterns as integers
+      const std::int32_t bits[] = {float16_bits(value)};
+      out.add_packed_int32(TensorField::int32_data, std::begin(bits), std::end(bits));
+    } else {
+      const float values[] = {float(value)};
+      out.add_packed_float(TensorField::float_data, std::begin(values), std::end(values));
+    }
+  });
 }
 
 Value OnnxBuilder::integer(std::int64_t value) {
@@ -156,40 +222,51 @@ Value OnnxBuilder::integers(const Integers& values) {
 
 Value OnnxBuilder::integers(const std::string& name, const Integers& values,
                             const Integers& dimensions) {
-  if (!constants_.insert(name).second) return name;
-  auto& tensor = *graph_.add_initializer();
-  tensor.set_name(name);
-  tensor.set_data_type(onnx::TensorProto::INT64);
-  for (const std::int64_t dimension : dimensions) tensor.add_dims(dimension);
-  for (const std::int64_t value : values) tensor.add_int64_data(value);
-  return name;
+  return constant(name, [&] {
+    return tensor_bytes(name, dimensions, type_number(ElementType::int64), [&](auto& out) {
+      out.add_packed_int64(TensorField::int64_data, values.begin(), values.end());
+    });
+  });
 }
 
 Value OnnxBuilder::number(double value) {
   const std::string name = fmt::format("float_{}", value);
-  if (!constants_.insert(name).second) return name;
-  auto& tensor = *graph_.add_initializer();
-  tensor.set_name(name);
-  put_number(tensor, value);
-  return name;
+  return constant(name, [&] { return number_bytes(name, {}, value); });
 }
 
 Value OnnxBuilder::float32s(const std::string& name, const std::vector<float>& values) {
-  if (!constants_.insert(name).second) return name;
-  auto& tensor = *graph_.add_initializer();
-  tensor.set_name(name);
-  tensor.set_data_type(onnx::TensorProto::FLOAT);
-  tensor.add_dims(std::int64_t(values.size()));
-  for (const float value : values) tensor.add_float_data(value);
+  return constant(name, [&] {
+    const Integers dimensions{std::int64_t(values.size())};
+    return tensor_bytes(name, dimensions, type_number(ElementType::float32), [&](auto& out) {
+      out.add_packed_float(TensorField::float_data, values.begin(), values.end());
+    });
+  });
+}
+
+Value OnnxBuilder::constant(const std::string& name, auto bytes) {
+  if (constants_.insert(name).second) add(initializers_, GraphField::initializer, bytes());
   return name;
 }
 
 Result<GeneratedModel> OnnxBuilder::finish(const std::string& description) {
-  model_->set_doc_string(description);
-  GeneratedModel generated;
-  generated.nodes = std::size_t(graph_.node_size());
-  if (!model_->SerializeToString(&generated.bytes)) {
-    return usage_error("{}: the file would exceed 2 GiB; take fewer layers", graph_.name());
+  constexpr std::size_t max_bytes = std::numeric_limits<std::int32_t>::max();  // of a protobuf
+  GeneratedModel generated{.bytes = {}, .nodes = node_count_};
+  std::string& graph = nodes_;
+  add(graph, GraphField::name, graph_name_);
+  graph.append(initializers_).append(inputs_).append(outputs_);
+  if (graph.size() <= max_bytes) {
+    Message opsets;
+    opsets.out.add_string(OpsetField::domain, "");
+    opsets.out.add_int64(OpsetField::version, opset);
+    protozero::pbf_writer model(generated.bytes);
+    model.add_int64(ModelField::ir_version, ir_version);
+    model.add_string(ModelField::producer_name, "npuscope");
+    model.add_string(ModelField::doc_string, description);
+    model.add_message(ModelField::graph, graph);
+    model.add_message(ModelField::opset_import, opsets.bytes);
+  }
+  if (graph.size() > max_bytes || generated.bytes.size() > max_bytes) {
+    return usage_error("{}: the file would exceed 2 GiB; take fewer layers", graph_name_);
   }
   return generated;
 }

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -18,13 +17,6 @@
 
 #include "npuscope/base/result.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
-
-namespace onnx {
-class GraphProto;
-class ModelProto;
-class NodeProto;
-class TensorProto;
-}  // namespace onnx
 
 namespace npuscope::npu::models {
 
@@ -44,8 +36,8 @@ using NodeAttributes = std::vector<NodeAttribute>;
 
 class OnnxBuilder {
  public:
-  OnnxBuilder(const std::string& graph_name, FloatType precision);
-  ~OnnxBuilder();
+  OnnxBuilder(std::string graph_name, FloatType precision)
+      : graph_name_(std::move(graph_name)), precision_(precision) {}
   OnnxBuilder(const OnnxBuilder&) = delete;
   OnnxBuilder& operator=(const OnnxBuilder&) = delete;
 
@@ -68,7 +60,7 @@ class OnnxBuilder {
 
   // A node of the current module with one output, named `output` when the graph needs that name.
   Value node(const std::string& op, const std::vector<Value>& inputs,
-             NodeAttributes attributes = {}, const std::string& output = {});
+             const NodeAttributes& attributes = {}, const std::string& output = {});
   // The attribute value of Cast: the number of an element type in ONNX.
   std::int64_t type_number(ElementType type) const;
 
@@ -87,15 +79,18 @@ class OnnxBuilder {
 
  private:
   std::string unique_node_name(const std::string& op);
-  onnx::NodeProto& add_node(const std::string& op);
-  void put_number(onnx::TensorProto& tensor, double value) const;
+  void add_node(const std::string& name, const std::string& op, const std::vector<Value>& inputs,
+                const Value& output, const std::vector<std::string>& attributes);
+  std::string number_bytes(const std::string& name, const Integers& dimensions, double value) const;
+  Value constant(const std::string& name, auto bytes);
 
-  std::unique_ptr<onnx::ModelProto> model_;
-  onnx::GraphProto& graph_;
+  std::string graph_name_;
   FloatType precision_;
-  std::string path_;                        // "/model/layers.0/mlp"
-  std::map<std::string, int> name_counts_;  // nodes of each path and operator
-  std::set<std::string> constants_;         // initializers made so far
+  std::string path_;                                     // "/model/layers.0/mlp"
+  std::map<std::string, int> name_counts_;               // nodes of each path and operator
+  std::set<std::string> constants_;                      // initializers made so far
+  std::string nodes_, initializers_, inputs_, outputs_;  // fields of the graph, as bytes
+  std::size_t node_count_ = 0;
 };
 
 }  // namespace npuscope::npu::models

@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 #include "report/compare/diff_document.hpp"
-#include "report/document/json_text.hpp"
-#include "report/document/provenance.hpp"
+#include "report/document/profile_json.hpp"
 #include "report/document/quantity.hpp"
 
 namespace npuscope::report {
@@ -43,20 +41,22 @@ std::string snapshot_written_text(const WrittenSnapshot& written) {
 }
 
 std::string snapshot_written_json(const WrittenSnapshot& written, std::span<const Note> notes) {
-  nlohmann::ordered_json json{{"file", {{"path", written.path}, {"bytes", written.bytes}}},
-                              {"runs", nlohmann::ordered_json::array()}};
-  for (const auto& [profile, numbers] : written.runs) {
-    nlohmann::ordered_json run = profile_head_json(*profile, {}, numbers->selection);
-    const std::string& graph = profile->provenance.graph;
-    run["graph"] = graph.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(graph);
-    run["inferences"] = numbers->inferences.size();
-    run["numbers"] = numbers->metrics.size();
-    run["op_rows"] = rows_of_ops(*numbers);
-    run["op_columns"] = names_of_columns(*numbers);
-    json["runs"].push_back(std::move(run));
-  }
-  json["notes"] = notes_json(notes);
-  return json_text(json);
+  return json_text([&](Json& json) {
+    json.object("file", [&] {
+      json.member("path", written.path);
+      json.member("bytes", written.bytes);
+    });
+    json.objects("runs", written.runs, [&](const WrittenSnapshot::Run& run) {
+      const RunNumbers& numbers = *run.numbers;
+      write_profile_head(json, *run.profile, {}, numbers.selection);
+      json.member("graph", or_null(run.profile->provenance.graph));
+      json.member("inferences", numbers.inferences.size());
+      json.member("numbers", numbers.metrics.size());
+      json.member("op_rows", rows_of_ops(numbers));
+      json.member("op_columns", names_of_columns(numbers));
+    });
+    write_notes(json, notes);
+  });
 }
 
 Document snapshot_document(const Profile& profile) {

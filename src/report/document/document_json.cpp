@@ -1,108 +1,90 @@
-#include <cmath>
-#include <nlohmann/json.hpp>
+#include <set>
 
 #include "report/document/document.hpp"
 #include "report/document/json_text.hpp"
-#include "report/document/provenance.hpp"
+#include "report/document/profile_json.hpp"
 #include "report/document/sections_json.hpp"
 
 namespace npuscope::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json json_of(const Value& value) {
-  struct Make {
-    Json operator()(std::monostate) const { return nullptr; }
-    Json operator()(const std::string& text) const { return text; }
-    Json operator()(const std::vector<std::string>& texts) const { return texts; }
-    Json operator()(bool truth) const { return truth; }
-    Json operator()(std::int64_t number) const { return number; }
-    Json operator()(const std::vector<std::int64_t>& numbers) const { return numbers; }
-    Json operator()(double number) const {  // JSON has no infinity and no NaN
-      return std::isfinite(number) ? Json(number) : Json(nullptr);
-    }
-  };
-  return std::visit(Make{}, value.held());
+void write_member(Json& json, const Field& field, const Value& value) {
+  if (field.key.empty()) return;
+  json.key(field.key);
+  if (!value.known()) return json.null();
+  std::visit(
+      [&](const auto& held) {
+        if constexpr (!std::is_same_v<decltype(held), const std::monostate&>) json.value(held);
+      },
+      value.held());
 }
 
-void add_sections(Json& object, const std::vector<Section>& sections);
-
-Json json_of(const Section& section) {
-  Json object = Json::object();
-  for (const Fact& fact : section.facts) {
-    if (!fact.field.key.empty()) object[fact.field.key] = json_of(fact.value);
-  }
-  const Table& table = section.table;
-  if (!table.fields.empty()) {
-    object["row_count"] = std::max<std::uint64_t>(table.row_count, table.rows.size());
-    Json rows = Json::array();
-    for (const auto& values : table.rows) {
-      Json row = Json::object();
-      for (std::size_t i = 0; i < table.fields.size(); ++i) {
-        if (!table.fields[i].key.empty()) row[table.fields[i].key] = json_of(values[i]);
-      }
-      rows.push_back(std::move(row));
+void write_table(Json& json, const Table& table) {
+  if (table.fields.empty()) return;
+  json.member("row_count", std::max<std::uint64_t>(table.row_count, table.rows.size()));
+  json.objects("rows", table.rows, [&](const std::vector<Value>& row) {
+    for (std::size_t i = 0; i < table.fields.size(); ++i) {
+      write_member(json, table.fields[i], row[i]);
     }
-    object["rows"] = std::move(rows);
-  }
-  if (!section.remarks.empty()) object["remarks"] = section.remarks;
-  add_sections(object, section.parts);
-  return object;
+  });
 }
 
-void add_sections(Json& object, const std::vector<Section>& sections) {
-  for (const Section& section : sections) {
-    if (section.key.empty()) continue;
-    if (!section.in_list) {
-      object[section.key] = json_of(section);
-    } else {
-      Json& list = object[section.key];
-      if (!list.is_array()) list = Json::array();
-      list.push_back(json_of(section));
-    }
-  }
+void write_section(Json& json, const Section& section) {
+  for (const Fact& fact : section.facts) write_member(json, fact.field, fact.value);
+  write_table(json, section.table);
+  if (!section.remarks.empty()) json.member("remarks", section.remarks);
+  write_sections(json, section.parts);
 }
 
-Json json_of(const Document& document) {
-  Json object = Json::object();
+void write_document(Json& json, const Document& document) {
   if (document.profile != nullptr) {
-    object = profile_head_json(*document.profile, document.scope, document.selection);
+    write_profile_head(json, *document.profile, document.scope, document.selection);
   }
-  for (const DocumentSide& side : document.sides) {
-    Json head{{"side", side.name}};
-    head.update(profile_head_json(*side.profile));
-    head["notes"] = notes_json(side.profile->notes);
-    object["profiles"].push_back(std::move(head));
+  if (!document.sides.empty()) {
+    json.objects("profiles", document.sides, [&](const DocumentSide& side) {
+      json.member("side", side.name);
+      write_profile_head(json, *side.profile);
+      write_notes(json, side.profile->notes);
+    });
   }
-  add_sections(object, document.sections);
-  if (document.profile != nullptr) object["notes"] = notes_json(document.profile->notes);
-  return object;
+  write_sections(json, document.sections, "notes");  // the head has them all
 }
 
 }  // namespace
 
-Json sections_json(const std::vector<Section>& sections) {
-  Json object = Json::object();
-  add_sections(object, sections);
-  return object;
+// The sections of a list stand together, at the place of the first.
+void write_sections(Json& json, const std::vector<Section>& sections, std::string_view left_out) {
+  std::set<std::string_view> written{left_out};
+  for (const Section& section : sections) {
+    if (section.key.empty() || !written.insert(section.key).second) continue;
+    if (!section.in_list) {
+      json.object(section.key, [&] { write_section(json, section); });
+      continue;
+    }
+    json.array(section.key, sections, [&](const Section& each) {
+      if (each.key == section.key) json.object([&] { write_section(json, each); });
+    });
+  }
 }
 
 std::string documents_json(std::span<const Document> documents, std::span<const Note> notes) {
   if (documents.size() == 1 && documents[0].profile == nullptr) {
     return document_json(documents[0], notes);
   }
-  Json all = Json::object();
-  all["profiles"] = Json::array();
-  for (const Document& document : documents) all["profiles"].push_back(json_of(document));
-  all["notes"] = notes_json(notes);
-  return json_text(all);
+  return json_text([&](Json& json) {
+    json.objects("profiles", documents, [&](const Document& document) {
+      write_document(json, document);
+      if (document.profile != nullptr) write_notes(json, document.profile->notes);
+    });
+    write_notes(json, notes);
+  });
 }
 
 std::string document_json(const Document& document, std::span<const Note> notes) {
-  Json object = json_of(document);
-  object["notes"] = notes_json(notes);
-  return json_text(object);
+  return json_text([&](Json& json) {
+    write_document(json, document);
+    write_notes(json, notes);
+  });
 }
 
 }  // namespace npuscope::report

@@ -3,21 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include "analysis/profile_content.hpp"
 #include "base/text.hpp"
-#include "report/document/damage.hpp"
-#include "report/document/names.hpp"
 #include "report/document/quantity.hpp"
 
 namespace npuscope::report {
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-}  // namespace
 
 std::string files_text(const Profile& profile) {
   const auto& files = profile.provenance.files;
@@ -75,39 +67,6 @@ bool is_structure_only(const Profile& profile) {
   if (!begins_cold || from.instrumentation.empty()) return false;
   const ProfileContent content = analysis::content_of(profile);
   return content.has_spans && content.is_one_inference;
-}
-
-Json profile_head_json(const Profile& profile, const std::string& scope,
-                       const std::string& selection) {
-  return {{"files", profile.provenance.files},
-          {"format", profile.provenance.format},
-          {"clock", clock_json(profile, profile.base_clock)},
-          {"partial", is_damaged(profile)},
-          {"structure_only", is_structure_only(profile)},
-          {"scope", scope.empty() ? Json(nullptr) : Json(scope)},
-          {"selection", selection.empty() ? Json(nullptr) : Json(selection)}};
-}
-
-Json clock_json(const Profile& profile, ClockId id) {
-  if (index_of(id) >= profile.clocks.size()) return nullptr;
-  const Clock& found = profile.clocks[index_of(id)];
-  return {{"name", profile.text(found.name)},
-          {"kind", stable_name(found.kind)},
-          {"unit", unit_of(profile, id)},
-          {"hertz", found.rate.value > 0 && std::isfinite(found.rate.value) ? Json(found.rate.value)
-                                                                            : Json(nullptr)}};
-}
-
-Json notes_json(std::span<const Note> notes) {
-  Json rows = Json::array();
-  for (const Note& note : notes) {
-    rows.push_back({{"severity", stable_name(note.severity)},
-                    {"file", note.file},
-                    {"offset", note.offset},
-                    {"count", note.count},
-                    {"message", note.message}});
-  }
-  return rows;
 }
 
 }  // namespace npuscope::report

@@ -1,10 +1,7 @@
 #include "report/export/converted.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "base/text.hpp"
-#include "report/document/json_text.hpp"
-#include "report/document/provenance.hpp"
+#include "report/document/profile_json.hpp"
 #include "report/document/quantity.hpp"
 
 namespace npuscope::report {
@@ -25,20 +22,18 @@ std::string converted_text(const Converted& converted) {
 
 std::string converted_json(const Converted& converted, std::span<const Note> notes,
                            const Selection& selection) {
-  nlohmann::ordered_json json;
-  json["files"] = nlohmann::ordered_json::array();
-  for (const ConvertedFile& file : converted.files) {
-    json["files"].push_back({{"path", file.path.string()}, {"bytes", file.bytes}});
-  }
-  const std::string selected = selection_text(selection);
-  json["selection"] =
-      selected.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(selected);
-  json["not_held"] = nlohmann::ordered_json::array();
-  for (const Loss& loss : converted.losses.entries) {
-    json["not_held"].push_back({{"what", loss.what}, {"count", loss.count}});
-  }
-  json["notes"] = notes_json(notes);
-  return json_text(json);
+  return json_text([&](Json& json) {
+    json.objects("files", converted.files, [&](const ConvertedFile& file) {
+      json.member("path", file.path.string());
+      json.member("bytes", file.bytes);
+    });
+    json.member("selection", or_null(selection_text(selection)));
+    json.objects("not_held", converted.losses.entries, [&](const Loss& loss) {
+      json.member("what", loss.what);
+      json.member("count", loss.count);
+    });
+    write_notes(json, notes);
+  });
 }
 
 }  // namespace npuscope::report

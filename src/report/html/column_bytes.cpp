@@ -19,12 +19,8 @@ void add_varint(std::string& out, std::int64_t value) {
 
 void ColumnBytes::add_head(std::string_view name, const char* encoding, Delta delta,
                            std::size_t count, std::size_t begin) {
-  heads_.push_back({{"name", name},
-                    {"encoding", encoding},
-                    {"delta", delta == Delta::yes},
-                    {"count", count},
-                    {"offset", first_offset_ + begin},
-                    {"bytes", bytes_.size() - begin}});
+  heads_.push_back({std::string(name), encoding, delta == Delta::yes, count, first_offset_ + begin,
+                    bytes_.size() - begin});
 }
 
 void ColumnBytes::add(std::string_view name, std::span<const std::int64_t> values, Delta delta) {
@@ -42,6 +38,19 @@ void ColumnBytes::add_numbers(std::string_view name, std::span<const double> val
   const std::size_t begin = bytes_.size();
   bytes_.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
   add_head(name, "f64", Delta::no, values.size(), begin);
+}
+
+void ColumnBytes::write_heads(Json& json) const {
+  json.array(heads_, [&](const Head& head) {
+    json.object([&] {
+      json.member("name", head.name);
+      json.member("encoding", head.encoding);
+      json.member("delta", head.delta);
+      json.member("count", head.count);
+      json.member("offset", head.offset);
+      json.member("bytes", head.bytes);
+    });
+  });
 }
 
 }  // namespace npuscope::report

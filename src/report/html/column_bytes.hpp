@@ -3,21 +3,29 @@
 //
 //   ColumnBytes columns;
 //   columns.add("span.start", starts, ColumnBytes::Delta::yes);
-//   columns.bytes()    LEB128 of the zigzag of each difference
-//   columns.heads()    [{"name": "span.start", "encoding": "varint", "delta": true, …}]
+//   columns.bytes()              LEB128 of the zigzag of each difference
+//   columns.write_heads(json)    [{"name": "span.start", "encoding": "varint", "delta": true, …}]
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "report/document/json_text.hpp"
 
 namespace npuscope::report {
 
 class ColumnBytes {
  public:
   enum class Delta : std::uint8_t { no, yes };
+  struct Head {
+    std::string name;
+    const char* encoding;
+    bool delta;
+    std::size_t count, offset, bytes;
+  };
 
   // `first_offset`: of its first byte among those of all profiles of a page.
   explicit ColumnBytes(std::size_t first_offset) : first_offset_(first_offset) {}
@@ -26,7 +34,8 @@ class ColumnBytes {
   void add_numbers(std::string_view name, std::span<const double> values);
 
   const std::string& bytes() const { return bytes_; }
-  const nlohmann::ordered_json& heads() const { return heads_; }
+  const std::vector<Head>& heads() const { return heads_; }
+  void write_heads(Json& json) const;
 
  private:
   void add_head(std::string_view name, const char* encoding, Delta delta, std::size_t count,
@@ -34,7 +43,7 @@ class ColumnBytes {
 
   std::size_t first_offset_;
   std::string bytes_;
-  nlohmann::ordered_json heads_ = nlohmann::ordered_json::array();
+  std::vector<Head> heads_;
 };
 
 }  // namespace npuscope::report

@@ -5,8 +5,6 @@
 namespace npuscope::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 const char* word_of(Format format) {
   switch (format) {
     case Format::name: return "name";
@@ -28,40 +26,41 @@ const char* word_of(Format format) {
   return "name";
 }
 
-Json json_of(const Field& field) {
-  Json object{{"key", field.key}, {"label", field.label}, {"format", word_of(field.format)}};
-  if (field.clock) object["clock"] = index_of(*field.clock);
-  if (field.only_if_known) object["only_if_known"] = true;
-  return object;
+void write_field(Json& json, const Field& field) {
+  if (field.key.empty()) return;
+  json.object([&] {
+    json.member("key", field.key);
+    json.member("label", field.label);
+    json.member("format", word_of(field.format));
+    if (field.clock) json.member("clock", index_of(*field.clock));
+    if (field.only_if_known) json.member("only_if_known", true);
+  });
 }
 
-Json layout_json(const std::vector<Section>& sections) {
-  Json list = Json::array();
-  for (const Section& section : sections) {
-    if (section.key.empty()) continue;
-    Json object{{"key", section.key}, {"title", section.title}};
-    Json& facts = object["facts"] = Json::array();
-    for (const Fact& fact : section.facts) {
-      if (!fact.field.key.empty()) facts.push_back(json_of(fact.field));
-    }
-    Json& fields = object["fields"] = Json::array();
-    for (const Field& field : section.table.fields) {
-      if (!field.key.empty()) fields.push_back(json_of(field));
-    }
-    object["parts"] = layout_json(section.parts);
-    if (section.in_list) object["in_list"] = true;
-    list.push_back(std::move(object));
-  }
-  return list;
+void write_layout(Json& json, const std::vector<Section>& sections) {
+  json.array(sections, [&](const Section& section) {
+    if (section.key.empty()) return;
+    json.object([&] {
+      json.member("key", section.key);
+      json.member("title", section.title);
+      json.array("facts", section.facts, [&](const Fact& fact) { write_field(json, fact.field); });
+      json.array("fields", section.table.fields,
+                 [&](const Field& field) { write_field(json, field); });
+      json.key("parts");
+      write_layout(json, section.parts);
+      if (section.in_list) json.member("in_list", true);
+    });
+  });
 }
 
 }  // namespace
 
-Json page_json(const std::string& command, const Document& document) {
-  return {{"command", command},
-          {"scope", document.scope.empty() ? Json() : Json(document.scope)},
-          {"values", sections_json(document.sections)},
-          {"layout", layout_json(document.sections)}};
+void write_page(Json& json, std::string_view command, const Document& document) {
+  json.member("command", command);
+  json.member("scope", or_null(document.scope));
+  json.object("values", [&] { write_sections(json, document.sections); });
+  json.key("layout");
+  write_layout(json, document.sections);
 }
 
 }  // namespace npuscope::report

@@ -85,29 +85,23 @@ void add_links(const PathGraph& graph, ColumnBytes& columns) {
 
 }  // namespace
 
-void add_path_columns(const Analysis& analysis, const PlacedSpans& placed, std::int64_t begin,
-                      std::size_t max_nodes, nlohmann::ordered_json& head, ColumnBytes& columns) {
+PathHead add_path_columns(const Analysis& analysis, const PlacedSpans& placed, std::int64_t begin,
+                          std::size_t max_nodes, ColumnBytes& columns) {
   const Result<PathAnalysis>& path = analysis.path();
-  head["path_left_out"] = "";
-  head["wall"] = 0;
-  head["path_begin"] = 0;
-  if (!path) {
-    head["path_left_out"] = path.error().message;
-    return;
-  }
+  if (!path) return {.left_out = path.error().message};
   const CriticalPath observed = path->observed();
-  head["wall"] = observed.wall;
-  head["path_begin"] = saturating_subtract(observed.begin, begin);
+  PathHead head{.wall = observed.wall, .begin = saturating_subtract(observed.begin, begin)};
   add_steps(observed, analysis.profile(), placed, begin, columns);
   const PathGraph& graph = path->graph();
   if (graph.size() > max_nodes) {
-    head["path_left_out"] =
+    head.left_out =
         fmt::format("{} executions are more than a page computes with; npuscope path --faster does",
                     graph.size());
-    return;
+    return head;
   }
   add_nodes(graph, columns);
   add_links(graph, columns);
+  return head;
 }
 
 }  // namespace npuscope::report

@@ -2,17 +2,20 @@
 // of its constraints written out.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <string>
 
 #include "report/html/column_bytes.hpp"
 #include "report/html/placed_spans.hpp"
 
 namespace npuscope::report {
 
-// Writes `path_left_out`, `wall` and `path_begin` into the head. Of a graph of more nodes only the
-// steps.
-void add_path_columns(const analysis::Analysis& analysis, const PlacedSpans& placed,
-                      std::int64_t begin, std::size_t max_nodes, nlohmann::ordered_json& head,
-                      ColumnBytes& columns);
+struct PathHead {
+  std::string left_out = {};  // why the graph, or all, is not there
+  std::int64_t wall = 0, begin = 0;
+};
+
+// Of a graph of more nodes only the steps.
+PathHead add_path_columns(const analysis::Analysis& analysis, const PlacedSpans& placed,
+                          std::int64_t begin, std::size_t max_nodes, ColumnBytes& columns);
 
 }  // namespace npuscope::report

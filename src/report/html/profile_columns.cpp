@@ -1,6 +1,7 @@
 #include "report/html/profile_columns.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <unordered_map>
 
 #include "analysis/timeline/stages.hpp"
@@ -16,7 +17,6 @@ namespace npuscope::report {
 namespace {
 
 using namespace analysis;
-using Json = nlohmann::ordered_json;
 using Delta = ColumnBytes::Delta;
 using Values = std::vector<std::int64_t>;
 
@@ -36,19 +36,12 @@ class Texts {
     if (is_new) list_.push_back(found->first);
     return std::int64_t(found->second);
   }
-  const Json& list() const { return list_; }
+  const std::vector<std::string>& list() const { return list_; }
 
  private:
   std::unordered_map<std::string, std::size_t> place_of_;
-  Json list_ = Json::array();
+  std::vector<std::string> list_;
 };
-
-template <class Enum>
-Json names_of() {
-  Json list = Json::array();
-  for (const char* name : stable_names(Enum{})) list.push_back(name);
-  return list;
-}
 
 class Columns {
  public:
@@ -66,13 +59,17 @@ class Columns {
   std::int64_t since_begin(std::int64_t time) const {
     return saturating_subtract(time, extent_.begin);
   }
-  Json units() const;
+  void write_units(Json& json) const;
   void add_spans();
   void add_ops(const std::vector<OpRows>& op_rows);
   void add_edges();
-  void add_flows(Json& head);
-  Json counters();
-  Json bandwidth() const;
+  std::size_t flows_left_out() const {
+    return profile_.flows.size() > limits_.max_flows ? profile_.flows.size() : 0;
+  }
+  void add_flows();
+  std::vector<std::size_t> add_counters();
+  void write_counters(Json& json, const std::vector<std::size_t>& samples) const;
+  void write_bandwidth(Json& json) const;
   void add_findings(const std::vector<FindingPlace>& places);
 
   const Analysis& analysis_;
@@ -98,8 +95,7 @@ void Columns::find_extent() {
   for (const std::int64_t time : profile_.counters.time) take({time, time});
 }
 
-Json Columns::units() const {
-  Json list = Json::array();
+void Columns::write_units(Json& json) const {
   for (std::size_t i = 0; i + 1 < placed_.first_of_unit.size(); ++i) {
     const bool is_unit = i < profile_.units.size();
     const std::size_t first = placed_.first_of_unit[i];
@@ -107,16 +103,17 @@ Json Columns::units() const {
     if (!is_unit && spans == 0) continue;
     const Unit unit = is_unit ? profile_.units[i] : Unit{};
     const auto id = UnitId(std::uint32_t(i));
-    list.push_back({{"name", unit_path(profile_, id).name},
-                    {"path", path_of(profile_, id)},
-                    {"engine", stable_name(unit.engine)},
-                    {"device", unit.device},
-                    {"core", unit.core},
-                    {"parent", place_or_none(index_of(unit.parent), profile_.units.size())},
-                    {"first_span", first},
-                    {"spans", spans}});
+    json.object([&] {
+      json.member("name", unit_path(profile_, id).name);
+      json.member("path", path_of(profile_, id));
+      json.member("engine", stable_name(unit.engine));
+      json.member("device", unit.device);
+      json.member("core", unit.core);
+      json.member("parent", place_or_none(index_of(unit.parent), profile_.units.size()));
+      json.member("first_span", first);
+      json.member("spans", spans);
+    });
   }
-  return list;
 }
 
 void Columns::add_spans() {
@@ -195,9 +192,8 @@ void Columns::add_edges() {
   columns_.add("edge.kind", kind);
 }
 
-void Columns::add_flows(Json& head) {
-  const bool too_many = profile_.flows.size() > limits_.max_flows;
-  head["flows_left_out"] = too_many ? profile_.flows.size() : 0;
+void Columns::add_flows() {
+  const bool too_many = flows_left_out() > 0;
   Values from, to;
   for (const Flow& flow : profile_.flows) {
     const std::size_t rows = placed_.place_of_row.size();
@@ -209,45 +205,64 @@ void Columns::add_flows(Json& head) {
   columns_.add("flow.to", to, Delta::yes);
 }
 
-Json Columns::counters() {
+// How many samples each series has.
+std::vector<std::size_t> Columns::add_counters() {
   const Counters& counters = profile_.counters;
   std::vector<std::vector<std::uint32_t>> samples(counters.series.size());
   for (std::uint32_t i = 0; i < counters.size(); ++i) {
     if (counters.of[i] < samples.size()) samples[counters.of[i]].push_back(i);
   }
-  Json list = Json::array();
   Values times;
   std::vector<double> values;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    const CounterSeries& series = counters.series[i];
-    sort_rows(samples[i], {}, [&](std::uint32_t at) { return counters.time[at]; });
-    list.push_back({{"name", profile_.text(series.name)},
-                    {"part", profile_.text(series.part)},
-                    {"quantity", profile_.text(series.quantity)},
-                    {"unit", place_or_none(index_of(series.unit), profile_.units.size())},
-                    {"first_sample", times.size()},
-                    {"samples", samples[i].size()}});
-    for (const std::uint32_t at : samples[i]) {
+  std::vector<std::size_t> counts;
+  for (std::vector<std::uint32_t>& of_series : samples) {
+    sort_rows(of_series, {}, [&](std::uint32_t at) { return counters.time[at]; });
+    counts.push_back(of_series.size());
+    for (const std::uint32_t at : of_series) {
       times.push_back(since_begin(counters.time[at]));
       values.push_back(counters.value[at]);
     }
   }
   columns_.add("counter.time", times, Delta::yes);
   columns_.add_numbers("counter.value", values);
-  return list;
+  return counts;
 }
 
-Json Columns::bandwidth() const {
-  const BandwidthSeries series = analysis_.bandwidth(limits_.max_buckets);
-  Json routes = Json::array();
-  for (const Route route : {Route::ddr_read, Route::ddr_write}) {
-    const auto& bytes = series.bytes[std::size_t(route)];
-    if (!bytes.empty()) routes.push_back({{"name", name_of(route)}, {"bytes", bytes}});
+void Columns::write_counters(Json& json, const std::vector<std::size_t>& samples) const {
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < samples.size(); first += samples[i++]) {
+    const CounterSeries& series = profile_.counters.series[i];
+    json.object([&] {
+      json.member("name", profile_.text(series.name));
+      json.member("part", profile_.text(series.part));
+      json.member("quantity", profile_.text(series.quantity));
+      json.member("unit", place_or_none(index_of(series.unit), profile_.units.size()));
+      json.member("first_sample", first);
+      json.member("samples", samples[i]);
+    });
   }
-  if (routes.empty()) return nullptr;
-  return {{"begin", since_begin(series.timeline.begin)},
-          {"width", series.width},
-          {"routes", std::move(routes)}};
+}
+
+void Columns::write_bandwidth(Json& json) const {
+  const BandwidthSeries series = analysis_.bandwidth(limits_.max_buckets);
+  const auto bytes_of = [&](Route route) -> const auto& {
+    return series.bytes[std::size_t(route)];
+  };
+  constexpr Route routes[] = {Route::ddr_read, Route::ddr_write};
+  if (std::ranges::all_of(routes, [&](Route route) { return bytes_of(route).empty(); })) {
+    return json.null();
+  }
+  json.object([&] {
+    json.member("begin", since_begin(series.timeline.begin));
+    json.member("width", series.width);
+    json.array("routes", routes, [&](Route route) {
+      if (bytes_of(route).empty()) return;
+      json.object([&] {
+        json.member("name", name_of(route));
+        json.member("bytes", bytes_of(route));
+      });
+    });
+  });
 }
 
 void Columns::add_findings(const std::vector<FindingPlace>& places) {
@@ -265,30 +280,41 @@ void Columns::add_findings(const std::vector<FindingPlace>& places) {
 ProfileColumns Columns::make(const std::vector<OpRows>& op_rows,
                              const std::vector<FindingPlace>& places) {
   find_extent();
-  Json head = Json::object();
-  head["begin"] = std::to_string(extent_.begin);
-  head["length"] = length_of(extent_);
-  const Coarse& coarse = analysis_.coarse();
-  head["timeline_begin"] = coarse.wall > 0 ? since_begin(coarse.timeline.begin) : 0;
-  head["timeline_length"] = coarse.wall > 0 ? coarse.wall : length_of(extent_);
-  head["span_total"] = profile_.spans.size();
-  head["merged_spans"] = placed_.merged;
-  head["merge_ticks"] = placed_.merge_ticks;
-  head["kinds"] = names_of<SpanKind>();
-  Json reasons = Json::array();
-  for (std::size_t i = 0; i < reason_count; ++i) reasons.push_back(name_of(Reason(i)));
-  head["reasons"] = std::move(reasons);
   add_spans();
   add_ops(op_rows);
-  head["strings"] = texts_.list();
-  head["units"] = units();
   add_edges();
-  add_flows(head);
-  head["counters"] = counters();
-  head["bandwidth"] = bandwidth();
+  add_flows();
+  const std::vector<std::size_t> samples = add_counters();
   add_findings(places);
-  add_path_columns(analysis_, placed_, extent_.begin, limits_.max_path_nodes, head, columns_);
-  head["columns"] = columns_.heads();
+  const PathHead path =
+      add_path_columns(analysis_, placed_, extent_.begin, limits_.max_path_nodes, columns_);
+  const Coarse& coarse = analysis_.coarse();
+  const bool has_wall = coarse.wall > 0;
+  std::string head;
+  Json json(head, compact_layout());
+  json.object([&] {
+    json.member("begin", std::to_string(extent_.begin));
+    json.member("length", length_of(extent_));
+    json.member("timeline_begin", has_wall ? since_begin(coarse.timeline.begin) : 0);
+    json.member("timeline_length", has_wall ? coarse.wall : length_of(extent_));
+    json.member("span_total", profile_.spans.size());
+    json.member("merged_spans", placed_.merged);
+    json.member("merge_ticks", placed_.merge_ticks);
+    json.array("kinds", stable_names(SpanKind{}), [&](const char* name) { json.value(name); });
+    json.array("reasons", std::views::iota(std::size_t{0}, reason_count),
+               [&](std::size_t reason) { json.value(name_of(Reason(reason))); });
+    json.member("strings", texts_.list());
+    json.key("units"), json.begin_array(), write_units(json), json.end_array();
+    json.member("flows_left_out", flows_left_out());
+    json.key("counters"), json.begin_array(), write_counters(json, samples), json.end_array();
+    json.key("bandwidth");
+    write_bandwidth(json);
+    json.member("path_left_out", path.left_out);
+    json.member("wall", path.wall);
+    json.member("path_begin", path.begin);
+    json.key("columns");
+    columns_.write_heads(json);
+  });
   return {std::move(head), columns_.bytes()};
 }
 

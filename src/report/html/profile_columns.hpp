@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -36,7 +35,7 @@ struct OpRows {
 };
 
 struct ProfileColumns {
-  nlohmann::ordered_json head;
+  std::string head;  // JSON
   std::string bytes;
 };
 

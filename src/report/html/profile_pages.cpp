@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 #include <unordered_map>
 
 #include "analysis/ops/model_parts.hpp"
 #include "analysis/ops/op_keys.hpp"
 #include "npuscope/profile/unit_path.hpp"
 #include "report/document/damage.hpp"
+#include "report/document/profile_json.hpp"
 #include "report/document/provenance.hpp"
 #include "report/findings/findings_document.hpp"
 #include "report/graph/graph_document.hpp"
@@ -23,7 +25,6 @@ namespace npuscope::report {
 namespace {
 
 using namespace analysis;
-using Json = nlohmann::ordered_json;
 
 class Pages {
  public:
@@ -33,33 +34,37 @@ class Pages {
   ProfilePages make();
 
  private:
-  void add_page(const char* key, const std::string& command, const Result<Document>& document);
+  void add_page(std::string_view key, const std::string& command, const Result<Document>& document);
   void add_ops(Grouping grouping);
   void add_findings();
   void find_op_rows(Grouping grouping, const Document& document);
   void find_places(const Document& document);
+  void add_pages();
   void say_what_it_is();
+  void write_verdict(const Document& first);
 
   const Analysis& analysis_;
   const Profile& profile_;
   const ReportRequest& request_;
   const ReportPart& part_;
   ProfilePages made_;
+  Json json_{made_.report, compact_layout()};
+  std::vector<std::pair<std::string, std::string>> missing_;  // page, why
 };
 
-void Pages::add_page(const char* key, const std::string& command,
+void Pages::add_page(std::string_view key, const std::string& command,
                      const Result<Document>& document) {
   if (document) {
-    made_.report["pages"][key] = page_json("npuscope " + command, *document);
+    json_.object(key, [&] { write_page(json_, "npuscope " + command, *document); });
   } else {
-    made_.report["missing_pages"][key] = document.error().message;
+    missing_.emplace_back(key, document.error().message);
   }
 }
 
 void Pages::add_ops(Grouping grouping) {
   const std::string word = name_of(grouping);
   const auto document = ops_document(analysis_, {.grouping = grouping, .top = request_.top});
-  add_page(("ops_" + word).c_str(), "ops --by " + word, document);
+  add_page("ops_" + word, "ops --by " + word, document);
   if (document && !is_of_units(grouping)) find_op_rows(grouping, *document);
 }
 
@@ -120,17 +125,7 @@ void Pages::find_places(const Document& document) {
   }
 }
 
-void Pages::say_what_it_is() {
-  const Document first = first_page(analysis_, {.peaks = request_.peaks});
-  Json& report = made_.report;
-  report = profile_head_json(profile_, first.scope, part_.selection);
-  report["title"] =
-      fmt::format("{}{}{}", files_text(profile_), first.about.empty() ? "" : " · ", first.about);
-  Json clocks = Json::array();
-  for (std::size_t i = 0; i < std::max<std::size_t>(1, profile_.clocks.size()); ++i) {
-    clocks.push_back(clock_json(profile_, ClockId(std::uint32_t(i))));
-  }
-  report["clocks"] = std::move(clocks);
+void Pages::write_verdict(const Document& first) {
   std::string verdict;
   for (const Section& section : first.sections) {
     if (section.key != "findings" || section.table.rows.empty()) continue;
@@ -139,18 +134,37 @@ void Pages::say_what_it_is() {
       if (text != nullptr && text->size() > verdict.size()) verdict = *text;
     }
   }
-  report["verdict"] = verdict;
-  Json cautions = Json::array();
+  json_.member("verdict", verdict);
+}
+
+void Pages::say_what_it_is() {
+  const Document first = first_page(analysis_, {.peaks = request_.peaks});
+  write_profile_head(json_, profile_, first.scope, part_.selection);
+  json_.member("title", fmt::format("{}{}{}", files_text(profile_),
+                                    first.about.empty() ? "" : " · ", first.about));
+  json_.array("clocks",
+              std::views::iota(std::size_t{0}, std::max<std::size_t>(1, profile_.clocks.size())),
+              [&](std::size_t i) { write_clock(json_, profile_, ClockId(std::uint32_t(i))); });
+  write_verdict(first);
+  std::vector<std::string> cautions;
   if (is_structure_only(profile_)) cautions.push_back(structure_only_caution);
   if (is_damaged(profile_)) cautions.push_back("records that the files held are missing");
-  report["cautions"] = std::move(cautions);
-  report["pages"] = Json::object();
-  report["missing_pages"] = Json::object();
-  report["notes"] = notes_json(profile_.notes);
+  json_.member("cautions", cautions);
 }
 
 ProfilePages Pages::make() {
-  say_what_it_is();
+  json_.object([&] {
+    say_what_it_is();
+    json_.object("pages", [&] { add_pages(); });
+    json_.object("missing_pages", [&] {
+      for (const auto& [key, why] : missing_) json_.member(key, why);
+    });
+    write_notes(json_, profile_.notes);
+  });
+  return std::move(made_);
+}
+
+void Pages::add_pages() {
   const std::size_t top = request_.top;
   add_page("show", "show",
            show_document(analysis_, {.top = 0,
@@ -175,7 +189,6 @@ ProfilePages Pages::make() {
   add_page("memory", "memory", make_memory_document(analysis_, memory));
   const GraphView view(analysis_);
   add_page("graph", "graph", graph_document(view, {.top = top, .rows = top}));
-  return std::move(made_);
 }
 
 }  // namespace

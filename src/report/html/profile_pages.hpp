@@ -2,7 +2,6 @@
 // (web/src/data/report.ts, ProfileReport).
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "report/html/profile_columns.hpp"
@@ -11,7 +10,7 @@
 namespace npuscope::report {
 
 struct ProfilePages {
-  nlohmann::ordered_json report;
+  std::string report;  // JSON
   std::vector<OpRows> op_rows;
   std::vector<FindingPlace> places;
 };

@@ -4,16 +4,13 @@
 
 #include "base/packed_text.hpp"
 #include "report/document/json_head.hpp"
-#include "report/document/json_text.hpp"
-#include "report/document/provenance.hpp"
+#include "report/document/profile_json.hpp"
 #include "report/html/page_json.hpp"
 #include "report/html/page_template.hpp"
 #include "report/html/profile_pages.hpp"
 
 namespace npuscope::report {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // A script ends at "</", whatever it is of.
 std::string within_script(const std::string& json) {
@@ -34,6 +31,47 @@ std::string filled(std::string_view page, std::string_view mark, std::string_vie
   return std::string(page.substr(0, at)).append(by).append(page.substr(at + mark.size()));
 }
 
+template <class Fill>
+std::string compact(Fill fill) {
+  std::string text;
+  Json json(text, compact_layout());
+  json.object([&] { fill(json); });
+  return text;
+}
+
+void write_list(Json& json, std::string_view key, const std::vector<std::string>& values) {
+  json.array(key, values, [&](const std::string& value) { json.raw(value); });
+}
+
+// JSON without blanks, as json_text() writes it.
+std::string indented(std::string_view json) {
+  std::string out;
+  std::size_t depth = 0;
+  bool in_text = false;
+  const auto add_line = [&] { out.append(1, '\n').append(2 * depth, ' '); };
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    const bool ends = c == '}' || c == ']';
+    if (ends && !in_text) {
+      --depth;
+      if (json[i - 1] != '{' && json[i - 1] != '[') add_line();
+    }
+    out += c;
+    if (c == '"') in_text = !in_text;
+    if (!in_text) {
+      if (c == ':') out += ' ';
+      if (c == '{' || c == '[') {
+        ++depth;
+        if (json[i + 1] != '}' && json[i + 1] != ']') add_line();
+      }
+      if (c == ',') add_line();
+    } else if (c == '\\') {
+      out += json[++i];
+    }
+  }
+  return out += '\n';
+}
+
 }  // namespace
 
 void ReportPage::add(const analysis::Analysis& analysis, const ReportPart& part) {
@@ -46,50 +84,44 @@ void ReportPage::add(const analysis::Analysis& analysis, const ReportPart& part)
 }
 
 void ReportPage::set_comparison(const Document& document) {
-  comparison_ = page_json("npuscope diff", document);
+  comparison_ = compact([&](Json& json) { write_page(json, "npuscope diff", document); });
 }
 
 void ReportPage::set_fleet(const FleetReport& fleet) {
-  fleet_ = {{"store", fleet.store},
-            {"where", fleet.where.empty() ? Json() : Json(fleet.where)},
-            {"pages", Json::array()},
-            {"missing", Json::array()}};
-  for (const FleetReport::Page& page : fleet.pages) {
-    fleet_["pages"].push_back(page_json(page.command, page.document));
-  }
-  for (const auto& [command, why] : fleet.missing) {
-    fleet_["missing"].push_back({{"command", command}, {"why", why}});
-  }
+  fleet_ = compact([&](Json& json) {
+    json.member("store", fleet.store);
+    json.member("where", or_null(fleet.where));
+    json.objects("pages", fleet.pages, [&](const FleetReport::Page& page) {
+      write_page(json, page.command, page.document);
+    });
+    json.objects("missing", fleet.missing, [&](const auto& missing) {
+      json.member("command", missing.first);
+      json.member("why", missing.second);
+    });
+  });
 }
 
 void ReportPage::add_notes(const std::vector<Note>& notes) {
-  for (Json& note : notes_json(notes)) notes_.push_back(std::move(note));
+  notes_.insert(notes_.end(), notes.begin(), notes.end());
 }
 
-nlohmann::ordered_json ReportPage::report() const {
-  return {{"schema_version", json_schema_version},
-          {"npuscope", NPUSCOPE_VERSION},
-          {"command", "report"},
-          {"arguments", request_.arguments},
-          {"profiles", profiles_},
-          {"comparison", comparison_},
-          {"fleet", fleet_},
-          {"notes", notes_}};
+void ReportPage::write_members(Json& json) const {
+  json.member("arguments", request_.arguments);
+  write_list(json, "profiles", profiles_);
+  json.key("comparison");
+  json.raw(comparison_);
+  json.key("fleet");
+  json.raw(fleet_);
+  write_notes(json, notes_);
 }
 
 std::string ReportPage::json() const {
-  return json_text({{"arguments", request_.arguments},
-                    {"profiles", profiles_},
-                    {"comparison", comparison_},
-                    {"fleet", fleet_},
-                    {"fleet", fleet_},
-                    {"notes", notes_}});
+  return indented(compact([&](Json& json) { write_members(json); }));
 }
 
 // The length of the head, the head, zeros up to a multiple of eight, the columns.
 std::string ReportPage::data() const {
-  const std::string head =
-      Json{{"profiles", heads_}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string head = compact([&](Json& json) { write_list(json, "profiles", heads_); });
   std::string bytes;
   for (int shift = 0; shift < 32; shift += 8) bytes += char(head.size() >> shift);
   bytes += head;
@@ -98,9 +130,14 @@ std::string ReportPage::data() const {
 }
 
 std::string ReportPage::html() const {
-  const std::string json = report().dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string report = compact([&](Json& json) {
+    json.member("schema_version", json_schema_version);
+    json.member("npuscope", NPUSCOPE_VERSION);
+    json.member("command", "report");
+    write_members(json);
+  });
   const std::string page =
-      filled(page_template[0].second, "<!--npuscope-report-->", within_script(json));
+      filled(page_template[0].second, "<!--npuscope-report-->", within_script(report));
   return filled(page, "<!--npuscope-data-->", packed_text(data()));
 }
 

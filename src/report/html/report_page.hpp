@@ -10,12 +10,12 @@
 // columns of the profiles (web/src/data/report.ts) are written into it.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "npuscope/analysis/analysis.hpp"
 #include "report/document/document.hpp"
+#include "report/document/json_text.hpp"
 #include "report/html/profile_columns.hpp"
 #include "report/memory/peaks.hpp"
 
@@ -57,20 +57,20 @@ class ReportPage {
   void set_fleet(const FleetReport& fleet);
   void add_notes(const std::vector<Note>& notes);
 
-  bool empty() const { return profiles_.empty() && fleet_.is_null(); }
+  bool empty() const { return profiles_.empty() && fleet_ == no_value; }
   std::string json() const;
   std::string html() const;
 
  private:
-  nlohmann::ordered_json report() const;
+  void write_members(Json& json) const;
   std::string data() const;
 
   ReportRequest request_;
-  nlohmann::ordered_json profiles_ = nlohmann::ordered_json::array();
-  nlohmann::ordered_json heads_ = nlohmann::ordered_json::array();  // of the columns
-  nlohmann::ordered_json comparison_ = nullptr;
-  nlohmann::ordered_json fleet_ = nullptr;
-  nlohmann::ordered_json notes_ = nlohmann::ordered_json::array();
+  // JSON, without blanks.
+  static constexpr const char* no_value = "null";
+  std::vector<std::string> profiles_, heads_;  // of the columns
+  std::string comparison_ = no_value, fleet_ = no_value;
+  std::vector<Note> notes_;
   std::string columns_;
 };
 

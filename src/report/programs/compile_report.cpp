@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 #include "report/programs/compile_traffic.hpp"
@@ -94,38 +93,36 @@ std::string compile_metrics_text(const npu::nsp::CompiledNetwork& network) {
   return text;
 }
 
-nlohmann::ordered_json compile_metrics_json(const npu::nsp::CompiledNetwork& network) {
+void write_compile_metrics(Json& json, const npu::nsp::CompiledNetwork& network) {
   const npu::nsp::CompileMetrics& metrics = network.metrics;
-  nlohmann::ordered_json json;
-  json["network"] = network.program.network_name;
-  json["stats_level"] = network.program.stats_level;
-  json["original_macs"] = metrics.original_macs;
-  json["hmx_macs"] = metrics.hmx_macs;
-  json["non_hmx_macs"] = metrics.non_hmx_macs;
-  json["operation_size_histogram"] = nlohmann::ordered_json::array();
-  for (const auto& [elements, count] : metrics.op_output_elements) {
-    json["operation_size_histogram"].push_back({{"output_elements", elements}, {"count", count}});
-  }
-  json["constant_bytes"] = metrics.constant_bytes;
-  json["d32_constant_bytes"] = metrics.d32_constant_bytes;
-  json["spill_bytes"] = metrics.spill_bytes;
-  json["vtcm_max_bytes"] = largest_vtcm(metrics);
-  json["cores"] = nlohmann::ordered_json::array();
-  for (const auto& core : metrics.cores) {
-    json["cores"].push_back({{"vtcm_bytes", core.vtcm_bytes},
-                             {"ddr_read_bytes", core.ddr_read_bytes},
-                             {"ddr_read_constant_bytes", core.ddr_read_constant_bytes},
-                             {"ddr_write_bytes", core.ddr_write_bytes},
-                             {"multicast_bytes", core.multicast_bytes},
-                             {"tasks", core.tasks},
-                             {"barriers", core.barriers}});
-  }
-  json["statistics_bytes"] = metrics.statistics_bytes;
-  json["program_bytes"] = metrics.program_bytes;
-  json["shared_ddr_bytes"] = shared_ddr_bytes(network);
-  json["traffic"] = traffic_json(metrics);
-  json["performance_warnings"] = metrics.performance_warnings;
-  return json;
+
+  json.member("network", network.program.network_name);
+  json.member("stats_level", network.program.stats_level);
+  json.member("original_macs", metrics.original_macs);
+  json.member("hmx_macs", metrics.hmx_macs);
+  json.member("non_hmx_macs", metrics.non_hmx_macs);
+  json.objects("operation_size_histogram", metrics.op_output_elements, [&](const auto& size) {
+    json.member("output_elements", size.first);
+    json.member("count", size.second);
+  });
+  json.member("constant_bytes", metrics.constant_bytes);
+  json.member("d32_constant_bytes", metrics.d32_constant_bytes);
+  json.member("spill_bytes", metrics.spill_bytes);
+  json.member("vtcm_max_bytes", largest_vtcm(metrics));
+  json.objects("cores", metrics.cores, [&](const npu::nsp::CoreMetrics& core) {
+    json.member("vtcm_bytes", core.vtcm_bytes);
+    json.member("ddr_read_bytes", core.ddr_read_bytes);
+    json.member("ddr_read_constant_bytes", core.ddr_read_constant_bytes);
+    json.member("ddr_write_bytes", core.ddr_write_bytes);
+    json.member("multicast_bytes", core.multicast_bytes);
+    json.member("tasks", core.tasks);
+    json.member("barriers", core.barriers);
+  });
+  json.member("statistics_bytes", metrics.statistics_bytes);
+  json.member("program_bytes", metrics.program_bytes);
+  json.member("shared_ddr_bytes", shared_ddr_bytes(network));
+  json.object("traffic", [&] { write_traffic(json, metrics); });
+  json.member("performance_warnings", metrics.performance_warnings);
 }
 
 }  // namespace npuscope::report

@@ -11,11 +11,11 @@
 //   VTCM0Size:	8183 KB
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "npu/nsp/compile/compile.hpp"
+#include "report/document/json_text.hpp"
 
 namespace npuscope::report {
 
@@ -23,6 +23,7 @@ namespace npuscope::report {
 std::string compiler_size(std::uint64_t bytes);
 
 std::string compile_metrics_text(const npu::nsp::CompiledNetwork& network);
-nlohmann::ordered_json compile_metrics_json(const npu::nsp::CompiledNetwork& network);
+// The members of an object.
+void write_compile_metrics(Json& json, const npu::nsp::CompiledNetwork& network);
 
 }  // namespace npuscope::report

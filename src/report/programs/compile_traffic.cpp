@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <vector>
 
 namespace npuscope::report {
 namespace {
 
-using nlohmann::ordered_json;
 using npu::nsp::TrafficPurpose;
 
 constexpr std::uint64_t kilobyte = 1024;
@@ -85,8 +83,11 @@ std::string purposes_text(const npu::nsp::CompileMetrics& metrics) {
   return text;
 }
 
-ordered_json json_of(const npu::nsp::Traffic& traffic) {
-  return {{"read_bytes", traffic.read_bytes}, {"write_bytes", traffic.write_bytes}};
+void write_bytes(Json& json, std::string_view key, const npu::nsp::Traffic& traffic) {
+  json.object(key, [&] {
+    json.member("read_bytes", traffic.read_bytes);
+    json.member("write_bytes", traffic.write_bytes);
+  });
 }
 
 std::string key_of(TrafficPurpose purpose) {
@@ -95,12 +96,10 @@ std::string key_of(TrafficPurpose purpose) {
   return key;
 }
 
-ordered_json json_of(const npu::nsp::PurposeTraffic& traffic) {
-  ordered_json json;
+void write_purposes(Json& json, const npu::nsp::PurposeTraffic& traffic) {
   for (std::size_t i = 0; i < npu::nsp::traffic_purposes; ++i) {
-    json[key_of(TrafficPurpose(i))] = json_of(traffic.of[i]);
+    write_bytes(json, key_of(TrafficPurpose(i)), traffic.of[i]);
   }
-  return json;
 }
 
 std::string_view name_of_cause(npu::nsp::Spill::Cause cause) {
@@ -113,18 +112,16 @@ std::string_view name_of_cause(npu::nsp::Spill::Cause cause) {
   return "";
 }
 
-ordered_json json_of(const npu::nsp::Spill& spill) {
-  ordered_json json{{"tensor", spill.tensor},
-                    {"bytes", spill.bytes},
-                    {"bytes_of_core", spill.bytes_of_core},
-                    {"cause", name_of_cause(spill.cause)},
-                    {"node", spill.node},
-                    {"wanted_bytes", spill.wanted_bytes},
-                    {"out_s", spill.out_s}};
-  const bool back = !spill.back_node.empty();
-  json["back_node"] = back ? ordered_json(spill.back_node) : ordered_json(nullptr);
-  json["back_s"] = back ? ordered_json(spill.back_s) : ordered_json(nullptr);
-  return json;
+void write_spill(Json& json, const npu::nsp::Spill& spill) {
+  json.member("tensor", spill.tensor);
+  json.member("bytes", spill.bytes);
+  json.member("bytes_of_core", spill.bytes_of_core);
+  json.member("cause", name_of_cause(spill.cause));
+  json.member("node", spill.node);
+  json.member("wanted_bytes", spill.wanted_bytes);
+  json.member("out_s", spill.out_s);
+  json.member("back_node", or_null(spill.back_node));
+  json.member("back_s", spill.back_node.empty() ? std::nullopt : std::optional(spill.back_s));
 }
 
 }  // namespace
@@ -156,32 +153,30 @@ std::string traffic_text(const npu::nsp::CompileMetrics& metrics) {
   return text + purposes_text(metrics);
 }
 
-ordered_json traffic_json(const npu::nsp::CompileMetrics& metrics) {
-  ordered_json json;
+void write_traffic(Json& json, const npu::nsp::CompileMetrics& metrics) {
   const Mover total = total_of(movers_of(metrics));
-  json["total"] = {{"ddr_read_bytes", total.ddr.read_bytes},
-                   {"ddr_read_constant_bytes", total.constant_read},
-                   {"ddr_read_first_inference_only_bytes", total.hoisted},
-                   {"ddr_write_bytes", total.ddr.write_bytes},
-                   {"multicast_bytes", total.multicast_write}};
-  json["host"] = json_of(metrics.host);
-  json["cores"] = ordered_json::array();
-  for (const npu::nsp::CoreMetrics& core : metrics.cores) {
-    json["cores"].push_back(json_of(core.by_purpose));
-    json["cores"].back()["first_inference_only"] =
-        json_of(npu::nsp::Traffic{core.hoisted_bytes, 0});
-  }
-  json["tensors"] = ordered_json::array();
-  for (const npu::nsp::TensorTraffic& row : metrics.tensors) {
-    json["tensors"].push_back({{"tensor", row.tensor},
-                               {"purpose", key_of(row.purpose)},
-                               {"read_bytes", row.ddr.read_bytes},
-                               {"write_bytes", row.ddr.write_bytes},
-                               {"cores", row.cores}});
-  }
-  json["spills"] = ordered_json::array();
-  for (const npu::nsp::Spill& spill : metrics.spills) json["spills"].push_back(json_of(spill));
-  return json;
+
+  json.object("total", [&] {
+    json.member("ddr_read_bytes", total.ddr.read_bytes);
+    json.member("ddr_read_constant_bytes", total.constant_read);
+    json.member("ddr_read_first_inference_only_bytes", total.hoisted);
+    json.member("ddr_write_bytes", total.ddr.write_bytes);
+    json.member("multicast_bytes", total.multicast_write);
+  });
+  json.object("host", [&] { write_purposes(json, metrics.host); });
+  json.objects("cores", metrics.cores, [&](const npu::nsp::CoreMetrics& core) {
+    write_purposes(json, core.by_purpose);
+    write_bytes(json, "first_inference_only", {core.hoisted_bytes, 0});
+  });
+  json.objects("tensors", metrics.tensors, [&](const npu::nsp::TensorTraffic& row) {
+    json.member("tensor", row.tensor);
+    json.member("purpose", key_of(row.purpose));
+    json.member("read_bytes", row.ddr.read_bytes);
+    json.member("write_bytes", row.ddr.write_bytes);
+    json.member("cores", row.cores);
+  });
+  json.objects("spills", metrics.spills,
+               [&](const npu::nsp::Spill& spill) { write_spill(json, spill); });
 }
 
 }  // namespace npuscope::report

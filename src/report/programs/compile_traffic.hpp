@@ -11,14 +11,15 @@
 //   purpose retained state:     read     131072 KB  write     131072 KB
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "npu/nsp/compile/compile.hpp"
+#include "report/document/json_text.hpp"
 
 namespace npuscope::report {
 
 std::string traffic_text(const npu::nsp::CompileMetrics& metrics);
-nlohmann::ordered_json traffic_json(const npu::nsp::CompileMetrics& metrics);
+// The members of an object.
+void write_traffic(Json& json, const npu::nsp::CompileMetrics& metrics);
 
 }  // namespace npuscope::report

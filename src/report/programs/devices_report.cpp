@@ -1,7 +1,6 @@
 #include "report/programs/devices_report.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 #include "report/programs/compile_report.hpp"
@@ -40,19 +39,17 @@ std::string devices_text(const npu::nsp::BuildResult& result) {
   return text;
 }
 
-nlohmann::ordered_json devices_json(const npu::nsp::BuildResult& result) {
-  auto json = nlohmann::ordered_json::array();
-  for (const npu::nsp::CompiledNetwork& network : *result.networks) {
+void write_devices(Json& json, const npu::nsp::BuildResult& result) {
+  json.objects("devices", *result.networks, [&](const npu::nsp::CompiledNetwork& network) {
     const PeerTotals sent = sent_by(network.program);
-    json.push_back({{"network", network.program.network_name},
-                    {"device", result.partition.devices[network.program.slice]},
-                    {"slice", network.program.slice},
-                    {"slices", network.program.slices},
-                    {"constant_bytes", network.metrics.constant_bytes},
-                    {"peer_transfers_sent", sent.transfers},
-                    {"peer_bytes_sent", sent.bytes}});
-  }
-  return json;
+    json.member("network", network.program.network_name);
+    json.member("device", result.partition.devices[network.program.slice]);
+    json.member("slice", network.program.slice);
+    json.member("slices", network.program.slices);
+    json.member("constant_bytes", network.metrics.constant_bytes);
+    json.member("peer_transfers_sent", sent.transfers);
+    json.member("peer_bytes_sent", sent.bytes);
+  });
 }
 
 }  // namespace npuscope::report

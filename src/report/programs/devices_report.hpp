@@ -5,15 +5,15 @@
 //   inference
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "npuscope/npu/nsp/compile/build.hpp"
+#include "report/document/json_text.hpp"
 
 namespace npuscope::report {
 
 // Empty for a program of one device. Specialisations follow one another.
 std::string devices_text(const npu::nsp::BuildResult& result);
-nlohmann::ordered_json devices_json(const npu::nsp::BuildResult& result);
+void write_devices(Json& json, const npu::nsp::BuildResult& result);  // "devices"
 
 }  // namespace npuscope::report

@@ -8,14 +8,11 @@
 #include <map>
 
 #include "npu/nsp/simulate/simulate.hpp"
-#include "report/document/json_text.hpp"
 #include "report/latency/throughput_text.hpp"
 
 namespace npuscope::report {
 
 namespace {
-
-using nlohmann::ordered_json;
 
 double microseconds(Picoseconds time) { return double(time.value) * 1e-6; }
 
@@ -69,25 +66,23 @@ std::string throughput_text(const analysis::Throughput& throughput) {
       throughput.gap_share * 100, throughput_explanation(throughput));
 }
 
-ordered_json throughput_json(const analysis::Throughput& throughput) {
-  return {{"device_inferences_per_second", throughput.device * throughput.batch},
-          {"system_inferences_per_second", throughput.system * throughput.batch},
-          {"gap_share_of_device", throughput.gap_share},
-          {"cause", stable_name(throughput.cause)}};
+void write_throughput(Json& json, const analysis::Throughput& throughput) {
+  json.member("device_inferences_per_second", throughput.device * throughput.batch);
+  json.member("system_inferences_per_second", throughput.system * throughput.batch);
+  json.member("gap_share_of_device", throughput.gap_share);
+  json.member("cause", stable_name(throughput.cause));
 }
 
-ordered_json metric_json(const RunMetric& metric) {
-  ordered_json json{{"needs_stats_level", metric.needs_level}};
-  if (!metric.values) {
-    json["measured"] = false;
-    return json;
-  }
-  json["measured"] = true;
-  json["avg"] = metric.values->average;
-  json["min"] = metric.values->min;
-  json["max"] = metric.values->max;
-  json["std"] = metric.values->deviation;
-  return json;
+void write_metric(Json& json, const RunMetric& metric) {
+  json.object(metric.name, [&] {
+    json.member("needs_stats_level", metric.needs_level);
+    json.member("measured", metric.values.has_value());
+    if (!metric.values) return;
+    json.member("avg", metric.values->average);
+    json.member("min", metric.values->min);
+    json.member("max", metric.values->max);
+    json.member("std", metric.values->deviation);
+  });
 }
 
 }  // namespace
@@ -157,36 +152,33 @@ std::string print_run_report(const RunReport& report) {
   return text;
 }
 
-ordered_json run_report_json(const RunReport& report) {
-  ordered_json json{{"program", report.program},
-                    {"device", report.device},
-                    {"devices", report.devices},
-                    {"network", report.network},
-                    {"stats_level", report.stats_level},
-                    {"activations", report.activations},
-                    {"samples", report.samples},
-                    {"inference_count", report.inference_count},
-                    {"total_duration_us", report.total_duration_us},
-                    {"batch_size", report.batch_size},
-                    {"inferences_per_second", report.inferences_per_second}};
-  ordered_json metrics = ordered_json::object();
-  for (const RunMetric& metric : report.metrics) metrics[metric.name] = metric_json(metric);
-  json["device_performance"] = std::move(metrics);
-  json["throughput"] =
-      report.throughput ? throughput_json(*report.throughput) : ordered_json(nullptr);
-  return json;
+void write_run_report(Json& json, const RunReport& report) {
+  json.member("program", report.program);
+  json.member("device", report.device);
+  json.member("devices", report.devices);
+  json.member("network", report.network);
+  json.member("stats_level", report.stats_level);
+  json.member("activations", report.activations);
+  json.member("samples", report.samples);
+  json.member("inference_count", report.inference_count);
+  json.member("total_duration_us", report.total_duration_us);
+  json.member("batch_size", report.batch_size);
+  json.member("inferences_per_second", report.inferences_per_second);
+  json.object("device_performance", [&] {
+    for (const RunMetric& metric : report.metrics) write_metric(json, metric);
+  });
+  json.key("throughput");
+  if (!report.throughput) return json.null();
+  json.object([&] { write_throughput(json, *report.throughput); });
 }
 
 std::string run_outcome_json(const npu::nsp::RunOutcome& outcome) {
-  ordered_json json;
-  json["programs"] = ordered_json::array();
-  for (const npu::nsp::ProgramRun& run : outcome.programs) {
-    json["programs"].push_back(run_report_json(report_run(run)));
-  }
-  json["files"] = ordered_json::array();
-  for (const auto& file : outcome.files) json["files"].push_back(file.string());
-  json["warnings"] = outcome.warnings;
-  return json_text(json);
+  return json_text([&](Json& json) {
+    json.objects("programs", outcome.programs,
+                 [&](const npu::nsp::ProgramRun& run) { write_run_report(json, report_run(run)); });
+    json.array("files", outcome.files, [&](const auto& file) { json.value(file.string()); });
+    json.member("warnings", outcome.warnings);
+  });
 }
 
 }  // namespace npuscope::report

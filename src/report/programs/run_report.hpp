@@ -19,7 +19,6 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +26,7 @@
 
 #include "analysis/latency.hpp"
 #include "npuscope/npu/nsp/simulate/run.hpp"
+#include "report/document/json_text.hpp"
 
 namespace npuscope::report {
 
@@ -66,7 +66,7 @@ struct RunReport {
 RunReport report_run(const npu::nsp::ProgramRun& run);
 
 std::string print_run_report(const RunReport& report);
-nlohmann::ordered_json run_report_json(const RunReport& report);
+void write_run_report(Json& json, const RunReport& report);  // members of an object
 
 // All of a run: reports, files and warnings, one key a line.
 std::string run_outcome_json(const npu::nsp::RunOutcome& outcome);

@@ -1,25 +1,21 @@
-#include <nlohmann/json.hpp>
-
 #include "report/document/json_head.hpp"
-#include "report/document/json_text.hpp"
-#include "report/document/provenance.hpp"
+#include "report/document/profile_json.hpp"
 #include "report/query/query_output.hpp"
 
 namespace npuscope::report {
 
 std::string query_json_head(std::string_view command, std::span<const QueriedProfile> profiles,
                             std::span<const Note> notes) {
-  nlohmann::ordered_json object{{"profiles", nlohmann::ordered_json::array()}};
-  for (const QueriedProfile& queried : profiles) {
-    nlohmann::ordered_json head{{"name", queried.name}};
-    head.update(profile_head_json(*queried.profile, {}, std::string(queried.selection)));
-    head["notes"] = notes_json(queried.profile->notes);
-    object["profiles"].push_back(std::move(head));
-  }
-  object["notes"] = notes_json(notes);
-  std::string text = with_json_head(command, json_text(object));
+  std::string text = json_text([&](Json& json) {
+    json.objects("profiles", profiles, [&](const QueriedProfile& queried) {
+      json.member("name", queried.name);
+      write_profile_head(json, *queried.profile, {}, queried.selection);
+      write_notes(json, queried.profile->notes);
+    });
+    write_notes(json, notes);
+  });
   text.resize(text.rfind("\n}"));
-  return text + ",";
+  return with_json_head(command, text) + ",";
 }
 
 }  // namespace npuscope::report

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "query/schema.hpp"
 #include "report/document/document_value.hpp"
@@ -11,8 +10,6 @@
 
 namespace npuscope::report {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // A line that begins with `head`, the meaning on as many lines as it needs beside it.
 void add_entry(std::string& out, const std::string& head, const std::string& meaning,
@@ -24,6 +21,22 @@ void add_entry(std::string& out, const std::string& head, const std::string& mea
     out += first + line + "\n";
     first.assign(head.size(), ' ');
   }
+}
+
+void write_table_info(Json& json, const query::TableInfo& table) {
+  const bool is_view = !table.view_of.empty();
+
+  json.member("name", table.name);
+  json.member("is_view", is_view);
+  json.member("meaning", table.meaning);
+  json.objects("columns", table.columns, [&](const query::ColumnInfo& column) {
+    json.member("name", column.name);
+    json.member("type", column.type.empty() ? "any" : column.type);
+    json.member("unit", or_null(column.unit));
+    json.member("nullable", is_view ? std::nullopt : std::optional(column.is_nullable));
+    json.member("meaning", column.meaning);
+  });
+  json.member("select", or_null(table.view_of));
 }
 
 }  // namespace
@@ -55,29 +68,14 @@ std::string query_schema_text(const std::vector<query::TableInfo>& shown, std::s
 }
 
 std::string query_schema_json(const std::vector<query::TableInfo>& shown) {
-  Json tables = Json::array();
-  for (const query::TableInfo& table : shown) {
-    Json columns = Json::array();
-    for (const query::ColumnInfo& column : table.columns) {
-      const bool is_of_view = !table.view_of.empty();
-      columns.push_back({{"name", column.name},
-                         {"type", column.type.empty() ? "any" : column.type},
-                         {"unit", column.unit.empty() ? Json(nullptr) : Json(column.unit)},
-                         {"nullable", is_of_view ? Json(nullptr) : Json(column.is_nullable)},
-                         {"meaning", column.meaning}});
-    }
-    Json entry{{"name", table.name},
-               {"is_view", !table.view_of.empty()},
-               {"meaning", table.meaning},
-               {"columns", std::move(columns)}};
-    entry["select"] = table.view_of.empty() ? Json(nullptr) : Json(table.view_of);
-    tables.push_back(std::move(entry));
-  }
-  Json functions = Json::array();
-  for (const query::FunctionInfo& function : query::functions()) {
-    functions.push_back({{"call", function.call}, {"meaning", function.meaning}});
-  }
-  return json_text({{"tables", std::move(tables)}, {"functions", std::move(functions)}});
+  return json_text([&](Json& json) {
+    json.objects("tables", shown,
+                 [&](const query::TableInfo& table) { write_table_info(json, table); });
+    json.objects("functions", query::functions(), [&](const query::FunctionInfo& function) {
+      json.member("call", function.call);
+      json.member("meaning", function.meaning);
+    });
+  });
 }
 
 }  // namespace npuscope::report

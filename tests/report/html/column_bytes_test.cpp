@@ -11,9 +11,9 @@ namespace {
 
 using Values = std::vector<std::int64_t>;
 
-Values read(const nlohmann::ordered_json& head, const std::string& bytes, std::size_t first) {
-  std::size_t at = head["offset"].get<std::size_t>() - first;
-  const std::size_t end = at + head["bytes"].get<std::size_t>();
+Values read(const ColumnBytes::Head& head, const std::string& bytes, std::size_t first) {
+  std::size_t at = head.offset - first;
+  const std::size_t end = at + head.bytes;
   Values values;
   std::int64_t before = 0;
   while (at < end) {
@@ -24,11 +24,11 @@ Values read(const nlohmann::ordered_json& head, const std::string& bytes, std::s
       if (byte < 0x80) break;
     }
     std::int64_t value = (bits & 1) != 0 ? -std::int64_t(bits >> 1) - 1 : std::int64_t(bits >> 1);
-    if (head["delta"].get<bool>())
+    if (head.delta)
       value = std::int64_t(std::uint64_t(value) + std::uint64_t(before));
     values.push_back(before = value);
   }
-  EXPECT_EQ(values.size(), head["count"].get<std::size_t>());
+  EXPECT_EQ(values.size(), head.count);
   return values;
 }
 
@@ -42,7 +42,7 @@ TEST(ColumnBytes, EveryWholeNumberComesBack) {
   EXPECT_EQ(read(columns.heads()[0], columns.bytes(), 1000), values);
   EXPECT_EQ(read(columns.heads()[1], columns.bytes(), 1000), values);
   EXPECT_EQ(read(columns.heads()[2], columns.bytes(), 1000), Values());
-  EXPECT_EQ(columns.heads()[1]["name"], "differences");
+  EXPECT_EQ(columns.heads()[1].name, "differences");
 }
 
 TEST(ColumnBytes, NumbersAreTheirEightBytes) {
@@ -51,10 +51,10 @@ TEST(ColumnBytes, NumbersAreTheirEightBytes) {
   columns.add("before", Values{1});
   columns.add_numbers("value", values);
   const auto& head = columns.heads()[1];
-  EXPECT_EQ(head["encoding"], "f64");
-  ASSERT_EQ(head["bytes"], 24);
+  EXPECT_STREQ(head.encoding, "f64");
+  ASSERT_EQ(head.bytes, 24u);
   std::vector<double> back(3);
-  std::memcpy(back.data(), columns.bytes().data() + head["offset"].get<std::size_t>(), 24);
+  std::memcpy(back.data(), columns.bytes().data() + head.offset, 24);
   EXPECT_EQ(back, values);
 }
 

@@ -1,6 +1,8 @@
 // The HTML file: its JSON is what the commands print, and nothing in it is markup that was a name.
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+
 #include "analysis/profile_builder.hpp"
 #include "npuscope/formats/open.hpp"
 #include "report/document/document.hpp"
@@ -57,7 +59,9 @@ TEST(ReportPage, PagesAreWhatTheCommandsPrint) {
       EXPECT_TRUE(pages[key]["values"].contains(layout["key"])) << layout["key"];
     }
   }
-  EXPECT_EQ(json::parse(page_of(made.profile).json())["profiles"], report["profiles"]);
+  const std::string text = page_of(made.profile).json();
+  EXPECT_EQ(json::parse(text)["profiles"], report["profiles"]);
+  EXPECT_EQ(nlohmann::ordered_json::parse(text).dump(2) + "\n", text);
 }
 
 TEST(ReportPage, NamesAreNeverMarkup) {

@@ -49,6 +49,11 @@ npu::ArchitectureChanges one_layer() {
   return changes;
 }
 
+nlohmann::json traffic_of(const npu::nsp::CompiledNetwork& network) {
+  return nlohmann::json::parse(
+      json_text([&](Json& json) { write_compile_metrics(json, network); }))["traffic"];
+}
+
 TEST(CompileReport, HasAllLinesOfTheVendors) {
   std::ifstream file(NPUSCOPE_TEST_DATA "/compile/squeezenet_2core.txt");
   const std::string expected((std::istreambuf_iterator<char>(file)), {});
@@ -67,7 +72,7 @@ TEST(CompileReport, IsReadBackAsACompilersLogWithoutARest) {
 }
 
 TEST(CompileReport, TotalsInJsonAreTheSumsOfHostAndCores) {
-  const auto json = compile_metrics_json(compile_for(squeezenet(), 5, 70))["traffic"];
+  const auto json = traffic_of(compile_for(squeezenet(), 5, 70));
   std::uint64_t read = 0, written = 0, tensors = 0;
   for (const auto& [purpose, traffic] : json["host"].items()) {
     read += traffic["read_bytes"].get<std::uint64_t>();
@@ -92,7 +97,7 @@ TEST(CompileReport, TotalsInJsonAreTheSumsOfHostAndCores) {
 
 TEST(CompileReport, NamesWhatIsSpilledWhyAndForHowLong) {
   const auto network = spilling();
-  const auto json = compile_metrics_json(network)["traffic"]["spills"];
+  const auto json = traffic_of(network)["spills"];
   ASSERT_FALSE(json.empty());
   bool came_back = false;
   for (const auto& spill : json) {
