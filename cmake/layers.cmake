@@ -29,7 +29,10 @@ endfunction()
 function(npuscope_compile_as way target)
   # PIC also where a program would do with PIE: precompiled headers are of one or the other.
   target_compile_options(${target} PRIVATE ${npuscope_compile_options} -fPIC ${npuscope_${way}_options})
-  if(NOT way STREQUAL test)
+  if(way STREQUAL test)
+    # As GTest::gtest has it: of a precompiled header all definitions must be the same.
+    target_compile_definitions(${target} PRIVATE GTEST_HAS_PTHREAD=1)
+  else()
     target_compile_options(${target} PRIVATE ${npuscope_hardening_options})
     if(way STREQUAL cold OR NOT CMAKE_BUILD_TYPE STREQUAL "Release")
       target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)

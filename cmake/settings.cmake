@@ -42,8 +42,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
     list(APPEND npuscope_compile_options -Wno-maybe-uninitialized)
   endif()
   if(NPUSCOPE_UNITY)
-    # Of precompiled headers GCC forgets that they are the system's: false alarms on std::string::resize.
-    list(APPEND npuscope_compile_options -Wno-array-bounds -Wno-stringop-overflow)
+    # Of precompiled headers GCC forgets that they are the system's: false alarms on std::string.
+    list(APPEND npuscope_compile_options -Wno-array-bounds -Wno-stringop-overflow
+         -Wno-stringop-overread)
   endif()
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

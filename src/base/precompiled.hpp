@@ -1,5 +1,6 @@
-// What nearly every file includes, parsed once for each way of compiling (npuscope_precompile in cmake/layers.cmake). Files
-// include what they need themselves: presets without batches have no precompiled headers.
+// What nearly every file includes, parsed once for each way of compiling (npuscope_precompile in
+// cmake/layers.cmake). Files include what they need themselves: presets without batches have no
+// precompiled headers.
 #pragma once
 
 #include <fmt/format.h>
@@ -34,8 +35,8 @@
 #include <variant>
 #include <vector>
 
-// libfmt exports it, and its header does not say so: each unit that formats compiled it again, 1 to 2 seconds of
-// processor time.
+// libfmt exports it, and its header does not say so: each unit that formats compiled it again, 1 to
+// 2 seconds of processor time.
 extern template void fmt::detail::vformat_to<char>(buffer<char>&, string_view,
                                                    basic_format_args<buffer_context<char>>,
                                                    locale_ref);

@@ -1,6 +1,7 @@
-// What a program has of fleets. npuscope has a word that starts npuscope-fleet, the program next to it; that one is
-// npuscope with the commands on a fleet's store: twice the size, and compiled for a minute that most users never need.
-// Each defines these, in without_fleet/ and in fleet/; add_fleet_command() is the third.
+// What a program has of fleets. npuscope has a word that starts npuscope-fleet, the program next to
+// it; that one is npuscope with the commands on a fleet's store: twice the size, and compiled for a
+// minute that most users never need. Each defines these, in without_fleet/ and in fleet/;
+// add_fleet_command() is the third.
 #pragma once
 
 #include "cli/command.hpp"
@@ -8,8 +9,9 @@
 
 namespace npuscope::cli {
 
-// npuscope becomes npuscope-fleet where the command line needs that: `fleet`, `report` of a store, `completion`, which
-// completes the others. Returns where it does not, else the status that ends the program.
+// npuscope becomes npuscope-fleet where the command line needs that: `fleet`, `report` of a store,
+// `completion`, which completes the others. Returns where it does not, else the status that ends
+// the program.
 std::optional<ExitStatus> hand_over_to_fleet(int argc, char** argv);
 
 Status add_fleet_tab(const FleetTabOptions& options, const std::string& store, std::size_t top,

@@ -4,8 +4,8 @@
 
 #include "cli/compared_sides.hpp"
 #include "cli/documents.hpp"
-#include "cli/gates.hpp"
 #include "cli/fleet_part.hpp"
+#include "cli/gates.hpp"
 #include "cli/target_choice.hpp"
 #include "npuscope/analysis/run_sets.hpp"
 #include "npuscope/base/files.hpp"

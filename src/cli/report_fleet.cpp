@@ -30,8 +30,7 @@ Status check_fleet_tab(const FleetTabOptions& options, const std::vector<std::st
     return usage_error("{} and {}: two stores; a report has one", fleet::store_name(stores[0]),
                        fleet::store_name(stores[1]));
   }
-  const bool asks =
-      !options.where.empty() || !options.by.empty() || !options.along.empty();
+  const bool asks = !options.where.empty() || !options.by.empty() || !options.along.empty();
   if (stores.empty() && asks) {
     return usage_error("--where, --by and --along choose runs of a fleet's store; name one");
   }

@@ -157,8 +157,8 @@ TEST(Help, OfEveryCommandBeginsWithTwoExamplesAndNamesEveryValue) {
 
 TEST(Help, WrapsToTheColumnsThatThereAre) {
   for (const std::size_t columns : {80, 100, 120}) {
-    const Outcome outcome = run_program_at(
-        "/usr/bin/env", {"COLUMNS=" + std::to_string(columns), npuscope_program(), "show", "--help"});
+    const Outcome outcome = run_program_at("/usr/bin/env", {"COLUMNS=" + std::to_string(columns),
+                                                            npuscope_program(), "show", "--help"});
     std::istringstream lines(outcome.output);
     std::size_t widest = 0;
     for (std::string line; std::getline(lines, line);) widest = std::max(widest, line.size());

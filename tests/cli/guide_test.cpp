@@ -69,7 +69,8 @@ class Guide : public TraceFolder {
   // What each of them prints, in one shell, so that folders and variables stay.
   std::vector<std::string> run(const std::vector<Command>& commands) const {
     std::string script = "exec 2>&1\nfailed=0\ntrap 'failed=$?' ERR\n";  // of any of its lines
-    script += "PATH='" + std::filesystem::path(npuscope_program()).parent_path().string() + "':$PATH\n";
+    script +=
+        "PATH='" + std::filesystem::path(npuscope_program()).parent_path().string() + "':$PATH\n";
     script += "cd '" + folder_.string() + "'\n";
     for (const Command& command : commands) script += command.text + "echo @@ $failed\nfailed=0\n";
     write("guide.sh", script);

@@ -21,7 +21,8 @@ class HandOver : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  const fs::path folder_ = fs::temp_directory_path() / ("npuscope-hand-over-" + std::to_string(::getpid()));
+  const fs::path folder_ =
+      fs::temp_directory_path() / ("npuscope-hand-over-" + std::to_string(::getpid()));
   const std::string alone_ = (folder_ / "npuscope").string();
   const std::string store_ = (folder_ / "fleet.db").string();
 };
@@ -38,7 +39,8 @@ TEST_F(HandOver, WithoutThatProgramFleetIsASentenceAndTheRestRuns) {
   const Outcome fleet = run_program_at(alone_, {"fleet", "ls", store_});
   EXPECT_EQ(fleet.status, 3);
   EXPECT_EQ(fleet.errors,
-            "npuscope: fleet: npuscope-fleet, the program of this command, is not next to npuscope; install the "
+            "npuscope: fleet: npuscope-fleet, the program of this command, is not next to "
+            "npuscope; install the "
             "package again, or build it with ./dev build release npuscope-fleet\n");
   const Outcome show = run_program_at(alone_, {"show", NPUSCOPE_SOURCE_DIR "/examples/qnn_htp"});
   EXPECT_EQ(show.status, 0) << show.errors;

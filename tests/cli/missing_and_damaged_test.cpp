@@ -116,7 +116,8 @@ TEST_F(MissingAndDamaged, AWrongFlagIsStatusTwoForSeveralProfilesAsForOne) {
 
 // However small the file, what is made of it could take all of the machine's memory.
 TEST_F(MissingAndDamaged, AFileTookAsMuchMemoryAsItWanted) {
-  if (test_support::is_sanitized()) GTEST_SKIP() << "a sanitizer takes more than the limit by itself";
+  if (test_support::is_sanitized())
+    GTEST_SKIP() << "a sanitizer takes more than the limit by itself";
   std::string text = std::string(begin);
   for (int i = 0; i < 400'000; ++i) {
     text += ",\n{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":" + std::to_string(150 + i) +

@@ -69,8 +69,7 @@ class FailedCall : public FaultFolder, public testing::WithParamInterface<Fault>
     const Fault& fault = GetParam();
     return {"NPUSCOPE_FAIL_CALL=" + std::string(fault.call) + ":" + std::to_string(number) +
                 fault.later + ":" + fault.how,
-            "NPUSCOPE_COUNT_INTO=" + (folder_ / "count").string(),
-            preload_of_fail_call()};
+            "NPUSCOPE_COUNT_INTO=" + (folder_ / "count").string(), preload_of_fail_call()};
   }
 
   // Of the suite a fifth of the pairs of fault and command, with one call of each.

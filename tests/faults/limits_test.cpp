@@ -64,7 +64,8 @@ TEST_F(Limits, OfFileSizesGiveWholeOutputsOrASentence) {
 }
 
 TEST_F(Limits, OfOpenFilesGiveWholeOutputsOrASentence) {
-  if (test_support::is_sanitized()) GTEST_SKIP() << "a sanitizer asks through a pipe what is an object";
+  if (test_support::is_sanitized())
+    GTEST_SKIP() << "a sanitizer asks through a pipe what is an object";
   each_limit("--nofile", {"4", "5", "6", "7", "9"}, true);
 }
 

@@ -28,8 +28,9 @@ std::vector<WritingCommand> commands(const std::vector<std::string>& texts) {
 }
 
 void must_run(const std::filesystem::path& folder, const WritingCommand& command) {
-  std::vector<std::string> words{"-C", folder.string(),
-                                 command.is_of_models ? cli::npuscope_model_program() : cli::npuscope_program()};
+  std::vector<std::string> words{
+      "-C", folder.string(),
+      command.is_of_models ? cli::npuscope_model_program() : cli::npuscope_program()};
   words.insert(words.end(), command.words.begin(), command.words.end());
   const cli::Outcome outcome = cli::run_program_at("/usr/bin/env", words);
   ASSERT_EQ(outcome.status, 0) << command.text() << '\n' << outcome.errors;

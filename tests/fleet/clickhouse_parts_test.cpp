@@ -3,10 +3,10 @@
 
 #include <cstdlib>
 
-#include "fleet/place/clickhouse_address.hpp"
 #include "fleet/clickhouse/http.hpp"
 #include "fleet/clickhouse/native_block.hpp"
 #include "fleet/clickhouse/tab_separated.hpp"
+#include "fleet/place/clickhouse_address.hpp"
 #include "fleet/small_fleet.hpp"
 
 namespace npuscope::fleet::clickhouse_parts_test {

@@ -72,7 +72,8 @@ TEST(AllModels, OfTheRepository) {
 }
 
 TEST(AllModels, Amber7b) {
-  if (npuscope::test_support::is_sanitized()) GTEST_SKIP() << "a smaller one of its sort is tried below";
+  if (npuscope::test_support::is_sanitized())
+    GTEST_SKIP() << "a smaller one of its sort is tried below";
   expect_flow(generated("amber-7b", {1, 1, 128}), 14);
 }
 TEST(AllModels, Qwen3) { expect_flow(generated("qwen3-0.6b", {1, 32, 128}), 16); }

@@ -63,7 +63,8 @@ TEST_P(Hardening, FunctionsGuardTheirStackAndCopiesTheirLengths) {
   EXPECT_THAT(symbols, ContainsRegex(" __[a-z]+_chk@"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, Hardening, testing::Values(cli::npuscope_program(), cli::npuscope_model_program()),
+INSTANTIATE_TEST_SUITE_P(Of, Hardening,
+                         testing::Values(cli::npuscope_program(), cli::npuscope_model_program()),
                          [](const auto& program) {
                            return program.index == 0 ? "Npuscope" : "NpuscopeModel";
                          });

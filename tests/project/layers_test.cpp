@@ -34,7 +34,8 @@ const std::map<std::string, std::set<std::string>> may_use{
       "formats/torq", "formats/sigmastar", "formats/snapshot"}},
     {"analysis", {"base", "profile"}},
     {"query", {"base", "profile", "analysis"}},
-    {"fleet", {"base", "profile", "analysis", "query"}},
+    {"fleet", {"base", "profile", "analysis", "query", "fleet/place"}},
+    {"fleet/place", {"base"}},
     {"npu/graph", {"base"}},
     {"npu/target", {"base"}},
     {"npu/nsp/target", {"base", "profile", "npu/target"}},
@@ -47,14 +48,21 @@ const std::map<std::string, std::set<std::string>> may_use{
     {"report",
      {"base", "profile", "formats/qaic", "formats/torq", "formats/sigmastar", "analysis",
       "npu/graph", "npu/target", "npu/nsp/target", "npu/nsp/compile", "npu/nsp/simulate", "npu/ipu",
-      "npu/torq", "query", "fleet"}},
+      "npu/torq", "query"}},
+    {"report/fleet", {"base", "profile", "analysis", "query", "fleet", "report"}},
     {"jobs",
      {"base", "profile", "formats/chrome", "formats/perfetto", "formats/qaic", "formats/torq",
-      "formats/parquet", "formats", "analysis", "query", "fleet", "report"}},
+      "formats/parquet", "formats", "analysis", "query", "report"}},
+    {"jobs/fleet",
+     {"base", "profile", "formats/parquet", "formats", "analysis", "query", "fleet", "report",
+      "report/fleet", "jobs"}},
     {"cli",
      {"base", "profile", "formats/qaic", "formats/sigmastar", "formats/snapshot", "formats",
       "analysis", "npu/graph", "npu/target", "npu/nsp/compile", "npu/nsp/simulate", "npu/ipu",
-      "npu/torq", "npu/models", "query", "fleet", "report", "jobs"}},
+      "npu/torq", "npu/models", "query", "fleet/place", "report", "jobs"}},
+    {"cli/fleet",
+     {"base", "profile", "formats", "analysis", "query", "fleet", "fleet/place", "report",
+      "report/fleet", "jobs", "jobs/fleet", "cli"}},
 };
 
 // The layer of "formats/qaic/qpc.hpp": the innermost folder that is one.
@@ -113,9 +121,7 @@ std::vector<std::string> foreign_includes_of(const fs::path& file) {
 // The libraries that CMakeLists.txt links with each layer; the programs' are in cmake/layers.cmake.
 std::map<std::string, std::set<std::string>> links_of(const std::string& cmake) {
   static const std::string start = "npuscope_layer(";
-  std::map<std::string, std::set<std::string>> links{
-      // the programs, and npuscope_parser
-      {"cli", {"CLI11::CLI11"}}};
+  std::map<std::string, std::set<std::string>> links{{"cli", {"CLI11::CLI11"}}};
   for (auto at = cmake.find(start); at != std::string::npos; at = cmake.find(start, at + 1)) {
     const auto first = at + start.size();
     std::istringstream words(cmake.substr(first, cmake.find(')', first) - first));

@@ -140,7 +140,7 @@ class CallMetrics {
       metric.samples.push_back({inferences_.ids()[inference], double(*value)});
     }
     sort_rows(metric.samples.begin(), metric.samples.end(),
-                     [](const Sample& a, const Sample& b) { return a.inference < b.inference; });
+              [](const Sample& a, const Sample& b) { return a.inference < b.inference; });
     if (metric.samples.empty()) made_.pop_back();
   }
 

@@ -404,7 +404,7 @@ OpComparison OpComparer::compare(const ComparedRows& of, const CompareOptions& o
   std::iota(order.begin(), order.end(), 0);
   const auto size_of = [&](std::uint32_t row) { return std::abs(estimates[row].delta()); };
   sort_rows(order.begin(), order.end(),
-                   [&](std::uint32_t x, std::uint32_t y) { return size_of(x) > size_of(y); });
+            [&](std::uint32_t x, std::uint32_t y) { return size_of(x) > size_of(y); });
   const bool has_noise = column_ && column_->sides[0].samples > 1 && column_->sides[1].samples > 1;
   std::vector<OpChange> changes(rows.size(), OpChange::same);
   parallel_for(order.size(), [&](std::size_t place) {
@@ -432,7 +432,7 @@ OpComparison OpComparer::compare(const ComparedRows& of, const CompareOptions& o
     return 3;
   };
   sort_rows(order.begin(), order.end(),
-                   [&](std::uint32_t x, std::uint32_t y) { return rank(x) < rank(y); });
+            [&](std::uint32_t x, std::uint32_t y) { return rank(x) < rank(y); });
   for (const std::uint32_t at : order) {
     const auto has_ops = [&](int side) {
       return std::ranges::any_of(rows[at].groups[side],

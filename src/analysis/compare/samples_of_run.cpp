@@ -262,7 +262,7 @@ void RunSamples::Held::find_columns() {
                        From::ops, 0, each.what, each.meaning});
   }
   sort_rows(columns.begin(), columns.end(),
-                   [](const auto& a, const auto& b) { return a.preference() < b.preference(); });
+            [](const auto& a, const auto& b) { return a.preference() < b.preference(); });
 }
 
 void RunSamples::Held::find_call() {

@@ -27,7 +27,7 @@ class LongestPlaces {
  private:
   void cut() {
     sort_rows(places_, std::ranges::greater(),
-                             [](const EvidencePlace& place) { return length_of(place.time); });
+              [](const EvidencePlace& place) { return length_of(place.time); });
     if (places_.size() > max_places) places_.resize(max_places);
   }
   std::vector<EvidencePlace> places_;

@@ -45,15 +45,14 @@ class Sharing {
     collect_uses();
     for (std::uint32_t tensor = 0; tensor < profile_.tensors.size(); ++tensor) look_at(tensor);
     sort_rows(pairs_.begin(), pairs_.end(),
-                     [&](const auto& a, const auto& b) { return size_of(a) > size_of(b); });
+              [&](const auto& a, const auto& b) { return size_of(a) > size_of(b); });
     if (pairs_.size() > max_pairs) {
       shared_.not_tried = pairs_.size() - max_pairs;
       pairs_.resize(max_pairs);
     }
     test_pairs();
-    sort_rows(
-        shared_.findings.begin(), shared_.findings.end(),
-        [](const SharedTensor& a, const SharedTensor& b) { return a.waited > b.waited; });
+    sort_rows(shared_.findings.begin(), shared_.findings.end(),
+              [](const SharedTensor& a, const SharedTensor& b) { return a.waited > b.waited; });
     return std::move(shared_);
   }
 
@@ -229,7 +228,7 @@ ReuseWaits reuse_waits(const OpGraph& graph, const OpTimes& times) {
   }
   found.active = covered_length(waiting);
   sort_rows(found.waits.begin(), found.waits.end(),
-                   [](const ReuseWait& a, const ReuseWait& b) { return a.waited > b.waited; });
+            [](const ReuseWait& a, const ReuseWait& b) { return a.waited > b.waited; });
   return found;
 }
 

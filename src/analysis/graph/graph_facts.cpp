@@ -73,7 +73,7 @@ class Facts {
       facts_.largest.push_back(std::uint32_t(i));
     }
     sort_rows(facts_.largest.begin(), facts_.largest.end(),
-                     [&](auto a, auto b) { return tensors[a].size.value > tensors[b].size.value; });
+              [&](auto a, auto b) { return tensors[a].size.value > tensors[b].size.value; });
   }
 
   void count_ops() {
@@ -106,7 +106,7 @@ class Facts {
       if (times_.ran(id)) kind.work = saturating_add(kind.work, times_.work[i]);
     }
     sort_rows(facts_.kinds.begin(), facts_.kinds.end(),
-                     [](const KindCount& a, const KindCount& b) { return a.ops > b.ops; });
+              [](const KindCount& a, const KindCount& b) { return a.ops > b.ops; });
   }
 
   void find_components() {
@@ -162,7 +162,7 @@ class Facts {
     }
     for (const std::uint64_t width : wide) facts_.width = std::max(facts_.width, width);
     sort_rows(facts_.cycles.begin(), facts_.cycles.end(),
-                     [](const auto& a, const auto& b) { return a.size() > b.size(); });
+              [](const auto& a, const auto& b) { return a.size() > b.size(); });
   }
 
   void put_cycle(std::span<const std::uint32_t> ops) {

@@ -144,7 +144,7 @@ std::vector<NearOp> ops_around(const OpGraph& graph, const std::vector<OpId>& ce
     }
   }
   sort_rows(near.begin(), near.end(),
-                   [](const NearOp& a, const NearOp& b) { return a.hops < b.hops; });
+            [](const NearOp& a, const NearOp& b) { return a.hops < b.hops; });
   return near;
 }
 

@@ -138,14 +138,13 @@ void MemoryAnalysis::rank() {
                                    [](const auto& bytes) { return bytes.value_or(0) > 0; });
     return !moved && row.spans == 0;
   });
-  sort_rows(
-      table_.rows.begin(), table_.rows.end(), [](const MemoryRow& a, const MemoryRow& b) {
-        const auto key = [](const MemoryRow& row) {
-          return std::tuple(ddr_bytes(row.bytes).value_or(0), vtcm_bytes(row.bytes).value_or(0),
-                            at(row.bytes, Route::multicast).value_or(0));
-        };
-        return key(a) > key(b);
-      });
+  sort_rows(table_.rows.begin(), table_.rows.end(), [](const MemoryRow& a, const MemoryRow& b) {
+    const auto key = [](const MemoryRow& row) {
+      return std::tuple(ddr_bytes(row.bytes).value_or(0), vtcm_bytes(row.bytes).value_or(0),
+                        at(row.bytes, Route::multicast).value_or(0));
+    };
+    return key(a) > key(b);
+  });
 }
 
 MemoryTable MemoryAnalysis::finish() {

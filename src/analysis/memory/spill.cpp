@@ -264,9 +264,8 @@ class SpillAnalysis {
       if (tensor.fills == 0) spill_.unpaired_spills += tensor.spills;
       return tensor.fills == 0 || tensor.spills == 0;
     });
-    sort_rows(
-        spill_.tensors.begin(), spill_.tensors.end(),
-        [](const SpilledTensor& a, const SpilledTensor& b) { return a.read > b.read; });
+    sort_rows(spill_.tensors.begin(), spill_.tensors.end(),
+              [](const SpilledTensor& a, const SpilledTensor& b) { return a.read > b.read; });
   }
 
   // Spills of a tensor may come after its fills in the table, so `away` is made of both extents.

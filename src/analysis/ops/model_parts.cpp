@@ -44,7 +44,7 @@ ModelParts parts_by(const Rules& rules, const Profile& profile, const OpTable& o
     if (name != bookkeeping) by.explained += value / column.total;
   }
   sort_rows(by.parts.begin(), by.parts.end(),
-                   [](const ModelPart& a, const ModelPart& b) { return a.value > b.value; });
+            [](const ModelPart& a, const ModelPart& b) { return a.value > b.value; });
   return by;
 }
 

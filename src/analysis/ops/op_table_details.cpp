@@ -235,9 +235,8 @@ class OpTableBuilder::Runs {
     // Where a row has few of very many ops, to count all of them would cost more than to sort.
     if (spans.size() < ops / 16) {
       std::iota(order_.begin(), order_.end(), 0u);
-      sort_rows(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return earlier(spans[a], spans[b]);
-      });
+      sort_rows(order_.begin(), order_.end(),
+                [&](std::uint32_t a, std::uint32_t b) { return earlier(spans[a], spans[b]); });
       return order_;
     }
     CountingSort sort(spans.size(), ops + 1, [&](std::size_t i) {
@@ -299,9 +298,8 @@ class OpTableBuilder::Instances {
     for (std::size_t engine = 0; engine < engine_count; ++engine) {
       if (work_[engine] >= 0) row.engines.push_back(Engine(engine));
     }
-    sort_rows(row.engines.begin(), row.engines.end(), [&](Engine a, Engine b) {
-      return work_[std::size_t(a)] > work_[std::size_t(b)];
-    });
+    sort_rows(row.engines.begin(), row.engines.end(),
+              [&](Engine a, Engine b) { return work_[std::size_t(a)] > work_[std::size_t(b)]; });
     double all = 0;
     for (const std::int64_t of_engine : work_) all += double(std::max<std::int64_t>(0, of_engine));
     if (all <= 0) return;

@@ -209,7 +209,7 @@ std::vector<OneCoreOp> find_one_core_ops(const Analysis& analysis, double min_sh
     if (found.kind_is_on_all(group) || active[group] >= min_active) order.push_back(group);
   }
   sort_rows(order.begin(), order.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return active[a] > active[b]; });
+            [&](std::uint32_t a, std::uint32_t b) { return active[a] > active[b]; });
   for (const std::uint32_t group : order) {
     OneCoreOp& op =
         ops.emplace_back(OneCoreOp{std::string(found.keys().name(group)),

@@ -13,9 +13,8 @@ Status add_fleet_tab(const FleetTabOptions& options, const std::string& store, s
   auto opened = fleet::open_store(store, fleet::StoreMode::read, fleet::page_limits());
   if (!opened) return tl::unexpected(opened.error());
   const BusySign busy("asking the fleet");
-  const auto answers =
-      jobs::fleet_report(**opened, {fleet::store_name(store), options.where},
-                         {options.by, options.along, top});
+  const auto answers = jobs::fleet_report(**opened, {fleet::store_name(store), options.where},
+                                          {options.by, options.along, top});
   if (!answers) return tl::unexpected(answers.error());
   page.set_fleet(*answers);
   return {};

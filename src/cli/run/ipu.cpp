@@ -4,6 +4,8 @@
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/run/architecture.hpp"
+#include "formats/sigmastar/image.hpp"
+#include "formats/sigmastar/model.hpp"
 #include "npuscope/npu/ipu/run.hpp"
 #include "report/programs/ipu_run.hpp"
 

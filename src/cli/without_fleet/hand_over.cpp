@@ -23,16 +23,16 @@ bool needs_store(int argc, char** argv) {
   if (argc < 2) return false;
   const std::string_view command = argv[1];
   if (command == "fleet") return true;
-  return command == "report" && std::any_of(argv + 2, argv + argc, [](const char* word) {
-           return fleet::is_store(word);
-         });
+  return command == "report" &&
+         std::any_of(argv + 2, argv + argc, [](const char* word) { return fleet::is_store(word); });
 }
 
 ExitStatus lacks_program(const std::string& command) {
-  return report(Error{ErrorKind::input, command + ": " + other_program +
-                                            ", the program of this command, is not next to npuscope; install the "
-                                            "package again, or build it with ./dev build release " +
-                                            other_program});
+  return report(Error{ErrorKind::input,
+                      command + ": " + other_program +
+                          ", the program of this command, is not next to npuscope; install the "
+                          "package again, or build it with ./dev build release " +
+                          other_program});
 }
 
 }  // namespace
@@ -51,7 +51,8 @@ void add_fleet_command(Command& program) {
 
 Status add_fleet_tab(const FleetTabOptions&, const std::string& store, std::size_t,
                      report::ReportPage&) {
-  return input_error("{}: a store that was none when npuscope started; try again", fleet::store_name(store));
+  return input_error("{}: a store that was none when npuscope started; try again",
+                     fleet::store_name(store));
 }
 
 }  // namespace npuscope::cli

@@ -28,8 +28,8 @@
 #include <memory>
 #include <vector>
 
-#include "fleet/place/clickhouse_address.hpp"
 #include "fleet/clickhouse/server.hpp"
+#include "fleet/place/clickhouse_address.hpp"
 #include "fleet/store.hpp"
 
 namespace npuscope::fleet {

@@ -1,4 +1,5 @@
-// Where a fleet's store is, by its name and the first bytes of its file: what a program asks that does not open stores.
+// Where a fleet's store is, by its name and the first bytes of its file: what a program asks that
+// does not open stores.
 //
 //   is_store("fleet.db")                                    // the file's head is that of a store
 //   is_store("clickhouse://db1/npus")                       // true, whatever is there

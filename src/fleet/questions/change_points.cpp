@@ -111,7 +111,7 @@ std::vector<Series> series_of(const RunMedians& medians, const Order& order) {
       if (found != order.place_of.end()) placed.emplace_back(found->second, sample.value);
     }
     sort_rows(placed.begin(), placed.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+              [](const auto& a, const auto& b) { return a.first < b.first; });
     Series series{op, {}, {}};
     for (const auto& [place, value] : placed) {
       series.places.push_back(place);

@@ -177,7 +177,7 @@ Result<OpChanges> compare_ops(Store& store, const Choice& choice, const std::str
     return std::tuple(row.op != 0, !row.is_change, row.a && row.b, -std::abs(row.delta()));
   };
   sort_rows(answer.rows.begin(), answer.rows.end(),
-                   [&](const ComparedOp& x, const ComparedOp& y) { return place(x) < place(y); });
+            [&](const ComparedOp& x, const ComparedOp& y) { return place(x) < place(y); });
   return answer;
 }
 

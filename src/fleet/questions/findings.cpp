@@ -68,11 +68,11 @@ Status ask_losses(Store& store, const ChosenRuns& all, FleetFindings& answer) {
     answer.losses.push_back(std::move(losses));
   }
   sort_rows(answer.losses.begin(), answer.losses.end(),
-                   [](const FleetLosses& a, const FleetLosses& b) {
-                     const double left = double(a.damaged) * double(b.runs);
-                     const double right = double(b.damaged) * double(a.runs);
-                     return left != right ? left > right : a.by < b.by;
-                   });
+            [](const FleetLosses& a, const FleetLosses& b) {
+              const double left = double(a.damaged) * double(b.runs);
+              const double right = double(b.damaged) * double(a.runs);
+              return left != right ? left > right : a.by < b.by;
+            });
   return {};
 }
 

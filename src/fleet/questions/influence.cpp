@@ -59,9 +59,8 @@ Result<std::vector<InfluentialTag>> influential_tags(
     if (share < min_share || slowest < 1 + min_difference) continue;
     influential.push_back({tag.key, share, slowest});
   }
-  sort_rows(
-      influential.begin(), influential.end(),
-      [](const InfluentialTag& a, const InfluentialTag& b) { return a.share > b.share; });
+  sort_rows(influential.begin(), influential.end(),
+            [](const InfluentialTag& a, const InfluentialTag& b) { return a.share > b.share; });
   return influential;
 }
 

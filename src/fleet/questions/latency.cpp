@@ -96,9 +96,9 @@ Status Asking::ask_groups(bool cold) {
     answer_.groups.push_back(std::move(group));
   }
   sort_rows(answer_.groups.begin(), answer_.groups.end(),
-                   [](const LatencyGroup& a, const LatencyGroup& b) {
-                     return a.p50 != b.p50 ? a.p50 > b.p50 : a.by < b.by;
-                   });
+            [](const LatencyGroup& a, const LatencyGroup& b) {
+              return a.p50 != b.p50 ? a.p50 > b.p50 : a.by < b.by;
+            });
   return {};
 }
 

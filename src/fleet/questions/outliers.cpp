@@ -134,9 +134,8 @@ class Comparing {
       group.is_outlier = group.distance > limit && group.relative > 1 + min_slowness;
       if (group.is_outlier) group.reason = reason_of(group);
     }
-    sort_rows(
-        answer_.groups.begin(), answer_.groups.end(),
-        [](const SlowGroup& a, const SlowGroup& b) { return a.relative > b.relative; });
+    sort_rows(answer_.groups.begin(), answer_.groups.end(),
+              [](const SlowGroup& a, const SlowGroup& b) { return a.relative > b.relative; });
   }
 
   // By how much it is slower, and how much of that the clock alone would cost.
@@ -175,9 +174,9 @@ class Comparing {
       return !(std::abs(run.distance) > limit) || !(std::abs(run.relative - 1) > min_slowness);
     });
     sort_rows(answer_.rows.begin(), answer_.rows.end(),
-                     [](const OutlierRun& a, const OutlierRun& b) {
-                       return std::abs(a.distance) > std::abs(b.distance);
-                     });
+              [](const OutlierRun& a, const OutlierRun& b) {
+                return std::abs(a.distance) > std::abs(b.distance);
+              });
     return relative;
   }
 

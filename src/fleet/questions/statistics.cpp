@@ -14,7 +14,7 @@ std::vector<std::size_t> order_of(const std::vector<double>& values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   sort_rows(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+            [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
   return order;
 }
 

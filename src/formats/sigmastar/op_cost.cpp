@@ -135,9 +135,8 @@ std::int64_t Charging::begin_of(const Layer& layer) const {
 std::vector<std::uint32_t> Charging::order_of_start() const {
   std::vector<std::uint32_t> order(runs_.size());
   std::iota(order.begin(), order.end(), 0u);
-  sort_rows(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return runs_[a].start < runs_[b].start;
-  });
+  sort_rows(order.begin(), order.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return runs_[a].start < runs_[b].start; });
   return order;
 }
 
@@ -160,7 +159,7 @@ Status Charging::check_cores() const {
 
 Status Charging::assign() {
   sort_rows(layers_.begin(), layers_.end(),
-                   [&](const Layer& a, const Layer& b) { return begin_of(a) < begin_of(b); });
+            [&](const Layer& a, const Layer& b) { return begin_of(a) < begin_of(b); });
   std::vector<PairedLayer> layers;
   for (const Layer& layer : layers_) {
     layers.push_back({layer.index, runs_[layer.runs.front()].name});
@@ -230,7 +229,7 @@ void Charging::add_types() {
   }
   for (TypeCost& type : costs_.types) type.share = type.time / costs_.sum;
   sort_rows(costs_.types.begin(), costs_.types.end(),
-                   [](const TypeCost& a, const TypeCost& b) { return a.time > b.time; });
+            [](const TypeCost& a, const TypeCost& b) { return a.time > b.time; });
 }
 
 void Charging::add_remarks() {

@@ -61,7 +61,7 @@ npuscope::torq::CompileTimeline timeline_of(const Compilation& compilation) {
       }
     }
     sort_rows(timeline.rows.begin() + std::ptrdiff_t(first_row), timeline.rows.end(),
-                     [](const auto& a, const auto& b) { return order_of(a) < order_of(b); });
+              [](const auto& a, const auto& b) { return order_of(a) < order_of(b); });
     offset += compilation.estimate.dispatches[d];
   }
   return timeline;

@@ -127,7 +127,7 @@ std::vector<Fall> falls_of(const std::vector<OpDifference>& rows, std::size_t ma
     if (row.estimate.delta() != 0) changed.push_back(&row);
   }
   sort_rows(changed, std::ranges::greater{},
-                           [](const OpDifference* row) { return std::abs(row->estimate.delta()); });
+            [](const OpDifference* row) { return std::abs(row->estimate.delta()); });
   const std::size_t listed =
       changed.size() > max ? std::max<std::size_t>(max, 1) - 1 : changed.size();
   std::vector<Fall> falls;

@@ -336,7 +336,7 @@ Section PathDocument::steps() const {
   if (options_.steps < steps.size()) {
     const auto cost = [&](std::size_t i) { return steps[i].gap + steps[i].duration; };
     sort_rows(shown.begin(), shown.end(),
-                     [&](std::size_t a, std::size_t b) { return cost(a) > cost(b); });
+              [&](std::size_t a, std::size_t b) { return cost(a) > cost(b); });
     shown.resize(options_.steps);
     std::sort(shown.begin(), shown.end());
     section.remarks.push_back(

@@ -163,7 +163,7 @@ Section operators_section(const Image& image) {
   for (const auto& each : operators) ++types[each.type];
   std::vector<std::pair<std::string, std::uint64_t>> rows(types.begin(), types.end());
   sort_rows(rows.begin(), rows.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+            [](const auto& a, const auto& b) { return a.second > b.second; });
   section.table.fields = {{"type", "type"}, {"operators", "operators", Format::count}};
   for (const auto& [type, count] : rows) section.table.rows.push_back({type, count});
   return section;

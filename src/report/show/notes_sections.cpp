@@ -46,7 +46,7 @@ Section notes_section(const Profile& profile, std::size_t top) {
   std::vector<const Note*> notes;
   for (const Note& note : profile.notes) notes.push_back(&note);
   sort_rows(notes.begin(), notes.end(),
-                   [](const Note* a, const Note* b) { return a->severity > b->severity; });
+            [](const Note* a, const Note* b) { return a->severity > b->severity; });
   const std::size_t kept = std::min(top, notes.size());
   Section section{.key = "notes", .title = fmt::format("NOTES ({})", thousands(notes.size()))};
   if (kept < notes.size()) {

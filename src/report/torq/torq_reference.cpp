@@ -65,7 +65,7 @@ Section dispatches_of(const npu::torq::Compilation& compilation, const npu::torq
   std::vector<std::size_t> order(cycles.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   sort_rows(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return cycles[a] > cycles[b]; });
+            [&](std::size_t a, std::size_t b) { return cycles[a] > cycles[b]; });
   Section section{.key = "dispatches", .title = "DISPATCHES, by estimated cycles"};
   section.table.fields = {{"dispatch", "dispatch", Format::name},
                           {"executors", "on", Format::names},

@@ -24,8 +24,7 @@ Values read(const ColumnBytes::Head& head, const std::string& bytes, std::size_t
       if (byte < 0x80) break;
     }
     std::int64_t value = (bits & 1) != 0 ? -std::int64_t(bits >> 1) - 1 : std::int64_t(bits >> 1);
-    if (head.delta)
-      value = std::int64_t(std::uint64_t(value) + std::uint64_t(before));
+    if (head.delta) value = std::int64_t(std::uint64_t(value) + std::uint64_t(before));
     values.push_back(before = value);
   }
   EXPECT_EQ(values.size(), head.count);

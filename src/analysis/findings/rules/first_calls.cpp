@@ -84,7 +84,7 @@ std::vector<Slow> slow_first_calls(const Analysis& analysis) {
                     usual, calls.size()});
   }
   sort_rows(slow.begin(), slow.end(),
-                   [](const Slow& a, const Slow& b) { return a.excess() > b.excess(); });
+            [](const Slow& a, const Slow& b) { return a.excess() > b.excess(); });
   return slow;
 }
 

@@ -63,7 +63,7 @@ Runtime runtime_of(FindingContext& context) {
     runtime.calls.push_back(std::move(of));
   }
   sort_rows(runtime.calls.begin(), runtime.calls.end(),
-                   [](const Calls& a, const Calls& b) { return a.time > b.time; });
+            [](const Calls& a, const Calls& b) { return a.time > b.time; });
   find_launches(context, runtime);
   return runtime;
 }

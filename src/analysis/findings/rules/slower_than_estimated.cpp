@@ -101,7 +101,7 @@ RuleOutcome apply(FindingContext& context) {
   }
   if (slow.empty()) return DoesNotApply{};
   sort_rows(slow.begin(), slow.end(),
-                   [](const Slow& a, const Slow& b) { return a.beyond > b.beyond; });
+            [](const Slow& a, const Slow& b) { return a.beyond > b.beyond; });
   const Slow& worst = slow.front();
   Finding finding;
   finding.title = fmt::format("{} takes {:.1f} times as long as its estimate says",

@@ -145,7 +145,7 @@ using Kinds = std::map<StringId, Uneven>;
 void tell(FindingContext& context, double threads, const Kinds& kinds, Finding& finding) {
   std::vector<std::pair<StringId, Uneven>> worst(kinds.begin(), kinds.end());
   sort_rows(worst.begin(), worst.end(),
-                   [](const auto& a, const auto& b) { return a.second.excess > b.second.excess; });
+            [](const auto& a, const auto& b) { return a.second.excess > b.second.excess; });
   const double alone = one_thread_alone(context);
   finding.title =
       fmt::format("HVX threads are loaded unevenly: one works alone for {:.1f} % of the wall",

@@ -62,7 +62,7 @@ class FlowPairing {
     };
     std::vector<std::uint32_t> sorted = marks;
     sort_rows(sorted.begin(), sorted.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+              [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
     for (std::size_t begin = 0; begin < sorted.size();) {
       std::size_t end = begin + 1;
       while (end < sorted.size() && key(sorted[end]) == key(sorted[begin])) ++end;

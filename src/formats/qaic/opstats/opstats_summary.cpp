@@ -214,7 +214,7 @@ void Summariser::add_measures() {
   }
   for (OpstatsCore& core : summary_.cores) {
     sort_rows(core.ports.begin(), core.ports.end(),
-                     [](const auto& a, const auto& b) { return a.port < b.port; });
+              [](const auto& a, const auto& b) { return a.port < b.port; });
   }
 }
 

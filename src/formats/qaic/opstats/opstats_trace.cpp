@@ -98,7 +98,7 @@ std::vector<const Profile*> in_order_of_time(std::span<const Profile* const> pro
   std::vector<std::pair<std::int64_t, const Profile*>> timed;
   for (const Profile* profile : profiles) timed.emplace_back(begin_of(*profile), profile);
   sort_rows(timed.begin(), timed.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+            [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<const Profile*> ordered;
   for (const auto& [begin, profile] : timed) ordered.push_back(profile);
   return ordered;

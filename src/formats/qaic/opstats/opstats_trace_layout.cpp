@@ -231,7 +231,7 @@ std::vector<TraceLayout::Queue> TraceLayout::collect(const Profile& profile) con
 // one another take nothing from when an op is complete, which is what others wait for.
 void TraceLayout::merge(Queue& queue) {
   sort_rows(queue.records.begin(), queue.records.end(),
-                   [](const Record& a, const Record& b) { return a.op < b.op; });
+            [](const Record& a, const Record& b) { return a.op < b.op; });
   std::size_t kept = 0;
   for (const Record& record : queue.records) {
     if (kept == 0 || queue.records[kept - 1].op != record.op) {

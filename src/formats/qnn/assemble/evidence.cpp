@@ -277,7 +277,7 @@ std::vector<ArtifactSet> link(std::vector<Artifact>&& artifacts) {
     return artifact.get<HtpGraph>() != nullptr ? 3 : 4;
   };
   sort_rows(artifacts.begin(), artifacts.end(),
-                   [&](const Artifact& a, const Artifact& b) { return rank(a) < rank(b); });
+            [&](const Artifact& a, const Artifact& b) { return rank(a) < rank(b); });
   for (Artifact& artifact : artifacts) {
     Evidence evidence;
     if (artifacts.size() > 1) evidence = evidence_of(artifact);
@@ -317,7 +317,7 @@ std::vector<ArtifactSet> link(std::vector<Artifact>&& artifacts) {
   std::vector<ArtifactSet> sets;
   for (Group& group : groups) {
     sort_rows(group.set.artifacts.begin(), group.set.artifacts.end(),
-                     [](const Artifact& a, const Artifact& b) { return a.order < b.order; });
+              [](const Artifact& a, const Artifact& b) { return a.order < b.order; });
     sets.push_back(std::move(group.set));
   }
   sort_rows(sets.begin(), sets.end(), [](const ArtifactSet& a, const ArtifactSet& b) {

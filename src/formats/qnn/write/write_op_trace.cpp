@@ -331,7 +331,7 @@ class TracePrinter {
       changes.push_back({run.start_cycle + run.cycles, false, &bytes});
     }
     sort_rows(changes.begin(), changes.end(),
-                     [](const Change& a, const Change& b) { return a.cycle < b.cycle; });
+              [](const Change& a, const Change& b) { return a.cycle < b.cycle; });
     Traffic now;
     for (std::size_t i = 0; i < changes.size(); ++i) {
       const Change& change = changes[i];

@@ -39,9 +39,8 @@ std::vector<std::uint32_t> by_cycles(const std::vector<Sum>& sums) {
   for (std::uint32_t i = 0; i < sums.size(); ++i) {
     if (sums[i].instances > 0) rows.push_back(i);
   }
-  sort_rows(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return sums[a].cycles > sums[b].cycles;
-  });
+  sort_rows(rows.begin(), rows.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return sums[a].cycles > sums[b].cycles; });
   return rows;
 }
 

@@ -50,7 +50,7 @@ class ViewerTextPrinter {
       return std::pair(op.type == "Input" ? 0 : op.type == "Output" ? 2 : 1, op.id);
     };
     sort_rows(order_.begin(), order_.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return place(a) < place(b); });
+              [&](std::uint32_t a, std::uint32_t b) { return place(a) < place(b); });
   }
 
   // Where the log lay and when it was made would differ from run to run.

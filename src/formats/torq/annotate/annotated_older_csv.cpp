@@ -110,9 +110,8 @@ std::string OlderWriter::operators_of(const DispatchInfo& dispatch, const Action
     line.remove_prefix(mark == name.npos ? name.size() : mark + 2);
     return take_number<std::int64_t>(line).value_or(0);
   };
-  sort_rows(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
-    return line_of(a) < line_of(b);
-  });
+  sort_rows(names.begin(), names.end(),
+            [&](const std::string& a, const std::string& b) { return line_of(a) < line_of(b); });
   return fmt::format("{}", fmt::join(names, " + "));
 }
 

@@ -326,7 +326,7 @@ class SchematicBuilder {
   void collect(Pairs& pairs, std::uint32_t SchematicOp::*begin, std::uint32_t SchematicOp::*count,
                std::vector<std::uint32_t>& table) {
     sort_rows(pairs.begin(), pairs.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+              [](const auto& a, const auto& b) { return a.first < b.first; });
     const std::uint32_t shape = text("$Shape");
     std::size_t at = 0;
     for (std::uint32_t op = 0; op < out_.ops.size(); ++op) {
