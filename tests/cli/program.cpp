@@ -40,6 +40,11 @@ const std::string& npuscope_program() {
   return path;
 }
 
+const std::string& npuscope_fleet_program() {
+  static const std::string path = program_named("npuscope-fleet");
+  return path;
+}
+
 const std::string& npuscope_model_program() {
   static const std::string path = program_named("npuscope-model");
   return path;

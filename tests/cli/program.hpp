@@ -22,6 +22,7 @@ Outcome run_program_at(const std::string& program, const std::vector<std::string
 
 // Of the build that the tests are of: in the folder above theirs.
 const std::string& npuscope_program();
+const std::string& npuscope_fleet_program();
 const std::string& npuscope_model_program();
 
 inline Outcome run_npuscope(const std::vector<std::string>& arguments,

@@ -7,6 +7,7 @@
 
 #include "cli/program.hpp"
 #include "cli/trace_folder.hpp"
+#include "faults/fault_folder.hpp"
 
 namespace npuscope::faults::failed_allocation_test {
 namespace {

@@ -94,7 +94,7 @@ Result FaultFolder::run(const WritingCommand& command, const std::vector<std::st
   fs::remove(folder_ / next_to_input);
   std::vector<std::string> words{"-C", folder_.string(), "TMPDIR=" + (folder_ / "tmp").string()};
   words.insert(words.end(), around.begin(), around.end());
-  words.push_back(command.is_of_models ? cli::npuscope_model_program() : cli::npuscope_program());
+  words.push_back(command.program());
   words.insert(words.end(), command.words.begin(), command.words.end());
   Result result{cli::run_program_at("/usr/bin/env", words), {}, {}, {}};
   for (const auto& entry : fs::recursive_directory_iterator(folder_)) {

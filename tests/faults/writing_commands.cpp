@@ -28,9 +28,7 @@ std::vector<WritingCommand> commands(const std::vector<std::string>& texts) {
 }
 
 void must_run(const std::filesystem::path& folder, const WritingCommand& command) {
-  std::vector<std::string> words{
-      "-C", folder.string(),
-      command.is_of_models ? cli::npuscope_model_program() : cli::npuscope_program()};
+  std::vector<std::string> words{"-C", folder.string(), command.program()};
   words.insert(words.end(), command.words.begin(), command.words.end());
   const cli::Outcome outcome = cli::run_program_at("/usr/bin/env", words);
   ASSERT_EQ(outcome.status, 0) << command.text() << '\n' << outcome.errors;
@@ -42,6 +40,11 @@ std::string WritingCommand::text() const {
   std::string text = is_of_models ? "npuscope-model" : "npuscope";
   for (const std::string& word : words) text += " " + word;
   return text;
+}
+
+const std::string& WritingCommand::program() const {
+  if (is_of_models) return cli::npuscope_model_program();
+  return words[0] == "fleet" ? cli::npuscope_fleet_program() : cli::npuscope_program();
 }
 
 const std::vector<WritingCommand>& writing_commands() {

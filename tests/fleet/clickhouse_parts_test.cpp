@@ -7,6 +7,7 @@
 #include "fleet/clickhouse/native_block.hpp"
 #include "fleet/clickhouse/tab_separated.hpp"
 #include "fleet/place/clickhouse_address.hpp"
+#include "fleet/place/store_place.hpp"
 #include "fleet/small_fleet.hpp"
 
 namespace npuscope::fleet::clickhouse_parts_test {

@@ -40,7 +40,10 @@ void expect_as_named(const Profile& profile, const Number& number) {
   const Meaning named = number_named(number.kind, name).meaning;
   const Meaning& is = number.meaning;
   SCOPED_TRACE(name);
-  EXPECT_EQ(stable_name(plain(is.quantity)), std::string(stable_name(plain(named.quantity))));
+  // "FINALIZE: Input Fill": its unit stands in a column of its own.
+  if (!name.starts_with("FINALIZE: ")) {
+    EXPECT_EQ(stable_name(plain(is.quantity)), std::string(stable_name(plain(named.quantity))));
+  }
   EXPECT_EQ(is_traffic(is.role) ? is.role : NumberRole::none,
             is_traffic(named.role) ? named.role : NumberRole::none);
   const bool no_setting = name != "stats level" && name != "physical core";
