@@ -44,7 +44,8 @@ std::string WritingCommand::text() const {
 
 const std::string& WritingCommand::program() const {
   if (is_of_models) return cli::npuscope_model_program();
-  return words[0] == "fleet" ? cli::npuscope_fleet_program() : cli::npuscope_program();
+  const bool is_of_fleet = words[0] == "fleet" || words[0] == "completion";
+  return is_of_fleet ? cli::npuscope_fleet_program() : cli::npuscope_program();
 }
 
 const std::vector<WritingCommand>& writing_commands() {
