@@ -31,6 +31,7 @@ TEST_F(HandOver, HelpOfFleetIsThatOfTheProgramThatHasIt) {
   const Outcome help = run_npuscope({"fleet", "--help"});
   EXPECT_EQ(help.status, 0) << help.errors;
   EXPECT_THAT(help.output, HasSubstr("outliers"));
+  EXPECT_EQ(run_npuscope({"help", "fleet"}).output, help.output);
   const Outcome all = run_npuscope({"--help"});
   EXPECT_THAT(all.output, HasSubstr("fleet"));
 }

@@ -23,6 +23,7 @@ bool needs_store(int argc, char** argv) {
   if (argc < 2) return false;
   const std::string_view command = argv[1];
   if (command == "fleet") return true;
+  if (command == "help") return argc > 2 && std::string_view(argv[2]) == "fleet";
   return command == "report" &&
          std::any_of(argv + 2, argv + argc, [](const char* word) { return fleet::is_store(word); });
 }
@@ -38,11 +39,12 @@ ExitStatus lacks_program(const std::string& command) {
 }  // namespace
 
 std::optional<ExitStatus> hand_over_to_fleet(int argc, char** argv) {
-  const bool may_stay = argc > 1 && std::string_view(argv[1]) == "completion";
-  if (!may_stay && !needs_store(argc, argv)) return std::nullopt;
+  const std::string command = argc > 1 ? argv[1] : "";
+  const bool may_stay = command == "completion" || command == "help";
+  if (command != "completion" && !needs_store(argc, argv)) return std::nullopt;
   ::execvp(path_of_other(argv[0]).c_str(), argv);
   if (may_stay) return std::nullopt;
-  return lacks_program(argv[1]);
+  return lacks_program(command);
 }
 
 void add_fleet_command(Command& program) {
