@@ -16,8 +16,8 @@ struct WritingCommand {
   bool is_of_models = false;       // of npuscope-model
 
   std::string text() const;  // "npuscope convert trace.json -o out/run.db"
-  // Path of the program that does it: npuscope-fleet itself where npuscope would only start it. Calls are made to fail in
-  // one process.
+  // Path of the program that does it: npuscope-fleet itself where npuscope would only start it.
+  // Calls are made to fail in one process.
   const std::string& program() const;
 };
 

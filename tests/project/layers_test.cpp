@@ -59,8 +59,7 @@ const std::map<std::string, std::set<std::string>> may_use{
      {"base", "profile", "formats/qaic", "formats/sigmastar", "formats/snapshot", "formats",
       "analysis", "npu/graph", "npu/target", "npu/nsp/compile", "npu/nsp/simulate", "npu/ipu",
       "npu/torq", "npu/models", "query", "fleet/place", "report", "jobs"}},
-    {"cli/fleet",
-     {"base", "fleet", "fleet/place", "report", "report/fleet", "jobs/fleet", "cli"}},
+    {"cli/fleet", {"base", "fleet", "fleet/place", "report", "report/fleet", "jobs/fleet", "cli"}},
 };
 
 // The layer of "formats/qaic/qpc.hpp": the innermost folder that is one.
