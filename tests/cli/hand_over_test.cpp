@@ -50,6 +50,13 @@ TEST_F(HandOver, WithoutThatProgramFleetIsASentenceAndTheRestRuns) {
   EXPECT_THAT(completion.output, HasSubstr("fleet"));
 }
 
+TEST_F(HandOver, AProgramThatCannotBeStartedIsSaidToBeThere) {
+  fs::create_directory(folder_ / "npuscope-fleet");
+  const Outcome fleet = run_program_at(alone_, {"fleet", "ls", store_});
+  EXPECT_EQ(fleet.status, 3);
+  EXPECT_THAT(fleet.errors, HasSubstr("cannot be started: Permission denied (" + folder_.string()));
+}
+
 TEST_F(HandOver, AReportOfAStoreNeedsItAndOneOfAProfileDoesNot) {
   const std::string example = NPUSCOPE_SOURCE_DIR "/examples/qnn_htp";
   ASSERT_EQ(run_npuscope({"fleet", "add", store_, example}).status, 0);

@@ -1,6 +1,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include "cli/fleet_part.hpp"
@@ -28,11 +30,14 @@ bool needs_store(int argc, char** argv) {
          std::any_of(argv + 2, argv + argc, [](const char* word) { return fleet::is_store(word); });
 }
 
-ExitStatus lacks_program(const std::string& command) {
+ExitStatus cannot_start(const std::string& command, const std::string& path, int error) {
+  const std::string why = error == ENOENT
+                              ? "is not next to npuscope"
+                              : "cannot be started: " + std::string(std::strerror(error));
   return report(Error{ErrorKind::input,
-                      command + ": " + other_program +
-                          ", the program of this command, is not next to npuscope; install the "
-                          "package again, or build it with ./dev build release " +
+                      command + ": " + other_program + ", the program of this command, " + why +
+                          (error == ENOENT ? "" : " (" + path + ")") +
+                          "; install the package again, or build it with ./dev build release " +
                           other_program});
 }
 
@@ -42,9 +47,11 @@ std::optional<ExitStatus> hand_over_to_fleet(int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "";
   const bool may_stay = command == "completion" || command == "help";
   if (command != "completion" && !needs_store(argc, argv)) return std::nullopt;
-  ::execvp(path_of_other(argv[0]).c_str(), argv);
+  const std::string path = path_of_other(argv[0]);
+  ::execvp(path.c_str(), argv);
+  const int error = errno;
   if (may_stay) return std::nullopt;
-  return lacks_program(command);
+  return cannot_start(command, path, error);
 }
 
 void add_fleet_command(Command& program) {
