@@ -8,6 +8,7 @@
 #include "cli/environment.hpp"
 #include "cli/github_job.hpp"
 #include "npuscope/base/files.hpp"
+#include "report/compare/compared_runs.hpp"
 #include "report/compare/diff_github.hpp"
 #include "report/compare/gate_text.hpp"
 

@@ -11,7 +11,7 @@ namespace npuscope::npu::models {
 namespace {
 
 // The newest that ONNX 1.12, the library of the Debian release, checks.
-constexpr std::int64_t ir_version = 8;
+constexpr std::int64_t newest_ir_version = 8;
 constexpr std::int64_t opset = 17;
 
 // Of onnx.proto. Fields are written in ascending order, as protobuf's own writer does.
@@ -259,7 +259,7 @@ Result<GeneratedModel> OnnxBuilder::finish(const std::string& description) {
     opsets.out.add_string(OpsetField::domain, "");
     opsets.out.add_int64(OpsetField::version, opset);
     protozero::pbf_writer model(generated.bytes);
-    model.add_int64(ModelField::ir_version, ir_version);
+    model.add_int64(ModelField::ir_version, newest_ir_version);
     model.add_string(ModelField::producer_name, "npuscope");
     model.add_string(ModelField::doc_string, description);
     model.add_message(ModelField::graph, graph);

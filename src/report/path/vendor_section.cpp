@@ -8,6 +8,7 @@
 #include "analysis/path/vendor_path.hpp"
 #include "base/sort_rows.hpp"
 #include "base/text.hpp"
+#include "npuscope/profile/unit_path.hpp"
 
 namespace npuscope::report {
 namespace {
