@@ -66,15 +66,19 @@ class CallReader {
     Call call;
     call.count = outer->values.count > 1 ? outer->values.count - 1 : 1;
     call.warm = !is_cold(outer->values.count);
+    call.origin = outer->origin;
+    call.starts_on_device = layers.front().place == CallLayerName::Place::device;
+    call.is_mean = layers.front().statistic == Statistic::mean;
     for (const CallLayerName& layer : layers) {
       if (layer.form != Form::number) continue;
       const NumberRow* row = number_of(layer);
       if (row == nullptr || row->values.count != outer->values.count) continue;
-      if (layer.place == CallLayerName::Place::device) call.device = call.layers.size();
+      if (layer.place == CallLayerName::Place::device && !call.starts_on_device)
+        call.device = call.layers.size();
       std::string name(profile_.text(row->what));
       if (!add(call, std::move(name), seconds_of(*row))) return std::nullopt;
     }
-    if (call.layers.size() < 2 || call.device == 0) return std::nullopt;
+    if (call.layers.empty()) return std::nullopt;
     for (const CallLayerName& layer : layers) {
       if (layer.form == Form::phase) add_phase(call, layer.phase, outer->values.count);
     }

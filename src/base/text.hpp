@@ -24,6 +24,12 @@ constexpr std::string_view without_byte_order_mark(std::string_view text) {
 
 // Bytes that are not UTF-8 and characters that steer a terminal or reorder text become \xNN.
 std::string printable(std::string_view text);
+// Without blanks, tabs and carriage returns at both ends.
+inline std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r");
+  if (first == text.npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
 
 // Bytes that are not UTF-8 become U+FFFD.
 std::string valid_utf8(std::string_view text);

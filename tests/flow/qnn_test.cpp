@@ -351,7 +351,7 @@ void expect_whole(const QnnFlow& flow) {
   for (const Check& check : flow.profile().checks) {
     EXPECT_EQ(check.outcome, Check::Outcome::passed) << check.name << ": " << check.detail;
   }
-  EXPECT_EQ(flow.profile().checks.size(), 15u);
+  EXPECT_EQ(flow.profile().checks.size(), 16u);
   for (const Note& note : flow.profile().notes) {
     EXPECT_EQ(note.severity, Severity::info) << note.message;
   }

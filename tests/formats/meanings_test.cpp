@@ -40,8 +40,8 @@ void expect_as_named(const Profile& profile, const Number& number) {
   const Meaning named = number_named(number.kind, name).meaning;
   const Meaning& is = number.meaning;
   SCOPED_TRACE(name);
-  // "FINALIZE: Input Fill": its unit stands in a column of its own.
-  if (!name.starts_with("FINALIZE: ")) {
+  // "estimate: Input Fill": its unit stands in a column of its own.
+  if (!name.starts_with("estimate: ")) {
     EXPECT_EQ(stable_name(plain(is.quantity)), std::string(stable_name(plain(named.quantity))));
   }
   EXPECT_EQ(is_traffic(is.role) ? is.role : NumberRole::none,

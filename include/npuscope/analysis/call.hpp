@@ -25,15 +25,20 @@ struct CallLayer {
 };
 
 struct Call {
-  std::vector<CallLayer> layers;  // outermost first; two or more
-  std::size_t device = 0;         // index of the first layer that is the device's own
+  std::vector<CallLayer> layers;  // outermost first; at least one
+  std::size_t device = 0;         // index of the first layer that is the device's own; 0: unknown
   std::uint64_t count = 0;        // calls that the medians are of, or 1: a mean of the file's own
   bool warm = false;              // the first is left out, or the file says that it is not cold
+  bool is_mean = false;           // of the file's own, of all calls
+  bool starts_on_device = false;  // the host's part of it is unknown
   std::optional<double> graph_ticks = {};  // of the base clock, of the innermost layer when warm
   std::optional<double> graph_hertz = {};  // of the base clock during it
+  // Simulated: the host stood in for the device.
+  Origin origin = Origin::measured;
 
   double seconds() const { return layers.front().seconds; }
-  double device_seconds() const { return layers[device].seconds; }
+  bool has_device() const { return device > 0; }
+  double device_seconds() const { return layers[device].seconds; }  // the whole where unknown
 };
 
 // None where no file has both views, or where calls queue for one another: their round trips are

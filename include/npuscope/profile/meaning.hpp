@@ -49,9 +49,11 @@ enum class NumberRole : std::uint8_t {
   // Time and use
   dominant_path,
   graph_wall,
-  graph_execute,  // the same in whole microseconds
-  node_cycles,    // of a node of the model, by inference
-  utilization,    // of a unit, as the file states it; so are the next four
+  graph_execute,         // the same in whole microseconds
+  dsp_execute,           // with what the accelerator does around it
+  kernel_dominant_path,  // of all ops of one kernel; the number's name says which
+  node_cycles,           // of a node of the model, by inference
+  utilization,           // of a unit, as the file states it; so are the next four
   utilization_with_waits,
   active_share,
   busy,
@@ -70,6 +72,7 @@ enum class NumberRole : std::uint8_t {
   inference,
   stats_batch_size,
   // The layers of one call, from the application down to the device
+  all_graphs_execute,  // of an inference that several graphs make up, in order
   qnn_execute,
   rpc_execute,
   qnn_accelerator_execute,

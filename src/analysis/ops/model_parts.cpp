@@ -1,6 +1,7 @@
 #include "analysis/ops/model_parts.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 
 #include "base/sort_rows.hpp"
@@ -19,23 +20,66 @@ Op op_of(const Profile& profile, const OpRow& row) {
   return op;
 }
 
+// A compiler counts an activation's node for the convolution that it fused before it, which then
+// has 0: without kernels nothing tells which part of the work is whose.
+class FusedNodes {
+ public:
+  FusedNodes(const Rules& rules, const Profile& profile, const OpTable& ops) {
+    if (profile.spans.size() > 0) return;
+    const auto part_of = [&](const OpRow& row) -> std::string {
+      const RuledOp ruled_op = ruled(profile, op_of(profile, row));
+      const std::uint32_t rule = rules.of({&ruled_op, 1}).front();
+      return rule < rules.size() ? rules.part(rule) : std::string();
+    };
+    std::map<std::uint32_t, const OpRow*> by_place;
+    for (const OpRow& row : ops.rows) {
+      if (index_of(row.first_op) < profile.ops.size()) by_place[index_of(row.first_op)] = &row;
+    }
+    std::string fused;
+    for (const auto& [place, row] : by_place) {
+      const auto value = row->values[ops.ranked_by];
+      const std::string part = value ? part_of(*row) : std::string();
+      const bool is_product = part == "convolution" || part == "matmul";
+      if (value == 0.0) {
+        if (is_product) fused = part;
+        continue;
+      }
+      const bool takes_over = part == "activations" || part == "elementwise";
+      if (!fused.empty() && takes_over) parts_[place] = fused + " + " + part;
+      fused.clear();
+    }
+  }
+  // Of the row of that op; null where it is not fused.
+  const std::string* part_of(OpId op) const {
+    const auto found = parts_.find(index_of(op));
+    return found == parts_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  std::map<std::uint32_t, std::string> parts_;
+};
+
 ModelParts parts_by(const Rules& rules, const Profile& profile, const OpTable& ops) {
   const OpColumn& column = ops.columns[ops.ranked_by];
   const double whole = column.whole.value_or(column.total);
   ModelParts by;
+  const FusedNodes fused(rules, profile, ops);
   std::vector<RuledOp> ruled_ops;
   std::vector<double> values;
+  std::vector<OpId> op_ids;
   for (const OpRow& row : ops.rows) {
     const double value = row.values[ops.ranked_by].value_or(0);
     if (index_of(row.first_op) >= profile.ops.size() || !(value > 0)) continue;
     ruled_ops.push_back(ruled(profile, op_of(profile, row)));
     values.push_back(value);
+    op_ids.push_back(row.first_op);
   }
   const std::vector<std::uint32_t> rule_of = rules.of(ruled_ops);
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (rule_of[i] >= rules.size()) continue;
     const double value = values[i];
-    const std::string& name = rules.part(rule_of[i]);
+    const std::string* fused_part = fused.part_of(op_ids[i]);
+    const std::string& name = fused_part ? *fused_part : rules.part(rule_of[i]);
     auto part = std::find_if(by.parts.begin(), by.parts.end(),
                              [&](const ModelPart& each) { return each.name == name; });
     if (part == by.parts.end()) part = by.parts.insert(part, {name});

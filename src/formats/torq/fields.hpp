@@ -15,18 +15,13 @@
 #include <vector>
 
 #include "base/numbers.hpp"
+#include "base/text.hpp"
 #include "profile/line_reader.hpp"
 
 namespace npuscope::torq {
 
 inline constexpr LineLimits table_limits{.longest_line = std::size_t{1} << 20,
                                          .max_bytes = std::uint64_t{64} << 30};
-
-inline std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r");
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 inline std::string_view take_first(std::string_view& rest, char separator = ',') {
   const auto end = rest.find(separator);

@@ -4,6 +4,7 @@
 
 #include "analysis/ops/model_parts.hpp"
 #include "analysis/ops/op_bounds.hpp"
+#include "base/sort_rows.hpp"
 #include "base/text.hpp"
 #include "npuscope/analysis/units.hpp"
 #include "report/document/bars.hpp"
@@ -184,11 +185,45 @@ Section ops_section(const Analysis& analysis, OpTable ops, const FirstPageReques
 // As many columns as fit any page.
 Section first_unit_numbers(const Analysis& analysis) {
   constexpr std::size_t max_columns = 4;
-  Section section = unit_numbers_section(analysis, max_ops);
+  const std::size_t rows = analysis.profile().ops.empty() ? max_ops : 2;
+  Section section = unit_numbers_section(analysis, rows);
   section.remarks.clear();
   if (section.table.fields.size() <= max_columns) return section;
   section.table.fields.resize(max_columns);
   for (auto& row : section.table.rows) row.resize(max_columns);
+  return section;
+}
+
+// Of a summary without a timeline: what the file says of its kernels.
+Section kernels_section(const Analysis& analysis) {
+  const Profile& profile = analysis.profile();
+  constexpr std::size_t max_kernels = 3;
+  Section section{.key = "kernels", .title = "KERNELS, by dominant path, as the file has them"};
+  double whole = 0;
+  std::vector<const NumberRow*> rows;
+  for (const NumberRow& row : analysis.numbers()) {
+    if (row.meaning.role == NumberRole::busy && row.subject == Measure::Subject::profile) {
+      whole = row.values.first;
+    }
+    if (row.meaning.role == NumberRole::kernel_dominant_path) rows.push_back(&row);
+  }
+  if (rows.empty() || profile.spans.size() > 0) return {};
+  sort_rows(rows.begin(), rows.end(), [](const NumberRow* a, const NumberRow* b) {
+    return a->values.first > b->values.first;
+  });
+  section.table.row_count = rows.size();
+  rows.resize(std::min(rows.size(), max_kernels));
+  section.table.fields = {{"", "kernel"},
+                          {"", " ", Format::bar, false},
+                          {"", "share", Format::share, true, true},
+                          {"", "dominant path", Format::ticks}};
+  section.table.fields.back().clock = rows.front()->clock;
+  for (const NumberRow* row : rows) {
+    Value share;
+    if (whole > 0) share = row->values.first / whole;
+    section.table.rows.push_back(
+        {std::string(profile.text(row->what)), share, share, row->values.first});
+  }
   return section;
 }
 
@@ -237,7 +272,9 @@ Document first_page(const Analysis& analysis, const FirstPageRequest& request) {
   add(where_section(analysis, request));
   add(first_findings_section(analysis, request.leaves_out_rows, request.peaks));
   add(ops_section(analysis, std::move(ops), request));
-  if (profile.ops.empty()) add(first_unit_numbers(analysis));
+  add(kernels_section(analysis));
+  const bool has_timeline = analysis.coarse().wall > 0;
+  if (profile.ops.empty() || !has_timeline) add(first_unit_numbers(analysis));
   if (profile.ops.empty()) add(counters_section(profile, max_ops));
   add(next_section(analysis, request));
   fit(document, request.width);
@@ -249,6 +286,7 @@ Document profiles_document(const std::vector<const Analysis*>& all) {
   Section section{.key = "profiles", .title = fmt::format("PROFILES ({})", all.size())};
   section.table.fields = {{"", "profile"},
                           {"", "format"},
+                          {"", "graph", Format::name, true, true},
                           {"", "warm", Format::seconds, true, true},
                           {"", "cold", Format::seconds, true, true},
                           {"", "time", Format::seconds, true, true},
@@ -259,7 +297,9 @@ Document profiles_document(const std::vector<const Analysis*>& all) {
     const LatencyOfCall latency = latency_of(*analysis);
     const LatencyRow row = latency.rows.empty() ? LatencyRow{} : latency.rows.front();
     const std::string notes = warnings_text(profile);
-    section.table.rows.push_back({files_text(profile), profile.provenance.format, row.warm_seconds,
+    const std::string& graph = profile.provenance.graph;
+    section.table.rows.push_back({files_text(profile), profile.provenance.format,
+                                  graph.empty() ? Value() : Value(graph), row.warm_seconds,
                                   row.cold_seconds, row.seconds, profile.ops.size(),
                                   notes.empty() ? Value() : Value(notes)});
   }

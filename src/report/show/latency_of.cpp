@@ -22,18 +22,44 @@ std::optional<double> first_of(const Analysis& analysis, const std::string& name
   return std::nullopt;
 }
 
+// Of an inference that several graphs make up, of which the profile is one.
+void add_all_graphs(const Analysis& analysis, LatencyOfCall& latency) {
+  const Profile& profile = analysis.profile();
+  for (const NumberRow& row : analysis.numbers()) {
+    if (row.meaning.role != NumberRole::all_graphs_execute || row.values.count == 0) continue;
+    const double hertz = profile.clocks[index_of(row.clock)].rate.value;
+    LatencyRow sum{"all graphs", std::string(profile.text(row.what)), {}, {}, {}};
+    sum.cold_seconds = row.values.first / hertz;
+    sum.is_of_more = true;
+    if (row.values.count > 1) sum.warm_seconds = row.values.median_of_rest / hertz;
+    latency.rows.push_back(std::move(sum));
+  }
+}
+
 void add_call(const Analysis& analysis, const Call& call, LatencyOfCall& latency) {
   const auto add = [&](const char* what, const CallLayer& layer) {
     LatencyRow row{what, layer.name, {}, {}, {}};
-    (call.warm ? row.warm_seconds : row.cold_seconds) = layer.seconds;
-    if (call.warm) row.cold_seconds = first_of(analysis, layer.name);
+    (!call.warm ? row.cold_seconds : call.is_mean ? row.seconds : row.warm_seconds) = layer.seconds;
+    if (call.warm && !call.is_mean) row.cold_seconds = first_of(analysis, layer.name);
     latency.rows.push_back(std::move(row));
   };
-  add("call", call.layers.front());
-  if (call.device > 0) add("on the NPU", call.layers[call.device]);
-  if (call.layers.size() > call.device + 1) add("graph", call.layers.back());
+  latency.origin = call.origin;
+  add(call.starts_on_device ? "on the NPU" : "call", call.layers.front());
+  if (call.starts_on_device && call.layers.size() > 1) add("graph", call.layers.back());
+  if (call.has_device()) {
+    add(call.origin == Origin::simulated ? "emulated NPU" : "on the NPU", call.layers[call.device]);
+    if (call.layers.size() > call.device + 1) add("graph", call.layers.back());
+    latency.outside = 1 - call.device_seconds() / call.seconds();
+  }
   latency.warm_count = call.warm ? call.count : 0;
-  if (call.device > 0) latency.outside = 1 - call.device_seconds() / call.seconds();
+  add_all_graphs(analysis, latency);
+  for (const NumberRow& row : analysis.numbers()) {
+    const bool is_stated = row.subject == Measure::Subject::profile &&
+                           row.meaning.role == NumberRole::run_rate && row.values.count == 1;
+    // Of what the page's own times are of.
+    if (is_stated && (call.starts_on_device || call.is_mean))
+      latency.stated_rate = row.values.first;
+  }
 }
 
 void add_inferences(const Analysis& analysis, LatencyOfCall& latency) {

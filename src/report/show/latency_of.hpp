@@ -21,12 +21,15 @@ struct LatencyRow {
   std::optional<double> warm_seconds, cold_seconds;
   // Neither: the files do not say which of the two it is, or the median of several is of both.
   std::optional<double> seconds;
+  bool is_of_more = false;  // than the call: a sum over several graphs
 };
 
 struct LatencyOfCall {
   std::vector<LatencyRow> rows;   // outermost first; empty: not known
   std::uint64_t warm_count = 0;   // that the warm medians are of
   std::optional<double> outside;  // part of the call that the NPU does not have
+  Origin origin = Origin::measured;
+  std::optional<double> stated_rate;  // inferences a second, as the file has it
 
   const LatencyRow* first() const { return rows.empty() ? nullptr : &rows.front(); }
 };

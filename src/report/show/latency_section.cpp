@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "profile/names.hpp"
 #include "report/document/quantity.hpp"
 #include "report/show/show_sections.hpp"
 
@@ -14,11 +15,15 @@ Section latency_section(const LatencyOfCall& latency) {
     section.title += fmt::format(", median of {}{}", latency.warm_count,
                                  whole->cold_seconds ? " after the first" : "");
   }
-  section.facts = {{{"warm_median_seconds"}, whole->warm_seconds},
+  if (latency.origin == Origin::simulated) section.title += ", simulated on the host";
+  section.facts = {{{"origin"}, stable_name(latency.origin)},
+                   {{"warm_median_seconds"}, whole->warm_seconds},
                    {{"cold_seconds"}, whole->cold_seconds},
                    {{"seconds"}, whole->seconds},
                    {{"warm_count"}, latency.warm_count},
-                   {{"share_outside_npu"}, latency.outside}};
+                   {{"share_outside_npu"}, latency.outside},
+                   {{"stated_inferences_per_second", "in the file, inferences/s", Format::number},
+                    latency.stated_rate ? Value(*latency.stated_rate) : Value()}};
   section.table.fields = {{"part", "part"},
                           {"warm_median_seconds", "warm", Format::seconds, true, true},
                           {"cold_seconds", "cold", Format::seconds, true, true},
@@ -31,7 +36,9 @@ Section latency_section(const LatencyOfCall& latency) {
   };
   for (const LatencyRow& row : latency.rows) {
     Value bar, note;
-    if (latency.outside && &row == whole) {
+    if (row.is_of_more) {
+      note = "of one inference, in order";
+    } else if (latency.outside && &row == whole) {
       bar = *latency.outside;
       note = percent_text(*latency.outside, 1) + " outside the NPU";
     } else if (latency.outside) {

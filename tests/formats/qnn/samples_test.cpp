@@ -41,7 +41,7 @@ TEST_F(QnnSamples, Chain8ObeysEveryIdentity) {
   const Profile profile = read_one(set);
   EXPECT_EQ(test::outcomes(profile, Check::Outcome::failed), "");
   EXPECT_EQ(test::outcomes(profile, Check::Outcome::impossible), "");
-  EXPECT_EQ(profile.checks.size(), 15u);
+  EXPECT_EQ(profile.checks.size(), 16u);
 }
 
 TEST_F(QnnSamples, Chain8HasItsHeadlineNumbers) {

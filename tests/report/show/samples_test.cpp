@@ -24,8 +24,7 @@ struct Sample {
 
 const Sample samples[] = {
     {"chain8", "data/qnn/chain8"},
-    {"qhas_resnet50", "data/qnn/winml-cli/qhas_resnet50.json",
-     "the file says of its ops 35 % of the run's dominant path"},
+    {"qhas_resnet50", "data/qnn/winml-cli/qhas_resnet50.json"},
     {"optrace_resnet50", "data/qnn/winml-cli/optrace_resnet50.csv"},
     {"bert_summary", "data/qaic/bert-base-cased_b8_2core.opstats.summary.txt"},
     {"bert_latency", "data/qaic/bert-base-cased_b8_2core.latency.txt"},

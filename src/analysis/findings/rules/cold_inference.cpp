@@ -66,12 +66,22 @@ void compare_phases(FindingContext& context, Finding& finding) {
                                             work->hertz.median_of_rest, source, name));
 }
 
+// Without a timeline, times of ops by inference: of others than the first too.
+bool has_ops_of_others(const Profile& profile) {
+  if (profile.spans.size() > 0) return false;
+  return std::ranges::any_of(profile.measures, [](const Measure& measure) {
+    return measure.subject == Measure::Subject::op && measure.instance != every_instance &&
+           measure.instance > 0;
+  });
+}
+
 RuleOutcome apply(FindingContext& context) {
   using Temperature = Provenance::Temperature;
   const Profile& profile = context.profile();
   const Temperature temperature = profile.provenance.temperature;
   const bool ops_are_cold =
-      temperature == Temperature::cold || temperature == Temperature::cold_then_warm;
+      !has_ops_of_others(profile) &&
+      (temperature == Temperature::cold || temperature == Temperature::cold_then_warm);
   const Spread& walls = context.analysis().coarse().inferences;
   Finding finding;
   compare_phases(context, finding);

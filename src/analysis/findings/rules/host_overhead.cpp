@@ -44,6 +44,7 @@ bool is_copy(const OpRow& row) {
 }
 
 RuleOutcome of_call(const Call& call) {
+  if (!call.has_device()) return Missing{"what the device takes of a call"};
   const double beyond = call.seconds() - call.device_seconds();
   const double share = beyond / call.seconds();
   if (share < min_share) return DoesNotApply{};

@@ -162,11 +162,14 @@ void put_provenance(Assembly& assembly, const ArtifactSet& set) {
   if (viewer != nullptr) add_version("backend", viewer->version);
   if (run != nullptr) provenance.graph = run->graph;
   if (provenance.graph.empty() && qhas != nullptr) provenance.graph = qhas->model_id;
-  provenance.device = "HTP";
+  if (provenance.graph.empty() && viewer != nullptr) provenance.graph = viewer->graph;
+  if (provenance.device.empty()) provenance.device = "HTP";
   provenance.format = set.artifacts.size() == 1 ? std::string(name_of(set.artifacts.front().kind))
                                                 : std::string("QNN HTP optrace set");
   if (trace != nullptr || qhas != nullptr || run != nullptr) provenance.instrumentation = "optrace";
-  if (trace != nullptr || qhas != nullptr) provenance.inferences = 1;
+  const bool is_estimate = qhas != nullptr && qhas->is_estimate();
+  if (is_estimate && trace == nullptr) provenance.instrumentation = "host estimate";
+  if (trace != nullptr || (qhas != nullptr && !is_estimate)) provenance.inferences = 1;
   if (run != nullptr) provenance.inferences = run->inferences;
   if (viewer != nullptr) provenance.inferences = std::max(provenance.inferences, viewer->executes);
   provenance.temperature = temperature_of(provenance);

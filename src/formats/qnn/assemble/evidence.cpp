@@ -85,6 +85,7 @@ void gather(Evidence& evidence, const Qhas& qhas) {
 }
 
 void gather(Evidence& evidence, const ViewerOutput& output) {
+  if (output.has_graph_name) evidence.graph = output.graph;
   for (const ViewerEvent& event : output.events) {
     if (!event.value || event.execute == ViewerEvent::outside) continue;
     if (event.node && event.execute == 0 && event.label == event.node_name) {

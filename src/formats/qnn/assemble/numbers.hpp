@@ -22,10 +22,17 @@ inline constexpr NamedNumber htp_ops{"HTP ops", NumberQuantity::count};
 
 // of the run, or of a core where there are several
 inline constexpr NamedNumber graph_wall{"graph wall", MeasureKind::wall, NumberRole::graph_wall};
-inline constexpr NamedNumber dsp_execute{"QNN DSP Execute, rounded down", MeasureKind::wall};
+inline constexpr NamedNumber dsp_execute{"QNN DSP Execute, rounded down", MeasureKind::wall,
+                                         NumberRole::dsp_execute};
+inline constexpr NamedNumber stated_rate{"inferences per second", NumberQuantity::rate,
+                                         NumberRole::run_rate};
+inline constexpr NamedNumber kernel_dominant_path{"dominant path", MeasureKind::dominant_path,
+                                                  NumberRole::kernel_dominant_path};
 inline constexpr NamedNumber graph_execute{"Graph Execute, rounded down", MeasureKind::wall,
                                            NumberRole::graph_execute};
 inline constexpr NamedNumber dispatch{"QNN (execute) beyond QNN DSP Execute", MeasureKind::wall};
+inline constexpr NamedNumber all_graphs{"QNN (execute) time, all graphs", MeasureKind::wall,
+                                        NumberRole::all_graphs_execute};
 inline constexpr NamedNumber all_lanes{"cycles of all lanes", MeasureKind::work};
 inline constexpr NamedNumber busiest_lane{"busiest lane", MeasureKind::domain};
 inline constexpr NamedNumber any_lane_busy{"cycles with any lane busy", MeasureKind::active,

@@ -17,6 +17,7 @@ class QhasPutter {
       : assembly_(assembly), profile_(assembly.profile), qhas_(qhas) {}
 
   void put() {
+    note_estimate();
     for (const QhasCore& core : qhas_.cores) put_core(core);
     put_rate();
     if (profile_.spans.size() == 0 && !qhas_.instances.empty()) put_instances();
@@ -35,12 +36,21 @@ class QhasPutter {
     return std::uint32_t(std::clamp<std::int64_t>(core, 0, std::int64_t(max_cores) - 1));
   }
 
+  void note_estimate() {
+    if (!qhas_.is_estimate()) return;
+    origin_ = Origin::estimated;
+    profile_.provenance.device = "HTP, estimated on the host";
+    assembly_.losses.add(Severity::warning, 0,
+                         "time_us is 0: an estimate of the host, not an execution; cycles have no "
+                         "time and no rate");
+  }
+
   // --- totals
 
   void measure(Measure::Subject subject, std::uint32_t id, const NamedNumber& number, ClockId clock,
                std::int64_t value) {
     if (value == missing) return;
-    profile_.add_measure(subject, id, number, Origin::measured, clock, double(value));
+    profile_.add_measure(subject, id, number, origin_, clock, double(value));
   }
 
   void put_traffic(Measure::Subject subject, std::uint32_t id, const Traffic& traffic) {
@@ -55,11 +65,16 @@ class QhasPutter {
     const auto subject = only ? Measure::Subject::profile : Measure::Subject::unit;
     const std::uint32_t id = only ? 0 : index_of(unit);
     measure(subject, id, number::graph_wall, assembly_.cycles, core.timeline_cycles);
-    if (core.time_us != missing) {
+    // 0 is of what never executed.
+    if (core.time_us != missing && core.time_us > 0) {
       measure(subject, id, number::dsp_execute, assembly_.microseconds(), core.time_us);
     }
-    if (core.graph_execute_us != missing) {
+    if (core.graph_execute_us != missing && core.graph_execute_us > 0) {
       measure(subject, id, number::graph_execute, assembly_.microseconds(), core.graph_execute_us);
+    }
+    if (std::isfinite(core.inferences_per_second) && core.inferences_per_second > 0) {
+      profile_.add_measure(subject, id, number::stated_rate, origin_, {},
+                           core.inferences_per_second);
     }
     put_busy(core, subject, id);
     measure(subject, id, number::peak_vtcm, {}, core.peak_vtcm_alloc);
@@ -116,7 +131,7 @@ class QhasPutter {
     const auto subject = Measure::Subject::unit;
     measure(subject, index_of(unit), number::lane_busy, assembly_.cycles, resource.cycles_used);
     if (std::isfinite(resource.utilization)) {
-      profile_.add_measure(subject, index_of(unit), number::lane_utilization, Origin::measured, {},
+      profile_.add_measure(subject, index_of(unit), number::lane_utilization, origin_, {},
                            resource.utilization);
     }
     measure(subject, index_of(unit), number::lane_extent, assembly_.cycles,
@@ -324,8 +339,89 @@ class QhasPutter {
       measure(subject, id, number::htp_ops, {}, node.parts);
       put_traffic(subject, id, node.traffic);
     }
+    put_unlisted();
     put_types("QNN op type", qhas_.qnn_types);
     put_types("HTP op type", qhas_.htp_types);
+  }
+
+  // The table of nodes holds the first ten by default, the totals are of all: what is left of a
+  // type, and of all types, is an op too, so that ops add up to what the file states.
+  void put_unlisted() {
+    SumOfParts of_types;
+    for (const QhasSum& type : qhas_.qnn_types) {
+      SumOfParts rest(type);
+      of_types.add(rest);
+      bool is_listed = false;
+      for (const QhasSum& node : qhas_.qnn_nodes) {
+        if (node.op_type != type.op) continue;
+        is_listed = true;
+        rest.subtract(SumOfParts(node));
+      }
+      put_rest(fmt::format("{}{} nodes", is_listed ? "other " : "", text(type.op)), copy(type.op),
+               rest);
+    }
+    const QhasCore* core = qhas_.cores.size() == 1 ? &qhas_.cores.front() : nullptr;
+    const bool lacks_types = core != nullptr && core->unique_qnn_ops != missing &&
+                             core->unique_qnn_ops > std::int64_t(qhas_.qnn_types.size());
+    if (!lacks_types || qhas_.qnn_types.empty()) return;
+    SumOfParts rest;
+    for (const QhasResource& resource : core->resources) {
+      rest.cycles = saturating_add(rest.cycles, std::max<std::int64_t>(resource.cycles_used, 0));
+    }
+    if (core->timeline_cycles != missing && std::isfinite(core->percent_idle)) {
+      const double busy = double(core->timeline_cycles) * (1 - core->percent_idle / 100);
+      rest.dominant_path = std::llround(std::clamp(busy, 0.0, 9e18));
+    }
+    rest.traffic = core->traffic;
+    rest.parts = core->htp_nodes;
+    rest.subtract(of_types);
+    put_rest("nodes of other types", StringId::empty, rest);
+  }
+
+  struct SumOfParts {
+    std::int64_t cycles = 0, dominant_path = 0, parts = 0;
+    Traffic traffic;
+
+    SumOfParts() { traffic.bytes.fill(0); }
+    explicit SumOfParts(const QhasSum& sum) : cycles(known(sum.cycles)), parts(known(sum.parts)) {
+      for (const std::int64_t path : sum.dominant_path) {
+        dominant_path = saturating_add(dominant_path, known(path));
+      }
+      for (std::size_t i = 0; i < Traffic::kinds; ++i)
+        traffic.bytes[i] = known(sum.traffic.bytes[i]);
+    }
+    static std::int64_t known(std::int64_t value) { return value == missing ? 0 : value; }
+    void add(const SumOfParts& other) { combine(other, 1); }
+    void subtract(const SumOfParts& other) { combine(other, -1); }
+    void combine(const SumOfParts& other, std::int64_t sign) {
+      const auto by = [&](std::int64_t& value, std::int64_t change) {
+        value = saturating_add(known(value), sign * known(change));
+      };
+      by(cycles, other.cycles);
+      by(dominant_path, other.dominant_path);
+      by(parts, other.parts);
+      for (std::size_t i = 0; i < Traffic::kinds; ++i) by(traffic.bytes[i], other.traffic.bytes[i]);
+    }
+  };
+
+  void put_rest(const std::string& name, StringId type, const SumOfParts& rest) {
+    if (rest.cycles <= 0) return;
+    Op op;
+    op.name = op.node = assembly_.intern(name);
+    op.node_kind = type;
+    op.position = std::uint32_t(profile_.ops.size());
+    const auto id = std::uint32_t(profile_.ops.size());
+    profile_.ops.push_back(op);
+    const auto add = [&](const NamedNumber& number, ClockId clock, std::int64_t value) {
+      if (value < 0) return;
+      profile_.add_measure(Measure::Subject::op, id, number, origin_, clock, double(value));
+    };
+    add(number::cycles, assembly_.cycles, rest.cycles);
+    add(number::dominant_path, assembly_.cycles, rest.dominant_path);
+    add(number::htp_ops, {}, rest.parts);
+    for (std::size_t i = 0; i < Traffic::kinds; ++i) {
+      add(number::traffic[i], {}, rest.traffic.bytes[i]);
+    }
   }
 
   void put_types(std::string_view table, const std::vector<QhasSum>& types) {
@@ -334,7 +430,10 @@ class QhasPutter {
       const std::string prefix = fmt::format("{} {}: ", table, text(type.op));
       measure(subject, 0, number::cycles.called(prefix + "cycles"), assembly_.cycles, type.cycles);
       for (const std::int64_t path : type.dominant_path) {
-        measure(subject, 0, number::dominant_path.called(prefix + "dominant path"),
+        const std::string name = prefix + "dominant path";
+        const bool is_kernel = &types == &qhas_.htp_types;
+        measure(subject, 0,
+                (is_kernel ? number::kernel_dominant_path : number::dominant_path).called(name),
                 assembly_.cycles, path);
       }
     }
@@ -343,6 +442,7 @@ class QhasPutter {
   Assembly& assembly_;
   Profile& profile_;
   const Qhas& qhas_;
+  Origin origin_ = Origin::measured;
   std::vector<const QhasInstance*> instance_of_;  // by span; null: none
   std::vector<bool> linked_;                      // by op that this has made
 };

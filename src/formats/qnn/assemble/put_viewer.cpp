@@ -28,7 +28,9 @@ class ViewerPutter {
       add_units();
     }
     find_nodes();
+    is_emulated_ = is_emulated();
     put_dispatch_overhead();
+    put_sums_of_graphs();
     // Executes are what a profile is read for, and of them the whole call.
     for (const Rank rank : {Rank::call, Rank::execute, Rank::once}) {
       for (const ViewerEvent& event : output_.events) {
@@ -74,9 +76,46 @@ class ViewerPutter {
   }
 
   std::string full_label(const ViewerEvent& event) const {
+    if (event.is_estimated) return fmt::format("estimate: {}", text(event.label));
     return event.section == StringId::empty
                ? std::string(text(event.label))
                : fmt::format("{}: {}", text(event.section), text(event.label));
+  }
+
+  static NamedNumber over_all(NamedNumber number, const ViewerEvent& event, std::string& name) {
+    constexpr std::pair<Statistic, const char*> words[] = {
+        {Statistic::mean, ", mean"}, {Statistic::min, ", min"}, {Statistic::max, ", max"}};
+    for (const auto& [statistic, word] : words) {
+      if (event.statistic != statistic) continue;
+      name = fmt::format("{}{}", number.name, word);
+      return number.over_many(name, statistic);
+    }
+    return number;
+  }
+
+  Origin origin_of(const ViewerEvent& event) const {
+    if (event.is_estimated) return Origin::estimated;
+    return is_emulated_ && event.execute != ViewerEvent::outside ? Origin::simulated
+                                                                 : Origin::measured;
+  }
+
+  // The backend without a device: no thread of the vector units, no call to another processor.
+  bool is_emulated() const {
+    bool without_threads = false;
+    for (const ViewerEvent& event : output_.events) {
+      if (event.execute == ViewerEvent::outside || event.node) continue;
+      const std::string_view label = text(event.label);
+      if (label == "RPC (execute) time") return false;
+      if (label != "Number of HVX threads used") continue;
+      if (event.value != 0) return false;
+      without_threads = true;
+    }
+    return without_threads;
+  }
+
+  // "Mode", "HTP ID": rows above others, which are written as times of 0.
+  static bool is_heading(const ViewerEvent& event) {
+    return event.is_estimated && event.unit == ViewerUnit::microseconds && event.value == 0;
   }
 
   static std::uint32_t instance_of(const ViewerEvent& event) {
@@ -95,6 +134,10 @@ class ViewerPutter {
         {"Number of HVX threads used", NumberRole::hvx_threads}};
     NamedNumber number = number_named(kind, name);
     if (event.unit == ViewerUnit::bytes) number.meaning.quantity = NumberQuantity::bytes;
+    if (event.unit == ViewerUnit::rate) {
+      number.meaning = number::stated_rate.meaning;
+    }
+    if (event.is_estimated) return number;
     const std::string_view label = text(event.label);
     for (const auto& [known, role] : roles) {
       if (event.section == StringId::empty && label == known) number.meaning.role = role;
@@ -110,12 +153,15 @@ class ViewerPutter {
       if (text(event.label) == "Unknown event type") optrace_ = true;  // the trace's own blob
       return;
     }
+    if (is_heading(event)) return;
     const MeasureKind kind = kind_of(event.unit, text(event.label));
     linting_ |= kind == MeasureKind::dominant_path;
-    profile_.add_measure(Measure::Subject::profile, 0, number_of(event, kind, full_label(event)),
-                         Origin::measured,
+    const std::string label = full_label(event);
+    std::string name;
+    profile_.add_measure(Measure::Subject::profile, 0,
+                         over_all(number_of(event, kind, label), event, name), origin_of(event),
                          kind == MeasureKind::count ? ClockId{} : clock_of(event.unit),
-                         double(*event.value), instance_of(event));
+                         double(*event.value) + event.decimals, instance_of(event));
   }
 
   enum class Rank : std::uint8_t { call, execute, once };
@@ -142,6 +188,14 @@ class ViewerPutter {
     }
   }
 
+  void put_sums_of_graphs() {
+    for (std::uint32_t inference = 0; inference < output_.of_all_graphs.size(); ++inference) {
+      profile_.add_measure(Measure::Subject::profile, 0, number::all_graphs, Origin::derived,
+                           assembly_.microseconds(), double(output_.of_all_graphs[inference]),
+                           inference);
+    }
+  }
+
   // Of a summary without instances nodes are ops already.
   void find_nodes() {
     for (std::uint32_t op = 0; op < profile_.ops.size(); ++op) {
@@ -153,6 +207,8 @@ class ViewerPutter {
 
   // Nodes of the QNN graph stand beside the HTP ops of a trace, as ops without spans.
   void put_node(const ViewerEvent& event) {
+    // What is of all executes is of what each of them says.
+    if (event.statistic != Statistic::none && output_.executes > 0) return;
     const std::uint64_t key = std::uint64_t(*event.node) << 32 | std::uint64_t(event.node_name);
     const auto [place, is_new] =
         node_ops_.try_emplace(key, OpId(std::uint32_t(profile_.ops.size())));
@@ -167,9 +223,14 @@ class ViewerPutter {
         added.position = std::uint32_t(profile_.ops.size());
         profile_.ops.push_back(added);
       }
-      profile_.ops[index_of(place->second)].id = *event.node;
+      if (*event.node != ViewerEvent::no_id) {
+        profile_.ops[index_of(place->second)].id = *event.node;
+      }
     }
     Op& op = profile_.ops[index_of(place->second)];
+    if (op.node_kind == StringId::empty && event.sources != StringId::empty) {
+      op.node_kind = assembly_.intern(kinds_in(text(event.sources)));
+    }
     const bool is_node_itself = event.label == event.node_name;
     nodes_ = true;
     linting_ |= !is_node_itself;
@@ -181,9 +242,27 @@ class ViewerPutter {
     const std::string_view name = is_node_itself ? number::node_cycles.name : text(event.label);
     NamedNumber number = number_of(event, kind, name);
     if (is_node_itself) number.meaning.role = number::node_cycles.meaning.role;
-    profile_.add_measure(Measure::Subject::op, index_of(place->second), number, Origin::measured,
+    std::string longer;
+    if (event.statistic != Statistic::mean) number = over_all(number, event, longer);
+    profile_.add_measure(Measure::Subject::op, index_of(place->second), number, origin_of(event),
                          kind == MeasureKind::count ? ClockId{} : clock_of(event.unit),
                          double(*event.value), instance_of(event));
+  }
+
+  // "Conv:conv_a;Relu:relu_a" as "Conv, Relu"; of names alone nothing.
+  static std::string kinds_in(std::string_view sources) {
+    std::string kinds;
+    while (!sources.empty()) {
+      const std::size_t length = std::min(sources.find_first_of(";,"), sources.size());
+      const std::string_view source = sources.substr(0, length);
+      const std::size_t colon = source.find(':');
+      if (colon != source.npos && colon > 0) {
+        if (!kinds.empty()) kinds += ", ";
+        kinds += source.substr(0, colon);
+      }
+      sources.remove_prefix(std::min(length + 1, sources.size()));
+    }
+    return kinds;
   }
 
   // "HVX, HMX, DMA": what a node uses; a node is counted under the scarcest.
@@ -214,6 +293,11 @@ class ViewerPutter {
     return section.starts_with("De-Init") || section.find("DEINIT") != std::string_view::npos;
   }
 
+  // Something that happened once: neither an estimate nor what all executes together were.
+  static bool is_of_run(const ViewerEvent& event) {
+    return !event.is_estimated && event.statistic == Statistic::none;
+  }
+
   // The parts of a section that come below the whole follow one another.
   std::int64_t put_sections(std::int64_t begin, bool deinit) {
     std::int64_t end = begin, next_part = begin;
@@ -221,7 +305,7 @@ class ViewerPutter {
     bool has_whole = false;
     group_.clear();
     for (const ViewerEvent& event : output_.events) {
-      if (event.execute != ViewerEvent::outside || event.node) continue;
+      if (event.execute != ViewerEvent::outside || event.node || !is_of_run(event)) continue;
       if (is_deinit(text(event.section)) != deinit) continue;
       if (section != event.section) {
         put_parents();
@@ -379,6 +463,12 @@ class ViewerPutter {
                                  : optrace_ ? "optrace"
                                  : nodes_   ? "detailed"
                                             : "basic";
+    if (is_emulated_) {
+      provenance.device = "HTP, emulated on the host";
+      assembly_.losses.add(Severity::warning, 0,
+                           "executes were emulated on the host (0 HVX threads, no RPC rows): times "
+                           "and cycles are the emulation's, not the NPU's");
+    }
     if (linting_) {
       assembly_.losses.add(Severity::warning, 0,
                            "linting slows execution down many times: structure, not speed");
@@ -388,7 +478,7 @@ class ViewerPutter {
   Assembly& assembly_;
   Profile& profile_;
   const ViewerOutput& output_;
-  bool linting_ = false, optrace_ = false, nodes_ = false;
+  bool linting_ = false, optrace_ = false, nodes_ = false, is_emulated_ = false;
   UnitId host_ = UnitId::none, accelerator_ = UnitId::none;
   std::unordered_map<std::uint64_t, OpId> node_ops_;  // by OpId and name
   std::unordered_map<StringId, OpId> known_nodes_;

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "base/text.hpp"
 #include "formats/qnn/assemble/assembly.hpp"
 #include "formats/qnn/assemble/evidence.hpp"
 
@@ -75,12 +78,27 @@ class SetReader {
     if (!sessions) return refuse(losses.file(), sessions.error());
     for (std::size_t i = 0; i < sessions->size(); ++i) {
       if (i > 0) losses = CountedNotes(losses.file());
-      if (sessions->size() > 1) {
-        losses.add(Severity::info, 0,
-                   fmt::format("session {} of {} in this file; each is a profile and begins cold",
-                               i + 1, sessions->size()));
-      }
+      add_place_of(*sessions, i, losses);
       keep(Result<ViewerOutput>(std::move((*sessions)[i])), losses);
+    }
+  }
+
+  // Which session of the file an output is of, and which of its graphs.
+  static void add_place_of(const ViewerSessions& sessions, std::size_t place,
+                           CountedNotes& losses) {
+    const auto begins = [](const ViewerOutput& output) { return output.graph_number == 0; };
+    const auto all = std::ranges::count_if(sessions, begins);
+    const ViewerOutput& output = sessions[place];
+    if (all > 1) {
+      const auto number =
+          std::count_if(sessions.begin(), sessions.begin() + std::ptrdiff_t(place) + 1, begins);
+      losses.add(Severity::info, 0,
+                 fmt::format("session {} of {} in this file; each begins cold", number, all));
+    }
+    if (output.graphs > 1) {
+      losses.add(Severity::info, 0,
+                 fmt::format("graph {} of {} in this file: '{}'; each has its own inferences",
+                             output.graph_number + 1, output.graphs, printable(output.graph)));
     }
   }
 

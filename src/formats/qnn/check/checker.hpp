@@ -33,6 +33,7 @@ class Checker {
   void check_counts();
   void check_viewer_cycles();
   void check_viewer_time();
+  void check_node_sums();
   void check_ownership();
   void check_instances();
   void check_traffic();

@@ -37,6 +37,7 @@ std::vector<Check> Checker::run() {
   check_counts();
   check_viewer_cycles();
   check_viewer_time();
+  check_node_sums();
   check_ownership();
   check_instances();
   check_traffic();

@@ -90,4 +90,36 @@ void Checker::check_viewer_time() {
   add(name, passed, detail);
 }
 
+// 16
+void Checker::check_node_sums() {
+  constexpr std::string_view name = "cycles of nodes = of the execute";
+  if (viewer_ == nullptr) return impossible(name, "needs the viewer's text, CSV or JSON");
+  std::vector<std::int64_t> sums(viewer_->executes, 0);
+  std::vector<std::optional<std::int64_t>> wholes(viewer_->executes);
+  bool has_nodes = false;
+  for (const ViewerEvent& event : viewer_->events) {
+    if (event.execute == ViewerEvent::outside || !event.value) continue;
+    const std::string_view label = viewer_->strings[event.label];
+    if (event.node && event.label == event.node_name && event.unit == ViewerUnit::cycles) {
+      has_nodes = true;
+      sums[event.execute] = saturating_add(sums[event.execute], *event.value);
+    } else if (!event.node && (label == "Accelerator (execute) time (cycles)" ||
+                               label == "Accelerator (critical path execute) time (cycles)")) {
+      wholes[event.execute] = *event.value;
+    }
+  }
+  std::size_t known = 0, equal = 0;
+  std::string different;
+  for (std::size_t execute = 0; execute < sums.size(); ++execute) {
+    if (!wholes[execute]) continue;
+    ++known;
+    equal += sums[execute] == *wholes[execute];
+    if (sums[execute] == *wholes[execute] || !different.empty()) continue;
+    different = fmt::format("; execute {}: {} in nodes, {} in all", execute + 1,
+                            signed_thousands(sums[execute]), signed_thousands(*wholes[execute]));
+  }
+  if (!has_nodes || known == 0) return impossible(name, "needs nodes and the execute's cycles");
+  add(name, known == equal, fmt::format("{} of {} executes{}", equal, known, different));
+}
+
 }  // namespace npuscope::qnn

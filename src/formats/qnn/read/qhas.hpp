@@ -2,6 +2,7 @@
 // `missing`; cycles are absolute PCYCLE counts, memory is bytes, percentages are 0 to 100.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -97,6 +98,11 @@ struct Qhas {
   std::vector<QhasInstance> instances;
   std::vector<std::uint64_t> inputs;
   std::vector<QhasSegment> segments;
+
+  // The SDK writes a time of 0 for what was never executed: its estimate on the host.
+  bool is_estimate() const {
+    return std::ranges::any_of(cores, [](const QhasCore& core) { return core.time_us == 0; });
+  }
 };
 
 // An input error when nothing of the kind could be read.

@@ -62,10 +62,14 @@ Kind recognise(std::string_view head) {
   const std::size_t first = head.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return Kind::none;
   if (head[first] == '{' || head[first] == '[') return kind_of_json(head);
-  if (has(head, "Message,Time,Unit of Measurement")) return Kind::viewer_csv;
+  // The viewer writes a blank after each comma of this row, ONNX Runtime does not.
+  if (has(head, "Message,Time,Unit of Measurement") ||
+      has(head, "Message, Time, Unit of Measurement")) {
+    return Kind::viewer_csv;
+  }
   if (has(head, "Qnn Init/Prepare/Finalize/De-Init/Execute/Lib-Load Statistics") ||
       has(head, "Printing All Data Received From Back End") || has(head, "Execute Stats:") ||
-      has(head, "\nqnn-profile-viewer:")) {
+      has(head, "Execute Stats (") || has(head, "\nqnn-profile-viewer:")) {
     return Kind::viewer_text;
   }
   return Kind::none;

@@ -27,6 +27,7 @@ bool is_ticks_in_truth(std::string_view label) {
 
 ViewerUnit unit_of(std::string_view label, std::string_view unit) {
   const std::string name = lower(unit);
+  if (label.starts_with("Missing Ops")) return ViewerUnit::count;  // printed as US
   if (name == "us" || name == "microsec" || name == "microseconds") {
     return is_ticks_in_truth(label) ? ViewerUnit::ticks : ViewerUnit::microseconds;
   }
@@ -34,6 +35,7 @@ ViewerUnit unit_of(std::string_view label, std::string_view unit) {
   if (name == "ticks") return ViewerUnit::ticks;
   if (name == "count") return ViewerUnit::count;
   if (name == "bytes") return ViewerUnit::bytes;
+  if (name == "inf/sec") return ViewerUnit::rate;
   return ViewerUnit::other;
 }
 
@@ -54,7 +56,7 @@ bool prepares(std::string_view label) {
 std::optional<NodeLabel> parse_node(std::string_view label) {
   constexpr std::string_view mark = "OpId_";
   const std::size_t at = label.rfind(mark);
-  if (at == std::string_view::npos || at == 0) return std::nullopt;
+  if (at == std::string_view::npos) return std::nullopt;
   NodeLabel node;
   std::string_view rest = label.substr(at + mark.size());
   const auto id = take_number<decltype(node.id)>(rest);
@@ -62,6 +64,10 @@ std::optional<NodeLabel> parse_node(std::string_view label) {
   node.id = *id;
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
   if (!rest.empty() && rest != "(cycles)") return std::nullopt;
+  if (at == 0) {
+    node.name = label.substr(0, label.find(' '));
+    return node;
+  }
   node.name = label.substr(0, at);
   const char separator = node.name.back();
   if (separator != ':' && separator != ' ' && separator != '\t') return std::nullopt;
@@ -83,24 +89,37 @@ void ViewerCollector::begin_session() {
   std::string version = output().version;
   sessions_.emplace_back().version = std::move(version);
   in_execute_ = false;
+  is_announced_ = root_in_cycles_ = root_is_estimate_ = false;
+  statistic_ = Statistic::none;
   node_.reset();
-  node_name_ = section_ = StringId::empty;
+  node_name_ = section_ = graph_ = StringId::empty;
 }
 
 void ViewerCollector::begin_session_before(std::string_view label, std::uint32_t level) {
   if (level == 0 && output().executes > 0 && prepares(label)) begin_session();
 }
 
-void ViewerCollector::begin_execute() {
-  in_execute_ = true;
+void ViewerCollector::begin_execute(std::string_view graph) {
+  in_execute_ = is_announced_ = true;
+  statistic_ = Statistic::none;
   node_.reset();
   ++output().executes;
+  graph_ = output().strings.intern(graph);
+  output().graph_of_execute.push_back(graph_);
 }
 
-void ViewerCollector::begin_section(std::string_view section) {
+void ViewerCollector::begin_section(std::string_view section, Statistic statistic) {
   section_ = output().strings.intern(section);
-  in_execute_ = false;
+  statistic_ = statistic;
+  in_execute_ = is_announced_ = false;
+  graph_ = StringId::empty;
   node_.reset();
+}
+
+void ViewerCollector::begin_graph(std::string_view graph) {
+  graph_ = output().strings.intern(graph);
+  node_.reset();
+  if (in_execute_) output().graph_of_execute.back() = graph_;
 }
 
 void ViewerCollector::claim_section(std::string_view section) {
@@ -112,47 +131,89 @@ void ViewerCollector::claim_section(std::string_view section) {
   }
 }
 
-void ViewerCollector::add_delimited(std::string_view label, std::string_view value,
-                                    std::string_view unit, std::uint32_t level) {
-  const bool first = label == "Number of HVX threads used";
-  if (level == 0 && (first || (!in_execute_ && starts_execute(label)))) begin_execute();
-  add(label, value, unit, level);
-  if (label == "QNN (execute) time") end_execute();
+void ViewerCollector::add_delimited(const ViewerRow& row) {
+  const bool first = row.label == "Number of HVX threads used";
+  const bool begins = first || (!in_execute_ && starts_execute(row.label));
+  if (row.level == 0 && !is_announced_ && begins) {
+    begin_execute();
+    is_announced_ = false;
+  }
+  add(row);
+  if (row.label == "QNN (execute) time") {
+    end_execute();
+    is_announced_ = false;
+  }
 }
 
-void ViewerCollector::add(std::string_view label, std::string_view value, std::string_view unit,
-                          std::uint32_t level) {
+// Ops that overlap with a node are listed below its own rows, as labels of nodes.
+bool ViewerCollector::is_partner(bool is_node_label, std::uint32_t level) const {
+  return is_node_label && node_ && level >= node_level_ + 2;
+}
+
+void ViewerCollector::add(const ViewerRow& row) {
   if (events_ == max_events) {
     return losses_.add(Severity::error, 0,
                        fmt::format("numbers beyond the first {}; left out", thousands(max_events)));
   }
-  ++events_;
   ViewerEvent event;
-  event.label = output().strings.intern(label);
-  event.level = level;
+  event.unit = unit_of(row.label, row.unit);
+  auto node = parse_node(row.label);
+  if (is_partner(node.has_value(), row.level)) return;
+  const bool in_cycles = event.unit == ViewerUnit::cycles;
+  const bool is_part_of_cycles =
+      row.level == 1 && root_in_cycles_ && in_cycles && row.label.find(" time") == row.label.npos;
+  if (!node && ((row.is_node && row.level <= 1) || is_part_of_cycles)) {
+    const std::size_t end = row.label.rfind(" (cycles)");
+    node = NodeLabel{row.label.substr(0, end), ViewerEvent::no_id};
+  }
+  ++events_;
+  event.label = output().strings.intern(row.label);
+  event.level = row.level;
+  event.graph = graph_;
+  if (row.level == 0) {
+    root_in_cycles_ = in_cycles;
+    root_is_estimate_ = row.label == "Performance Estimates";
+  }
   if (in_execute_) {
     event.execute = output().executes - 1;
   } else {
     event.section = section_;
+    event.statistic = statistic_;
+    event.is_estimated = root_is_estimate_;
   }
-  if (const auto node = parse_node(label)) {
+  if (node) {
     node_ = node->id;
+    node_level_ = row.level;
     node_name_ = output().strings.intern(node->name);
     event.label = node_name_;
-    event.level = std::max(level, 1u);
-  } else if (level < 2) {
+    event.level = std::max(row.level, 1u);
+    event.sources = output().strings.intern(row.sources);
+  } else if (row.level < 2) {
     node_.reset();
   }
   event.node = node_;
   if (node_) event.node_name = node_name_;
-  event.unit = unit_of(label, unit);
-  const auto number = parse_number<std::int64_t>(value);
+  const std::size_t point = std::min(row.value.find('.'), row.value.size());
+  const auto number = parse_number<std::int64_t>(row.value.substr(0, point));
   if (number && *number >= 0) {
     event.value = *number;
+    if (point < row.value.size()) {
+      event.decimals = parse_number<double>(row.value).value_or(double(*number)) - double(*number);
+    }
   } else {
-    event.value_text = output().strings.intern(value);
+    event.value_text = output().strings.intern(row.value);
   }
   output().events.push_back(event);
+}
+
+std::optional<std::string_view> parse_graph(std::string_view text) {
+  constexpr std::string_view word = "Graph ";
+  if (!text.starts_with(word)) return std::nullopt;
+  text.remove_prefix(word.size());
+  if (!take_number<std::uint32_t>(text)) return std::nullopt;
+  if (text.starts_with(": ")) return text.substr(2);
+  if (text.starts_with(" (") && text.ends_with(')')) return text.substr(2, text.size() - 3);
+  return std::nullopt;
 }
 
 }  // namespace npuscope::qnn

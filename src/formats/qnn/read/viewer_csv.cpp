@@ -38,6 +38,7 @@ class CsvReader {
 
  private:
   enum Column { message, time, unit, level, identifier, columns };
+  static constexpr std::size_t no_column = ~std::size_t{0};
 
   // A line, or a piece of a record whose quoted field holds line ends, into fields_; a quoted field
   // may also hold commas, and quotes twice.
@@ -79,13 +80,19 @@ class CsvReader {
   bool take_header() {
     constexpr std::array<std::string_view, columns> names{"Message", "Time", "Unit of Measurement",
                                                           "Event Level", "Event Identifier"};
+    const auto place_of = [&](std::string_view name) {
+      const auto at =
+          std::ranges::find_if(fields_, [&](const auto& field) { return trimmed(field) == name; });
+      return at == fields_.end() ? no_column : std::size_t(at - fields_.begin());
+    };
     std::array<std::size_t, columns> place{};
     for (std::size_t column = 0; column < names.size(); ++column) {
-      const auto at = std::find(fields_.begin(), fields_.end(), names[column]);
-      if (at == fields_.end()) return false;
-      place[column] = std::size_t(at - fields_.begin());
+      place[column] = place_of(names[column]);
+      if (place[column] == no_column) return false;
     }
     collector_.begin_session();
+    sources_ = place_of("ONNX Source Ops");
+    timing_source_ = place_of("Timing Source");
     if (!preamble_version_.empty()) collector_.output().version = preamble_version_;
     place_ = place;
     width_ = fields_.size();
@@ -101,10 +108,11 @@ class CsvReader {
     std::string first;
     std::uint64_t count = 0;
     for (std::size_t column = 0; column < fields_.size(); ++column) {
-      const std::string& name = fields_[column];
-      const bool known = std::find(place_.begin(), place_.end(), column) != place_.end();
-      if (known || name.empty() || name == "Msg Timestamp" || name == "Timing Source") continue;
-      if (count++ == 0) first = printable(std::string_view(name).substr(0, 40));
+      const std::string_view name = trimmed(fields_[column]);
+      const bool known = std::find(place_.begin(), place_.end(), column) != place_.end() ||
+                         column == sources_ || column == timing_source_;
+      if (known || name.empty() || name == "Msg Timestamp") continue;
+      if (count++ == 0) first = printable(name.substr(0, 40));
     }
     if (count == 0) return;
     losses_.add(Severity::info, offset_,
@@ -116,6 +124,9 @@ class CsvReader {
   void take_preamble() {
     constexpr std::string_view backend = "Backend: ";
     if (fields_[0].starts_with(backend)) preamble_version_ = fields_[0].substr(backend.size());
+    if (fields_.size() == 2 && fields_[0] == "Backend version") {
+      preamble_version_ = trimmed(fields_[1]);
+    }
   }
 
   void take_row() {
@@ -129,16 +140,40 @@ class CsvReader {
     count_short_rows();
     if (fields_.size() > width_) join_surplus();
     const std::uint32_t depth = level_of(fields_[place_[level]]);
-    collector_.begin_session_before(fields_[place_[identifier]], depth);
+    const std::string& text = fields_[place_[message]];
+    ViewerRow row{fields_[place_[identifier]],
+                  fields_[place_[time]],
+                  fields_[place_[unit]],
+                  depth,
+                  text == "NODE",
+                  field(sources_)};
+    const auto graph = parse_graph(row.label);
+    const bool is_unnamed = row.label == "null" || row.label == "NULL" || row.label.empty();
+    const bool is_whole = depth == 0 && (graph || is_unnamed);
+    if (is_whole) row.label = label_of_whole(text);
+    collector_.begin_session_before(row.label, depth);
     // Events of no execute are told apart by their root's message: FINALIZE, INIT.
-    if (depth == 0) {
-      const std::string& text = fields_[place_[message]];
-      if (text != "BACKEND" && text != "EXECUTE" && text != "NODE" && text != "UNKNOWN") {
-        collector_.claim_section(text);
-      }
+    if (depth == 0 && text != "BACKEND" && text != "EXECUTE" && text != "NODE" &&
+        text != "UNKNOWN") {
+      collector_.claim_section(text);
+      if (graph) collector_.begin_graph(*graph);
     }
-    collector_.add_delimited(fields_[place_[identifier]], fields_[place_[time]],
-                             fields_[place_[unit]], depth);
+    if (is_whole && text == "EXECUTE") {
+      collector_.begin_execute(graph.value_or(std::string_view{}));
+      return collector_.add(row);
+    }
+    collector_.add_delimited(row);
+  }
+
+  // Of a row that names nothing but a graph: what the program took, or what the backend did.
+  std::string_view label_of_whole(std::string_view text) const {
+    const std::string_view source = field(timing_source_);
+    if (source == "NETRUN") return "NetRun";
+    return text == "EXECUTE" ? "QNN (execute) time" : text;
+  }
+
+  std::string_view field(std::size_t column) const {
+    return column < fields_.size() ? std::string_view(fields_[column]) : std::string_view{};
   }
 
   void count_short_rows() {
@@ -201,6 +236,7 @@ class CsvReader {
   std::vector<std::string> fields_;
   std::array<std::size_t, columns> place_{};
   std::size_t width_ = 0;  // fields of the header
+  std::size_t sources_ = no_column, timing_source_ = no_column;
   std::string preamble_version_;
   std::uint64_t short_rows_ = 0, first_short_row_ = 0;  // since the last whole row
   std::uint64_t offset_ = 0;                            // of the record
@@ -223,7 +259,7 @@ Result<ViewerSessions> read_viewer_csv(ByteSource& source, CountedNotes& losses)
                        reader.has_header() ? "has no row below its header"
                                            : "has no row 'Msg Timestamp,Message,Time,…'");
   }
-  return sessions;
+  return split_graphs(std::move(sessions), losses);
 }
 
 }  // namespace npuscope::qnn

@@ -12,7 +12,7 @@ using Value = ondemand::value;
 struct Event {
   std::string_view label;  // in the file's text
   std::string value;
-  std::string_view unit;
+  std::string_view unit, type;
   std::vector<Event> parts;
 };
 
@@ -65,6 +65,7 @@ class StandardisedReader {
     json_.each_member(value, "profilingEvents", [&](std::string_view key, Value field) {
       if (key == "identifier") event.label = json_.text(field, key).value_or("");
       if (key == "unit") event.unit = json_.text(field, key).value_or("");
+      if (key == "type") event.type = json_.text(field, key).value_or("");
       if (key == "value") read_value(field, event);
       if (key == "sub-events") {
         if (depth == deepest) {
@@ -90,7 +91,7 @@ class StandardisedReader {
   }
 
   void add(const Event& event, std::uint32_t depth) {
-    collector_.add(event.label, event.value, event.unit, depth);
+    collector_.add({event.label, event.value, event.unit, depth, event.type == "NODE"});
     for (const Event& part : event.parts) add(part, depth + 1);
   }
 
@@ -109,7 +110,7 @@ Result<ViewerSessions> read_viewer_json(ByteSource& source, CountedNotes& losses
     return input_error("{}: is a standardised profile without an event; print the log again",
                        source.name());
   }
-  return sessions;
+  return split_graphs(std::move(sessions), losses);
 }
 
 }  // namespace npuscope::qnn

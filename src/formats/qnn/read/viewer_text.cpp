@@ -1,16 +1,11 @@
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "formats/qnn/read/viewer.hpp"
 #include "profile/line_reader.hpp"
 
 namespace npuscope::qnn {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
-}
 
 class TextReader {
  public:
@@ -34,17 +29,40 @@ class TextReader {
       in_section_ = false;
       return;
     }
-    if (line.ends_with("Stats:") || line.ends_with("Stats :")) {
-      const std::string_view name = trimmed(line.substr(0, line.rfind("Stats")));
-      if (name == "Init" && collector_.output().executes > 0) collector_.begin_session();
-      in_section_ = true;
-      return collector_.begin_section(name);
-    }
+    if (line.ends_with(':') && take_heading(trimmed(line.substr(0, line.size() - 1)))) return;
     if (!in_section_) return take_preamble(line);
-    if (!take_value(line, indentation(raw))) {
+    if (!take_value(line, level_of(raw))) {
       if (line == "Printing All Data Received From Back End") return;
       losses_.add(Severity::warning, offset_, "lines that are not 'label : value unit'; left out");
     }
+  }
+
+  // "Init Stats", "Execute Stats (Average)", "Graph 0 (decoder)".
+  bool take_heading(std::string_view line) {
+    if (const auto graph = parse_graph(line)) {
+      collector_.begin_graph(*graph);
+      outermost_.reset();
+      return true;
+    }
+    if (line == "Total Inference Time") return true;
+    const std::size_t stats = line.rfind("Stats");
+    if (stats == line.npos) return false;
+    const std::string_view name = trimmed(line.substr(0, stats));
+    const std::string_view of = trimmed(line.substr(stats + std::string_view("Stats").size()));
+    if (!of.empty() && (of.front() != '(' || of.back() != ')')) return false;
+    if (name == "Init" && collector_.output().executes > 0) collector_.begin_session();
+    in_section_ = true;
+    outermost_.reset();
+    collector_.begin_section(of.empty() ? name : std::string_view{}, statistic_of(of));
+    return true;
+  }
+
+  // Of all executes together.
+  static Statistic statistic_of(std::string_view of) {
+    if (of.empty()) return Statistic::none;
+    if (of == "(Average)") return Statistic::mean;
+    if (of == "(Min)") return Statistic::min;
+    return of == "(Max)" ? Statistic::max : Statistic::other;
   }
 
   // "qnn-profile-viewer: v2.45.0.260326154327", and paths and dates that are the user's own.
@@ -64,26 +82,35 @@ class TextReader {
     const std::size_t colon = line.rfind(':');
     if (colon == std::string_view::npos || colon == 0) return false;
     const std::string_view rest = trimmed(line.substr(colon + 1));
-    const std::string_view label = trimmed(line.substr(0, colon));
-    const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    std::string_view label = trimmed(line.substr(0, colon));
+    // In the summary "Backend (RPC (execute) time)".
+    constexpr std::string_view backend = "Backend (";
+    if (label.starts_with(backend) && label.ends_with(')')) {
+      label = label.substr(backend.size(), label.size() - backend.size() - 1);
+    }
+    const std::size_t digits = std::min(rest.find_first_not_of("0123456789."), rest.size());
     if (digits > 0) {
-      collector_.add(label, rest.substr(0, digits), trimmed(rest.substr(digits)), level);
+      collector_.add({label, rest.substr(0, digits), trimmed(rest.substr(digits)), level});
     } else {
-      collector_.add(label, rest, "", level);
+      collector_.add({label, rest, "", level});
     }
     return true;
   }
 
-  static std::uint32_t indentation(std::string_view raw) {
+  // By its indentation, less that of the first value below a heading.
+  std::uint32_t level_of(std::string_view raw) {
     constexpr std::size_t spaces_per_level = 4;
     const std::size_t spaces = std::min(raw.find_first_not_of(' '), raw.size());
-    return std::uint32_t(std::min<std::size_t>(spaces / spaces_per_level, 8));
+    const auto level = std::uint32_t(std::min<std::size_t>(spaces / spaces_per_level, 8));
+    if (!outermost_) outermost_ = level;
+    return level - std::min(*outermost_, level);
   }
 
   ViewerCollector collector_;
   CountedNotes& losses_;
   std::uint64_t offset_ = 0;
   bool in_section_ = false;
+  std::optional<std::uint32_t> outermost_;  // indentation
 };
 
 }  // namespace
@@ -97,7 +124,7 @@ Result<ViewerSessions> read_viewer_text(ByteSource& source, CountedNotes& losses
     if (lines.error()) return tl::unexpected(*lines.error());
     return input_error("{}: has no 'label : value unit' line; print the log again", source.name());
   }
-  return sessions;
+  return split_graphs(std::move(sessions), losses);
 }
 
 }  // namespace npuscope::qnn
