@@ -29,7 +29,9 @@
 //             begin that op within 100 ticks after the wait
 //             a wait for DMA itself begins when the data, reuse, transfer and order of the work
 //             behind it have let go, as a thread comes to it only then: its length is a delay of
-//             that work
+//             that work; where its thread did nothing for more than 100 ticks and none of them let
+//             go within these, it comes in the order of the program after the op of another thread
+//             of its core that ended last before it, at most 100 ticks earlier
 //   barrier   all threads that run the op before it have ended
 //   order     too, of work after a wait of kind `wait`: what its unit did last before the event
 //             that an arrow leads from, and of a host the last that a device ended during the wait

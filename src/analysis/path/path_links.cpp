@@ -35,6 +35,7 @@ bool PathLinks::make() {
   find_waited_work();
   link_edges();
   link_inputs();
+  hold_waits_in_order();
   link_landings();
   link_peers();
   link_flows();

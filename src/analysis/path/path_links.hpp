@@ -1,6 +1,7 @@
 // What holds executions back, as links between the nodes of a path graph.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "analysis/path/path_latency_classes.hpp"
@@ -29,7 +30,8 @@ class PathLinks {
   // Work that follows waits for DMA on its unit, with nothing between.
   struct WaitedWork {
     std::uint32_t row;
-    std::uint32_t first_wait, last_wait;  // rows
+    std::uint32_t first_wait, last_wait;                                 // rows
+    std::int64_t held_until = std::numeric_limits<std::int64_t>::min();  // by what holds the work
   };
 
   // What an op waits for that has waits before its executions: the last of the runs that it needs.
@@ -48,8 +50,8 @@ class PathLinks {
   void follow_stepwise(std::uint32_t edge);
   void hold_waits_stepwise();
   void find_waited_work();
-  void hold_wait(const WaitedWork& waited, std::uint32_t source, Reason reason,
-                 std::uint32_t place);
+  void hold_wait(WaitedWork& waited, std::uint32_t source, Reason reason, std::uint32_t place);
+  void hold_waits_in_order();
   void note_input(std::size_t op, std::uint32_t source, Reason reason);
   void link_inputs();
   void link_landings();

@@ -38,7 +38,7 @@ void PathLinks::find_waited_work() {
 
 // The first of the waits, if it began when the source had ended; else the last, likewise. Their
 // latency is of a class of their own: the shortest poll is part of it.
-void PathLinks::hold_wait(const WaitedWork& waited, std::uint32_t source, Reason reason,
+void PathLinks::hold_wait(WaitedWork& waited, std::uint32_t source, Reason reason,
                           std::uint32_t place) {
   for (const std::uint32_t wait : {waited.first_wait, waited.last_wait}) {
     if (graph_.end[source] > profile_.spans.start[wait] - graph_.timeline.begin) continue;
@@ -46,6 +46,7 @@ void PathLinks::hold_wait(const WaitedWork& waited, std::uint32_t source, Reason
     const auto latency =
         classes_.of(Reason::dma_wait, place_of(source), place_of(mark), false, true);
     links_.push_back({mark, place, {source, reason, latency, false, false}});
+    waited.held_until = std::max(waited.held_until, graph_.end[source]);
     return;
   }
 }
@@ -57,7 +58,7 @@ void PathLinks::hold_waits_stepwise() {
   const auto node_of = [&](const WaitedWork& waited) { return nodes_.of_row(waited.row).first; };
   std::ranges::sort(waited_work_, {}, node_of);
   StepwiseEdges::Sweep sweep(stepwise_, 0);
-  for (const WaitedWork& waited : waited_work_) {
+  for (WaitedWork& waited : waited_work_) {
     const std::uint32_t node = node_of(waited);
     if (!sweep.go_to(node)) continue;
     for (const StepwiseEdges::Followed& edge : stepwise_.into(graph_.op_of(node))) {
@@ -84,10 +85,57 @@ void PathLinks::note_input(std::size_t op, std::uint32_t source, Reason reason) 
 }
 
 void PathLinks::link_inputs() {
-  for (const WaitedWork& waited : waited_work_) {
+  for (WaitedWork& waited : waited_work_) {
     const std::size_t op = index_of(profile_.spans.op[waited.row]);
     if (op >= inputs_.size() || inputs_[op].node == PathGraph::none) continue;
     hold_wait(waited, inputs_[op].node, inputs_[op].reason, place_);
+  }
+}
+
+// A thread that did nothing and comes to a wait right after an op of another thread of its core has
+// ended was waiting for its turn in the order of the program. Left as it was recorded, the wait
+// would hold back all that follows at its own time, whatever else takes less.
+void PathLinks::hold_waits_in_order() {
+  constexpr std::int64_t at_once = 100;  // ticks: threads wake one after the other
+  constexpr int max_looked_at = 64;
+  const auto start_of = [&](const WaitedWork& waited) {
+    return profile_.spans.start[waited.first_wait] - graph_.timeline.begin;
+  };
+  std::vector<const WaitedWork*> idle;
+  for (const WaitedWork& waited : waited_work_) {
+    const std::uint32_t before = graph_.unit_before[nodes_.of_row(waited.first_wait).first];
+    std::int64_t held_until = std::max<std::int64_t>(waited.held_until, 0);
+    if (before != PathGraph::none) held_until = std::max(held_until, graph_.end[before]);
+    if (start_of(waited) - held_until > at_once) idle.push_back(&waited);
+  }
+  if (idle.empty()) return;
+  std::vector<std::pair<std::int64_t, std::uint32_t>> ends;  // with nodes
+  for (std::size_t unit = 0; unit < profile_.units.size(); ++unit) {
+    for (const SpanOfUnit& span : nodes_.by_unit().spans_of(UnitId(std::uint32_t(unit)))) {
+      if (!nodes_.is_work(span.row) || nodes_.is_transfer(span.row)) continue;
+      const std::uint32_t node = nodes_.of_row(span.row).last;
+      if (node != PathGraph::none) ends.emplace_back(graph_.end[node], node);
+    }
+  }
+  std::ranges::sort(ends);
+  for (const WaitedWork* waited : idle) {
+    const UnitId unit = profile_.spans.unit[waited->first_wait];
+    const Unit& here = profile_.units[index_of(unit)];
+    const auto after = std::ranges::upper_bound(ends, start_of(*waited), {},
+                                                [](const auto& end) { return end.first; });
+    int looked_at = 0;
+    for (auto end = after; end != ends.begin() && looked_at < max_looked_at; ++looked_at) {
+      --end;
+      if (start_of(*waited) - end->first > at_once) break;
+      const UnitId other = profile_.spans.unit[graph_.row[end->second]];
+      const Unit& there = profile_.units[index_of(other)];
+      if (other == unit || there.core != here.core || there.device != here.device) continue;
+      const std::uint32_t mark = nodes_.of_row(waited->first_wait).last;
+      const auto latency =
+          classes_.of(Reason::dma_wait, place_of(end->second), place_of(mark), false, true);
+      push(mark, {end->second, Reason::order, latency, false, false});
+      break;
+    }
   }
 }
 

@@ -194,11 +194,21 @@ TEST(Path, ThePollBeforeAnOpDoesNotHideWhatTheOpWaitedFor) {
   EXPECT_EQ(what_if.before - what_if.after, 500);
 }
 
-TEST(Path, APollThatBeganBeforeTheInputsWereThereIsHeldBackByNothing) {
+// Held at the time that was recorded, it let the op that it had waited for gain nothing.
+TEST(Path, APollRightAfterAnotherThreadsOpWaitedForTheOrderOfTheProgram) {
   Made made = poll_before_an_op();
   made.span(made.hvx, "D", 1041, 1049);
   made.edge("D", "C");
-  EXPECT_EQ(path_lines(made.profile).back(), "unit C 1051+20");
+  EXPECT_EQ(path_lines(made.profile).back(), "order C 1051+20");
+  const WhatIf what_if = analysis_of(made.profile).what_if(scale_op(made.profile, made, "B", 0.5));
+  EXPECT_EQ(what_if.before - what_if.after, 500);
+}
+
+TEST(Path, APollLongAfterAllThreadsIsHeldBackByNothing) {
+  Made made = poll_before_an_op();
+  made.span(made.hmx, "Fill", 3'000, 3'005, SpanKind::dma_wait);
+  made.span(made.hmx, "E", 3'010, 3'020);
+  EXPECT_EQ(path_lines(made.profile).back(), "unit E 3010+10");
 }
 
 TEST(Path, ThePollsBeforeTheTilesOfAnOpDoNotHideTheTilesThatTheyWaitedFor) {
