@@ -89,7 +89,10 @@ std::vector<std::string> strips(const Analysis& analysis, std::size_t width) {
 
 Section where_section(const Analysis& analysis, const FirstPageRequest& request) {
   const Coarse& coarse = analysis.coarse();
-  if (coarse.wall <= 0) return {};
+  // Samples of whole inferences have no timeline, and no wall together.
+  const bool is_of_samples =
+      analysis.profile().spans.measure(NumberRole::host_round_trip) != nullptr;
+  if (coarse.wall <= 0 || is_of_samples) return {};
   Section section{.key = "where"};
   section.title = "WHERE THE TIME GOES  wall " + wall_text(analysis);
   if (!coarse.has_parts()) {

@@ -118,6 +118,16 @@ TEST_F(PublicCases, TwoGraphsOfOneModelAreOneInference) {
             "80731;\n");
 }
 
+TEST_F(PublicCases, LatencySamplesHaveNoWorkOfOps) {
+  for (const char* file : {"aic-profiling-program-0-latency.txt", "unpadded.txt"}) {
+    const std::string path = fmt::format("public_cases/11-qaic-latency-no-device-columns/{}", file);
+    EXPECT_EQ(latencies(path), "Program:BenchmarkSet: inference 1059 cold -;\n");
+    for (const Profile& profile : open(path)) {
+      EXPECT_TRUE(analysis::Analysis(profile).ops({}).rows.empty());
+    }
+  }
+}
+
 // The file names ten of 86 nodes, and all types: what it states is what the page adds up to.
 TEST_F(PublicCases, ASummaryOfTenNodesAddsUpToItsOwnTypes) {
   const auto profiles = open("qnn/winml-cli/qhas_resnet50.json");

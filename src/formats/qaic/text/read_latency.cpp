@@ -1,4 +1,5 @@
 // The runner's latency file and the statistics that the vendor's script makes of it.
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -29,8 +30,9 @@ constexpr NamedNumber host_round_trip{"host round trip", MeasureKind::wall,
 constexpr NamedNumber execution_total{"execution total", MeasureKind::wall};
 constexpr NamedNumber queue_depth =
     NamedNumber{"queue depth", NumberQuantity::count, NumberRole::queue_depth}.not_additive();
-constexpr NamedNumber in_queue{"inferences in queue", NumberQuantity::count,
-                               NumberRole::inferences_in_queue};
+constexpr NamedNumber in_queue =
+    NamedNumber{"inferences in queue", NumberQuantity::count, NumberRole::inferences_in_queue}
+        .not_additive();
 
 // Columns of the file by name; a step is one after the other, the last two within exec.
 struct HostColumn {
@@ -139,22 +141,20 @@ class LatencyProfile {
     profile_.provenance.graph = report_.program_name;
     profile_.provenance.inferences = std::uint32_t(report_.samples.size());
     host_ = rows_.unit("host", Engine::host, UnitId::none);
-    Op op;
-    op.name = profile_.strings.intern("inference");
-    op.kind = profile_.strings.intern("round trip");
-    profile_.ops.push_back(op);
     for (const LatencySample& sample : report_.samples) add(sample);
     add_columns();
     rows_.of_profile({"samples requested", NumberQuantity::count}, Origin::measured,
                      profile_.base_clock, double(report_.requested));
     rows_.note(Severity::info, "", 0,
                "the file does not say when a sample began: each begins at time 0");
+    note_missing();
     return std::move(profile_);
   }
 
  private:
   void add(const LatencySample& sample);
   void add_columns();
+  void note_missing();
   void column(const NamedNumber& number, auto value_of);
 
   const LatencyReport& report_;
@@ -165,7 +165,8 @@ class LatencyProfile {
 
 void LatencyProfile::add(const LatencySample& sample) {
   const auto instance = std::uint32_t(std::min<std::uint64_t>(sample.sample, UINT32_MAX));
-  rows_.span(host_, OpId{0}, SpanKind::host, 0, nanoseconds(sample.total_round_trip_us), -1,
+  // Not work: samples that were under way together would nest in one another.
+  rows_.span(host_, OpId::none, SpanKind::inference, 0, nanoseconds(sample.total_round_trip_us), -1,
              instance);
   std::int64_t at = 0;
   for (const HostColumn& step : host_columns) {
@@ -207,6 +208,25 @@ void LatencyProfile::add_columns() {
          [](const LatencySample& sample) { return nanoseconds(sample.exec_total_us); });
   column(queue_depth, [](const LatencySample& sample) { return std::int64_t(sample.queue_depth); });
   column(in_queue, [](const LatencySample& sample) { return std::int64_t(sample.in_queue); });
+}
+
+// What the file lacks, and what to do for it.
+void LatencyProfile::note_missing() {
+  const auto unknown =
+      std::count_if(report_.samples.begin(), report_.samples.end(),
+                    [](const LatencySample& sample) { return !sample.device_exec_us.has_value(); });
+  if (unknown > 0) {
+    rows_.note(Severity::warning, "", 0,
+               "device times are N/A: the device did not measure them; compile the program with "
+               "-stats-level to have them",
+               std::uint64_t(unknown));
+  }
+  if (report_.requested <= report_.samples.size()) return;
+  rows_.note(
+      Severity::warning, "", 0,
+      fmt::format("{} of {} requested samples were collected, from inference {} on; run "
+                  "more inferences, or begin earlier (--aic-profiling-start-iter)",
+                  report_.samples.size(), report_.requested, report_.samples.front().sample));
 }
 
 // --- statistics ---
@@ -340,7 +360,9 @@ Result<LatencyReport> parse_latency(std::string_view text, const std::string& na
   while (const auto line = lines.next()) {
     if (columns.empty()) {
       take_head(line->text, report);
-      if (line->text.starts_with("Sample,")) columns = cells_of(line->text);
+      // Its names are padded in files of some versions.
+      const auto cells = cells_of(line->text);
+      if (cells.size() > 1 && cells.front() == "Sample") columns = cells;
       continue;
     }
     if (without_blanks(line->text).empty()) continue;
@@ -372,7 +394,7 @@ Result<std::vector<Profile>> read_latency_table(std::string_view text, const std
   if (!report) return tl::unexpected(report.error());
   std::vector<Profile> profiles;
   profiles.push_back(make_latency_profile(*report));
-  profiles.front().notes.front().file = name;
+  for (Note& note : profiles.front().notes) note.file = name;
   auto& all = profiles.front().notes;
   all.insert(all.end(), notes.begin(), notes.end());
   return profiles;

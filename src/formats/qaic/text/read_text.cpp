@@ -11,7 +11,7 @@ bool has(std::string_view text, std::string_view part) { return text.find(part) 
 
 TextKind recognise_text(std::string_view head) {
   if (has(head.substr(0, 4096), "core  ucycles  ucycles(%)")) return TextKind::summary;
-  if (head.starts_with("Profiling Data") && has(head, "Sample,")) return TextKind::latency_table;
+  if (head.starts_with("Profiling Data") && has(head, "\nSample")) return TextKind::latency_table;
   if (has(head, "totalRoundtripTime ") && has(head, " 50% ") && has(head, "devExec ")) {
     return TextKind::latency_statistics;
   }

@@ -286,6 +286,33 @@ TEST(ReadLatency, LeavesOutRowsThatAreNone) {
   EXPECT_EQ(notes[0].offset, 54u);
 }
 
+// The names of its columns were padded, and it was refused.
+TEST(ReadText, LatencyTablesWithPaddedColumnsAndWithoutTheDevice) {
+  std::string text =
+      "Profiling Data\nProgramId:1\nProgramName: Program:Set\n"
+      "NumSamples collected: 2 Num Requested: 100\n"
+      "Sample        ,devInfPerSec  ,devExecUs     ,hostRoundTripUs,totalRoundtripTimeUs,"
+      "queueDepth    ,numInfInQueue \n"
+      "50            ,N/A           ,N/A           ,900           ,1010          ,10            "
+      ",10 "
+      "\n"
+      "51            ,N/A           ,N/A           ,902           ,1012          ,10            "
+      ",10 "
+      "\n";
+  EXPECT_EQ(recognise_text(text), TextKind::latency_table);
+  const Profile profile = read(text);
+  // Overlapping samples nested in one another: work of 2 us for 1,012.
+  ASSERT_EQ(profile.spans.size(), 2u);
+  for (const SpanKind kind : profile.spans.kind) EXPECT_EQ(kind, SpanKind::inference);
+  EXPECT_TRUE(profile.ops.empty());
+  EXPECT_EQ(profile.spans.measure(NumberRole::device_execution), nullptr);
+  std::string notes;
+  for (const Note& note : profile.notes) notes += note.message + '\n';
+  EXPECT_NE(notes.find("compile the program with -stats-level"), notes.npos);
+  EXPECT_NE(notes.find("2 of 100 requested samples were collected, from inference 50 on"),
+            notes.npos);
+}
+
 TEST(ReadLatency, ReadsTheStatisticsOfTheScriptInMilliseconds) {
   const Profile profile = read(text_of("bert-base-cased_b8_2core.latency.txt"));
   EXPECT_EQ(profile.provenance.graph, "All activations combined");
