@@ -103,7 +103,7 @@ const CommandExamples& examples_of(const std::string& path) {
         {"--output", "--json"}}},
       {"npuscope path",
        {{{"npuscope path optrace/", "what decided how long it took"},
-         {"npuscope path stats/ --faster 'MatMul=2x'", "what if these ops took half the time"},
+         {"npuscope path stats/ --faster 'conv=2x'", "what if these ops took half the time"},
          {"npuscope path stats/ --inference 3 --steps all", "every step of one inference"}},
         {"--faster", "--by", "--steps", "--inference", "--json"}}},
       {"npuscope graph",

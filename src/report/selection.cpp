@@ -222,7 +222,7 @@ std::string selection_text(const Selection& selection) {
   std::string text;
   const auto add = [&](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
   if (!selection.from.empty()) add("from " + selection.from);
-  if (!selection.until.empty()) add("until " + selection.until);
+  if (!selection.until.empty()) add("to " + selection.until);
   if (!selection.unit.empty()) add("units matching '" + selection.unit + "'");
   if (!selection.op.empty()) add("ops matching '" + selection.op + "'");
   if (selection.core) add(fmt::format("core {}", *selection.core));

@@ -39,8 +39,13 @@ void add_commands_of_row(const std::string& line, std::vector<Command>& commands
 // The blocks between ```: of commands behind "$ " with what they print, or of commands alone.
 std::vector<Command> commands_of(const std::string& page) {
   std::vector<Command> commands;
-  bool is_inside = false, has_prompt = false, goes_on = false;
+  bool is_inside = false, has_prompt = false, goes_on = false, is_document = false;
   for (const std::string& line : lines_of(page)) {
+    if (is_document) {  // up to its END
+      commands.back().text += line + "\n";
+      is_document = line != "END";
+      continue;
+    }
     if (line.starts_with("```")) {
       is_inside = !is_inside;
       has_prompt = goes_on = false;
@@ -57,6 +62,7 @@ std::vector<Command> commands_of(const std::string& page) {
       commands.back().text += line.substr(is_prompt ? 2 : 0) + "\n";
       has_prompt = has_prompt || is_prompt;
       goes_on = has_prompt && line.ends_with("\\");
+      is_document = line.ends_with("<<'END'");
     } else if (line != "..." && !line.empty() && line != "  ...") {
       commands.back().prints.push_back(line);
     }
@@ -103,12 +109,6 @@ class Guide : public TraceFolder {
       std::filesystem::copy(source / folder, folder_ / folder,
                             std::filesystem::copy_options::recursive);
     }
-    for (const Command& command : commands) {  // a file that a page shows is one that it needs
-      if (!command.text.starts_with("cat ")) continue;
-      std::string shown;
-      for (const std::string& line : command.prints) shown += line + "\n";
-      write(command.text.substr(4, command.text.size() - 5), shown);
-    }
     const std::vector<std::string> printed = run(commands);
     ASSERT_EQ(printed.size(), commands.size());
     for (std::size_t i = 0; i < commands.size(); ++i) {
@@ -135,6 +135,31 @@ TEST_F(Guide, EveryCommandOfTheSkillRuns) { expect_as_printed("SKILL.md", 15); }
 
 TEST_F(Guide, TheThirtySecondsOfTheReadmeRunAsWritten) {
   expect_as_printed("README.md", 0, "## Thirty seconds", "## Your own profile");
+}
+
+// With the sample for FILES, A and B; a gate may fail there, a command may not.
+TEST_F(Guide, TheQuestionsOfTheReadmeAreAnswered) {
+  const std::filesystem::path source = NPUSCOPE_SOURCE_DIR;
+  std::filesystem::copy(source / "examples", folder_ / "examples",
+                        std::filesystem::copy_options::recursive);
+  const std::string text = read((source / "README.md").string());
+  const std::size_t begin = text.find("## Ask it"), end = text.find("## In CI");
+  ASSERT_LT(begin, end);
+  std::vector<Command> commands = commands_of(text.substr(begin, end - begin));
+  std::erase_if(commands, [](const Command& command) {
+    return command.text.find("model.onnx") != command.text.npos;  // the reader's own
+  });
+  ASSERT_GT(commands.size(), 7u);
+  for (Command& command : commands) {
+    for (const std::string word : {" FILES", " A ", " B "}) {
+      const std::size_t at = command.text.find(word);
+      if (at != command.text.npos)
+        command.text.replace(at + 1, word.size() - 1, "examples/qnn_htp ");
+    }
+    command.text.pop_back();
+    command.text += " || test $? = 1\n";
+  }
+  run(commands);
 }
 
 class Examples : public Guide, public testing::WithParamInterface<const char*> {};

@@ -30,7 +30,7 @@ TEST_F(Timeline, ZoomsAndGroups) {
   const auto page = nlohmann::json::parse(outcome.output)["profiles"][0];
   EXPECT_EQ(page["timeline"]["begin"], 50'000);
   EXPECT_EQ(page["timeline"]["end"], 160'000);
-  EXPECT_EQ(page["selection"], "from 50us, until 160us");
+  EXPECT_EQ(page["selection"], "from 50us, to 160us");
   EXPECT_EQ(page["rows"]["rows"][0]["row"], "step");
 }
 

@@ -1,5 +1,8 @@
 #include "report/path/path_rules.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -7,6 +10,7 @@
 #include <string_view>
 
 #include "base/numbers.hpp"
+#include "base/text.hpp"
 #include "npuscope/analysis/units.hpp"
 #include "npuscope/base/pattern.hpp"
 
@@ -84,8 +88,35 @@ class Rules {
       factors[i] = std::min(factors[i] * factor, max);
     }
     if (any) return {};
-    return usage_error("{} {}: no {} of the profile matches; npuscope {} lists them", flag, rule,
-                       of_unit ? "unit" : "op", of_unit ? "units" : "ops");
+    return usage_error("{} {}: no {} of the profile matches{}; npuscope {} lists all", flag, rule,
+                       of_unit ? "unit" : "op", examples(of_unit), of_unit ? "units" : "ops");
+  }
+
+  // Names that would match: of the ops with most time, or of units.
+  std::string examples(bool of_unit) const {
+    constexpr std::size_t named = 3;
+    std::vector<std::string> names;
+    if (of_unit) {
+      for (std::size_t i = 0; i < profile_.units.size() && names.size() < named; ++i) {
+        names.push_back(path_of(profile_, UnitId(std::uint32_t(i))));
+      }
+    } else {
+      std::vector<std::pair<std::int64_t, std::uint32_t>> times(profile_.ops.size());
+      for (std::uint32_t op = 0; op < times.size(); ++op) times[op].second = op;
+      for (std::size_t row = 0; row < profile_.spans.size(); ++row) {
+        const std::size_t op = index_of(profile_.spans.op[row]);
+        if (op < times.size()) times[op].first += profile_.spans.duration[row];
+      }
+      std::ranges::sort(times, [](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first > b.first : a.second < b.second;
+      });
+      for (const auto& [time, op] : times) {
+        const std::string name = printable(profile_.text(profile_.ops[op].label()));
+        if (names.size() == named) break;
+        if (time > 0 && std::ranges::find(names, name) == names.end()) names.push_back(name);
+      }
+    }
+    return names.empty() ? std::string() : fmt::format("; it has '{}'", fmt::join(names, "', '"));
   }
 
   bool op_matches(const Pattern& pattern, std::size_t i) const {

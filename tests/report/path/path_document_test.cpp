@@ -107,9 +107,12 @@ TEST(PathDocument, RefusesRulesThatMakeNoSense) {
             "--slower MatMul=0.5x: that would be faster; use --faster");
   EXPECT_THAT(message({"MatMul=1e7x"}), HasSubstr("at most a million times"));
   EXPECT_EQ(message({"Conv=2x"}),
-            "--faster Conv=2x: no op of the profile matches; npuscope ops lists them");
-  EXPECT_EQ(message({"unit:DMA=2x"}),
-            "--faster unit:DMA=2x: no unit of the profile matches; npuscope units lists them");
+            "--faster Conv=2x: no op of the profile matches; it has 'MatMul', 'Other', 'Scale'; "
+            "npuscope ops lists all");
+  EXPECT_EQ(
+      message({"unit:DMA=2x"}),
+      "--faster unit:DMA=2x: no unit of the profile matches; it has 'HVX', 'HMX'; npuscope units "
+      "lists all");
   EXPECT_THAT(message({"Mat(=2x"}), HasSubstr("--faster"));
   EXPECT_EQ(message({"Mat.*=0", "Soft=100%"}, {"Load=1e6x", "Load=1e6x"}), "");
 }
