@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/program.hpp"
+#include "cli/raw_buffers.hpp"
 #include "cli/trace_folder.hpp"
 
 namespace npuscope::cli::report_test {
@@ -85,6 +86,28 @@ TEST_F(Report, OfTwoSidesHasWhatDiffPrints) {
   EXPECT_EQ(run_npuscope({"report", "--a", path("trace.json")}).status, 2);
   EXPECT_EQ(run_npuscope({"report"}).status, 2);
   EXPECT_EQ(with_sides({"report", "-o", after}).status, 2);
+}
+
+// Buffers became one run of which the first inference, warm as it was, stood apart as cold.
+TEST_F(Report, JudgedGatesOfRawBuffersOtherwiseThanDiff) {
+  make_raw_buffers(path("bin"), path("stats"), 6);
+  std::filesystem::create_directory(path("warm"));
+  for (const auto& entry : std::filesystem::directory_iterator(path("stats"))) {
+    if (entry.path().string().find("-inf-0-") != std::string::npos) continue;
+    std::filesystem::copy(entry.path(), path("warm") / entry.path().filename());
+  }
+  const std::vector<std::string> sides{"--a",        path("stats"), path("bin"),    "--b",
+                                       path("warm"), path("bin"),   "--fail-if",    "work > +2%",
+                                       "--fail-if",  "wall > +3%",  "--fail-if",    "wall.max > 5s",
+                                       "--fail-if",  "device_latency.p95 > 5s", "--json"};
+  std::vector<std::string> report{"report"}, diff{"diff"};
+  report.insert(report.end(), sides.begin(), sides.end());
+  diff.insert(diff.end(), sides.begin(), sides.end());
+  const nlohmann::json by_report =
+      nlohmann::json::parse(run_npuscope(report).output)["comparison"]["values"];
+  const nlohmann::json by_diff = nlohmann::json::parse(run_npuscope(diff).output);
+  EXPECT_EQ(by_report["gates"], by_diff["gates"]);
+  EXPECT_EQ(by_report["sides"], by_diff["sides"]);
 }
 
 }  // namespace

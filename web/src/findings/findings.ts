@@ -43,11 +43,18 @@ function findingOf(section: Section, places: Place[]): Finding {
     rank: number(fact(section, "rank")) ?? 0,
     rule: text(fact(section, "rule")), title: text(fact(section, "title")), weight: text(fact(section, "weight")),
     gain: gain !== "" ? gain : text(fact(section, "no_gain")),
-    gainShare: number(fact(section, "gain_share")), gainOf: text(fact(section, "gain_of")),
+    ...drawnGain(section),
     advice: text(fact(section, "advice")),
     evidence: section.rows.map((row) => ({ what: text(row.what), value: text(row.text), of: text(row.of), source: text(row.source) })),
     places,
   };
+}
+
+// Of a warm call, by which findings are ranked, where it is known; else of the wall that was recorded.
+export function drawnGain(section: Section): Pick<Finding, "gainShare" | "gainOf"> {
+  const ofCall = number(fact(section, "call_gain_share"));
+  if (ofCall !== null) return { gainShare: ofCall, gainOf: "a warm call" };
+  return { gainShare: number(fact(section, "gain_share")), gainOf: text(fact(section, "gain_of")) };
 }
 
 function placesOf(data: Data, findings: number): Place[][] {

@@ -69,7 +69,7 @@ class OpsPanel implements Panel {
     this.rangeNote.hidden = range === null;
     this.scopeNote.textContent = range === null ? shownName(report.pages[grouping.key]?.scope ?? "", 200) : "";
     if (range !== null) {
-      this.rangeNote.append(`Selected range: ${rangeText(report, range)} `,
+      this.rangeNote.append(`Selected range: ${rangeText(report, context.data, range)} `,
         make("button", { class: "quiet", text: "whole profile", attributes: { type: "button" }, on: { click: () => store.set({ range: null }) } }));
     }
     this.place.replaceChildren();

@@ -1,5 +1,6 @@
 // The tables of ops as the panel shows them: of the whole profile as the page has them, of a range
 // of the timeline computed from its spans.
+import type { Data } from "../data/data";
 import type { Field, ProfileReport, Scalar } from "../data/report";
 import { ticksWithUnit, showsTime } from "../format/format";
 import type { Context } from "../panel";
@@ -83,9 +84,10 @@ function commandInRange({ report, data }: Context, grouping: Grouping, { begin, 
   return `${report.pages[grouping.key].command} --from ${begin - first}ticks --to ${end - first}ticks`;
 }
 
-// "12,000 to 15,000 (3,000 cycles)"
-export function rangeText(report: ProfileReport, range: Range): string {
-  const { begin, end } = wholeRange(range);
+// "12,000 to 15,000 (3,000 cycles)", from the begin of the timeline on, as the command below has it.
+export function rangeText(report: ProfileReport, data: Data, range: Range): string {
+  const whole = wholeRange(range), first = data.head.timeline_begin;
+  const [begin, end] = [whole.begin - first, whole.end - first];
   const { clock } = report;
   const one = (ticks: number): string => (showsTime(clock) ? ticksWithUnit(clock, ticks) : ticks.toLocaleString("en"));
   return `${one(begin)} to ${one(end)} (${ticksWithUnit(clock, end - begin)})`;

@@ -26,6 +26,11 @@ function unitOf(seconds: number): [name: string, seconds: number] {
   return units.find(([, size]) => seconds >= size) ?? units[units.length - 1];
 }
 
+// Times of the scale as the program counts them, from `origin` on: counters may start before the first span.
+export function marksFrom(origin: number, scale: Scale, clock: Clock): Mark[] {
+  return marks({ ...scale, begin: scale.begin - origin, end: scale.end - origin }, clock).map(({ time, text }) => ({ time: time + origin, text }));
+}
+
 export function marks(scale: Scale, clock: Clock): Mark[] {
   const length = scale.end - scale.begin;
   if (!(length > 0) || !(scale.width > 0)) return [];

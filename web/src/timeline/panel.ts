@@ -43,7 +43,7 @@ class TimelineView {
 
   constructor(private readonly context: Context, private readonly model: Model) {
     this.timeline = new Timeline(model, (change) => this.changed(change));
-    this.painter = new FramePainter(model, context.report.clock);
+    this.painter = new FramePainter(model, context.report.clock, context.data.head.timeline_begin);
     this.labels = new Labels((key) => this.timeline.toggle(key));
     this.details = new Details(context.report.clock, { zoomTo: (range) => this.timeline.zoomTo(range), clear: () => context.store.set({ range: null }) });
     this.searching = new SearchBar({ search: (pattern) => this.search(pattern), go: (by) => this.go(by), leave: () => this.lanes.canvas.focus({ preventScroll: true }) });

@@ -63,7 +63,7 @@ function followRange({ report, data, store }: Context): HTMLElement {
     }
     const { rows, levels, merged } = unitRowsInRange(report, data, wholeRange(range));
     const remark = merged ? drawRemarks(["Some spans were merged when the report was written: busy times are upper bounds."]) : [];
-    place.replaceChildren(make("p", { class: "range-note", text: `Selected range: ${rangeText(report, range)}` }), ...utilisation(rows, "range", remark), make("div", { class: "side-by-side" }, ...concurrency(levels, "range", "", []),
+    place.replaceChildren(make("p", { class: "range-note", text: `Selected range: ${rangeText(report, data, range)}` }), ...utilisation(rows, "range", remark), make("div", { class: "side-by-side" }, ...concurrency(levels, "range", "", []),
       ...overlap(matrixOf(report, overlapInRange(names, data, wholeRange(range))), remark)));
   };
   store.subscribe((_, changed) => {

@@ -10,7 +10,7 @@ for (const name of programNames) {
     const findings = findingsOf(report, data);
     const page = report.pages.diagnose.values.findings as Values[];
     assert.deepEqual(findings.map(({ rank, rule, title, gainShare }) => [rank, rule, title, gainShare]),
-                     page.map((finding) => [finding.rank, finding.rule, finding.title, finding.gain_share ?? null]));
+                     page.map((finding) => [finding.rank, finding.rule, finding.title, finding.call_gain_share ?? finding.gain_share ?? null]));
     findings.forEach((finding, i) => assert.deepEqual(finding.evidence.map((each) => each.value), (page[i].rows as Values[]).map((row) => row.text)));
     assert.equal(findings.reduce((sum, finding) => sum + finding.places.length, 0), data.column("finding.of").length);
   });
@@ -23,6 +23,14 @@ for (const name of programNames) {
     }
   });
 }
+
+test("a bar of a gain is of the warm call by which the finding is ranked, not of the cold wall", async () => {
+  const { report, data } = await contextOf(programOf("qnn_htp"));
+  const page = report.pages.diagnose.values.findings as Values[];
+  const drawn = findingsOf(report, data).filter((_, i) => typeof page[i].call_gain_share === "number");
+  assert(drawn.length > 0);
+  for (const finding of drawn) assert.equal(finding.gainOf, "a warm call");
+});
 
 test("the summary counts the rules", () => {
   const [report] = programOf("qnn_htp").report.profiles;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { marks, niceStep } from "../../src/timeline/axis";
+import { marks, marksFrom, niceStep } from "../../src/timeline/axis";
 import { clamped, panned, selected, timeOf, xOf, zoomed } from "../../src/timeline/view";
 import type { Clock } from "../../src/data/report";
 
@@ -48,6 +48,11 @@ test("steps are 1, 2 or 5 times a power of ten", () => {
 test("marks of cycles are numbers, of whole ticks however near", () => {
   assert.deepEqual(marks({ begin: 0, end: 1000, width: 500 }, cycles).map((mark) => mark.text), ["0", "200", "400", "600", "800", "1,000"]);
   assert.deepEqual(marks({ begin: 64000, end: 64002, width: 1000 }, cycles).map((mark) => mark.text), ["64,000", "64,001", "64,002"]);
+});
+
+test("marks count from the first span, as commands do, where counters start before it", () => {
+  assert.deepEqual(marksFrom(50, { begin: 0, end: 1000, width: 500 }, cycles).map(({ time, text }) => [time, text]),
+                   [[50, "0"], [250, "200"], [450, "400"], [650, "600"], [850, "800"]]);
 });
 
 test("marks of a clock with a known rate are times with the decimals that tell them apart", () => {

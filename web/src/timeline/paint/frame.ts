@@ -1,7 +1,7 @@
 // One frame of the timeline: lanes, names, series and overlays on one canvas, the axis on another.
 import type { Range } from "../../state/store";
 import type { Clock } from "../../data/report";
-import { marks } from "../axis";
+import { marksFrom } from "../axis";
 import type { ChosenSpans } from "../chosen";
 import { seen, type DrawnRow, type Layout } from "../layout";
 import type { Model } from "../model";
@@ -43,7 +43,7 @@ export class FramePainter {
   private placedIn: Layout | null = null;
   private readonly placed = new Map<Row, DrawnRow>();
 
-  constructor(private readonly model: Model, private readonly clock: Clock) {}
+  constructor(private readonly model: Model, private readonly clock: Clock, private readonly origin: number) {}
 
   // Where a row is drawn, as long as the layout stays.
   private place(layout: Layout): void {
@@ -63,7 +63,7 @@ export class FramePainter {
     const { layout, top, view, highlighted, found } = scene;
     const { spans, steps } = this.model;
     this.place(layout);
-    const shown = marks(view, this.clock);
+    const shown = marksFrom(this.origin, view, this.clock);
     paintAxis(axis, shown, colours, view, scene.range);
     const context = lanes.clear(colours.css("background"));
     paintGrid(lanes, shown, colours, view);
