@@ -11,6 +11,7 @@
 #include "formats/qaic/opstats/opstats_summary.hpp"
 #include "formats/qaic/qpc/qpc.hpp"
 #include "formats/qaic/stats/stats_buffer.hpp"
+#include "formats/qaic/text/join_logs.hpp"
 #include "formats/qaic/text/read_text.hpp"
 
 namespace npuscope {
@@ -293,6 +294,11 @@ std::optional<FormatKind> recognise_qaic_text(const Candidate& candidate) {
 }
 
 void open_qaic_texts(std::span<const Input> inputs, OpenRun& run) {
+  struct Log {
+    std::size_t order;
+    Profile profile;
+  };
+  std::vector<Log> compiled, ran;
   for (const Input& input : inputs) {
     std::optional<Error> broken;
     const auto text = read_text_file(input, run.options(), broken);
@@ -312,8 +318,22 @@ void open_qaic_texts(std::span<const Input> inputs, OpenRun& run) {
         profile.notes.push_back(
             {Severity::error, input.path.string(), text->size(), broken->message, 1});
       }
-      run.add(input.order, std::move(profile));
+      std::vector<Log>* logs = kind == qaic::TextKind::compiler_log ? &compiled
+                               : kind == qaic::TextKind::runner_log ? &ran
+                                                                    : nullptr;
+      if (logs != nullptr) {
+        logs->push_back({input.order, std::move(profile)});
+      } else {
+        run.add(input.order, std::move(profile));
+      }
     }
+  }
+  const bool is_one_of_each = compiled.size() == 1 && ran.size() == 1;
+  if (is_one_of_each && qaic::join_compiler_log(ran[0].profile, compiled[0].profile)) {
+    return run.add(std::min(ran[0].order, compiled[0].order), std::move(ran[0].profile));
+  }
+  for (std::vector<Log>* logs : {&compiled, &ran}) {
+    for (Log& log : *logs) run.add(log.order, std::move(log.profile));
   }
 }
 

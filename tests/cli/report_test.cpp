@@ -96,10 +96,14 @@ TEST_F(Report, JudgedGatesOfRawBuffersOtherwiseThanDiff) {
     if (entry.path().string().find("-inf-0-") != std::string::npos) continue;
     std::filesystem::copy(entry.path(), path("warm") / entry.path().filename());
   }
-  const std::vector<std::string> sides{"--a",        path("stats"), path("bin"),    "--b",
-                                       path("warm"), path("bin"),   "--fail-if",    "work > +2%",
-                                       "--fail-if",  "wall > +3%",  "--fail-if",    "wall.max > 5s",
-                                       "--fail-if",  "device_latency.p95 > 5s", "--json"};
+  const std::vector<std::string> sides{"--a",        path("stats"),
+                                       path("bin"),  "--b",
+                                       path("warm"), path("bin"),
+                                       "--fail-if",  "work > +2%",
+                                       "--fail-if",  "wall > +3%",
+                                       "--fail-if",  "wall.max > 5s",
+                                       "--fail-if",  "device_latency.p95 > 5s",
+                                       "--json"};
   std::vector<std::string> report{"report"}, diff{"diff"};
   report.insert(report.end(), sides.begin(), sides.end());
   diff.insert(diff.end(), sides.begin(), sides.end());

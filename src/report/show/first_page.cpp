@@ -271,7 +271,7 @@ Document first_page(const Analysis& analysis, const FirstPageRequest& request) {
   Section latency = request.is_part ? Section{} : latency_section(latency_of(analysis));
   if (!latency.key.empty()) latency.table.fields.back().label.clear();
   add(std::move(latency));
-  if (!request.is_part) add(throughput_section(profile));
+  if (!request.is_part) add(throughput_section(profile, request.peaks));
   add(where_section(analysis, request));
   add(first_findings_section(analysis, request.leaves_out_rows, request.peaks));
   add(ops_section(analysis, std::move(ops), request));

@@ -83,7 +83,7 @@ Result<Document> FullPage::make() {
   if (!request_.is_part) add(latency_section(latency_of(analysis_)));
   if (analysis_.call()) add(call_section(*analysis_.call()));
   add(wall_section(analysis_, request_.leaves_out_rows));
-  if (!request_.is_part) add(throughput_section(profile));
+  if (!request_.is_part) add(throughput_section(profile, request_.peaks));
   add(phases_section(analysis_, top_));
   if (wants({"findings"})) {
     add(first_findings_section(analysis_, request_.leaves_out_rows, request_.peaks));

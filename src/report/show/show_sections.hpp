@@ -12,7 +12,8 @@ namespace npuscope::report {
 Section about_section(const analysis::Analysis& analysis);
 Section latency_section(const LatencyOfCall& latency);
 Section wall_section(const analysis::Analysis& analysis, bool leaves_out_rows);
-Section throughput_section(const Profile& profile);
+// With the DDR rate of an execution where the bytes of one are known, against the peak.
+Section throughput_section(const Profile& profile, const PeakText& peaks);
 // What sorts of work its time goes to; empty where no rules fit the graph.
 Section model_parts_section(const analysis::Analysis& analysis);
 Section phases_section(const analysis::Analysis& analysis, std::size_t top);

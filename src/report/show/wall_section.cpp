@@ -193,7 +193,42 @@ Section wall_section(const Analysis& analysis, bool leaves_out_rows) {
   return section;
 }
 
-Section throughput_section(const Profile& profile) {
+namespace {
+
+// Of the device: bytes that the compiler says an inference moves, by the time that the device took.
+void add_ddr_rate(const Profile& profile, const Throughput& rate, const PeakText& text,
+                  Section& section) {
+  if (profile.spans.size() > 0) return;
+  double read = 0;
+  for (const Measure& measure : profile.measures) {
+    if (measure.subject != Measure::Subject::unit) continue;
+    if (measure.subject_id >= profile.units.size()) continue;
+    if (profile.units[measure.subject_id].engine != Engine::device) continue;
+    if (measure.meaning.statistic != Statistic::none) continue;
+    if (measure.meaning.role == NumberRole::ddr_read) read += measure.value;
+  }
+  const double hertz = profile.clocks[index_of(profile.base_clock)].rate.value;
+  if (!(read > 0) || !(rate.execution > 0) || !(hertz > 0)) return;
+  const double per_second = read / (rate.execution / hertz);
+  std::string line =
+      fmt::format("{} read in {} = {:.0f} GB/s", bytes_text(read),
+                  ticks_text(profile, profile.base_clock, rate.execution), per_second * 1e-9);
+  Value share;
+  const auto found = find_peaks(profile, text);
+  if (found && found->peaks.ddr_bytes_per_s) {
+    share = per_second / *found->peaks.ddr_bytes_per_s;
+    line += fmt::format(", {} of the peak ({:.0f} GB/s, {})",
+                        percent_text(per_second, *found->peaks.ddr_bytes_per_s),
+                        *found->peaks.ddr_bytes_per_s * 1e-9, found->peaks.source);
+  }
+  section.facts.insert(section.facts.begin(), {{"", "DDR"}, line});
+  section.facts.push_back({{"ddr_read_bytes_per_second"}, per_second});
+  section.facts.push_back({{"ddr_share_of_peak"}, share});
+}
+
+}  // namespace
+
+Section throughput_section(const Profile& profile, const PeakText& peaks) {
   const auto throughput = analyse_latency(profile).throughput;
   if (!throughput) return {};
   const Throughput& rate = *throughput;
@@ -222,6 +257,7 @@ Section throughput_section(const Profile& profile) {
       {{"execution"}, rate.execution},
       {{"input_wait"}, rate.input_wait},
       {{"output_wait"}, rate.output_wait}};
+  add_ddr_rate(profile, rate, peaks, section);
   return section;
 }
 

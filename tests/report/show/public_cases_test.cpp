@@ -10,6 +10,7 @@
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/formats/open.hpp"
 #include "report/show/latency_of.hpp"
+#include "report/show/show.hpp"
 
 namespace npuscope::report::public_cases_test {
 namespace {
@@ -126,6 +127,29 @@ TEST_F(PublicCases, LatencySamplesHaveNoWorkOfOps) {
       EXPECT_TRUE(analysis::Analysis(profile).ops({}).rows.empty());
     }
   }
+}
+
+// The rate stood in neither log.
+TEST_F(PublicCases, LogsOfCompilerAndRunnerTogetherSayWhatBoundsATokensTime) {
+  const fs::path folder = NPUSCOPE_SHARED_DIR "/data/qaic";
+  const std::vector<fs::path> files{folder / "amber-7b_decode1_14core.compile.log",
+                                    folder / "amber-7b_decode1_14core.runner.log"};
+  if (!fs::exists(files[0])) GTEST_SKIP();
+  const auto opened = open_profiles(files);
+  ASSERT_TRUE(opened);
+  ASSERT_EQ(opened->profiles.size(), 1u);
+  const Document page =
+      first_page(analysis::Analysis(opened->profiles[0]), {.width = 100, .files = "logs"});
+  const std::string text = document_text(page, 100);
+  EXPECT_NE(text.find("DDR         12.44 GiB read in 124.8 ms = 107 GB/s, 78.1 % of the peak"),
+            text.npos)
+      << text;
+  // Two of one kind: which belongs to which is unknown.
+  const std::vector<fs::path> three{files[0], files[1],
+                                    folder / "amber-7b_prefill32_14core.compile.log"};
+  const auto apart = open_profiles(three);
+  ASSERT_TRUE(apart);
+  EXPECT_EQ(apart->profiles.size(), 3u);
 }
 
 // The file names ten of 86 nodes, and all types: what it states is what the page adds up to.
