@@ -13,6 +13,11 @@ Inferences::Inferences(const Analysis& analysis, std::uint32_t only, std::size_t
   for (const InferenceExtent& inference : analysis.extents().inferences) {
     if (inference.number != every_instance) ids_.push_back(inference.number);
   }
+  if (const auto& others = spans_.other_instances; !others.empty()) {
+    ids_.insert(ids_.end(), others.begin(), others.end());
+    std::sort(ids_.begin(), ids_.end());
+    ids_.erase(std::unique(ids_.begin(), ids_.end()), ids_.end());
+  }
   one_ = ids_.size() < 2 || ids_.size() > max;
   if (one_) {
     ids_.assign(1, ids_.size() == 1 && only == 0 ? ids_.front() : only);

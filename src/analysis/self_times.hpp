@@ -7,11 +7,22 @@
 #include <span>
 #include <vector>
 
-#include "npuscope/profile/spans_by_unit.hpp"
+#include "profile/self_times.hpp"
 
 namespace npuscope::analysis {
 
 // In the order of `spans`, which is that of SpansByUnit; what `own` held is gone.
-void find_self_times(std::span<const SpanOfUnit> spans, std::vector<std::int64_t>& own);
+inline void find_self_times(const Profile& profile, std::span<const SpanOfUnit> spans,
+                            std::vector<std::int64_t>& own) {
+  const Column<std::int64_t>& of_whole = profile.spans.own;
+  if (of_whole.empty()) return find_self_times(spans, nesting_tolerance(profile), own);
+  own.resize(spans.size());
+  for (std::size_t place = 0; place < spans.size(); ++place) {
+    own[place] = of_whole[spans[place].row];
+  }
+}
+
+// When the unit of these spans was held up in the midst of its work.
+IntervalSet held_up(const Profile& profile, UnitId unit, std::span<const SpanOfUnit> spans);
 
 }  // namespace npuscope::analysis

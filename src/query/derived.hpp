@@ -6,14 +6,14 @@
 #include "profile/schema_table.hpp"
 #include "query/source.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope {
 
 inline std::span<const char* const> stable_names(Role) {
   static constexpr const char* names[] = {"work", "wait", "frame", "overlay"};
   return names;
 }
 
-}  // namespace npuscope::analysis
+}  // namespace npuscope
 
 namespace npuscope::query {
 

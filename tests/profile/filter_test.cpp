@@ -271,6 +271,49 @@ TEST(Filter, SpansThatDoNotSayTheirInferenceAreOfNone) {
   EXPECT_EQ(filtered(profile, filter).spans.size(), 0u);
 }
 
+// inner 10 to 90 stands before outer 0 to 100.
+Profile child_before_parent() {
+  ProfileBuilder made;
+  const UnitId thread = made.unit("thread", Engine::thread);
+  made.span(thread, "wait", 15, 95, SpanKind::wait);
+  made.span(thread, "inner", 10, 98, SpanKind::slice);
+  made.span(thread, "outer", 0, 100, SpanKind::slice);
+  made.phase("part", 0, 10, 90);
+  made.phase("whole", 0, 0, 100);
+  return std::move(made.profile);
+}
+
+TEST(Filter, WhatEnclosesAnotherStandsBeforeItWhereTheCutMakesThemEqual) {
+  Filter filter;
+  filter.window = {{20, 80}};
+  filter.cut = true;
+  const Profile part = filtered(child_before_parent(), filter);
+  EXPECT_THAT(part.spans.duration, ElementsAre(60, 60, 60));
+  EXPECT_THAT(op_names(part), ElementsAre("outer", "inner", "wait"));
+  EXPECT_EQ(part.text(part.phases[0].name), "whole");
+  EXPECT_EQ(part.text(part.phases[1].name), "part");
+}
+
+TEST(Filter, WhatIsLeftOutTookItsTimeFromWhatEnclosesIt) {
+  Filter filter;
+  filter.keeps_op = [](const Profile& all, OpId op) {
+    return all.text(all.ops[index_of(op)].name) == "outer";
+  };
+  const Profile whole = filtered(child_before_parent(), filter);
+  EXPECT_THAT(whole.spans.own, ElementsAre(12));
+  filter.window = {{20, 99}};
+  filter.cut = true;
+  EXPECT_THAT(filtered(child_before_parent(), filter).spans.own, ElementsAre(1));
+  filter.keeps_op = [](const Profile& all, OpId op) {
+    return all.text(all.ops[index_of(op)].name) == "inner";
+  };
+  const Profile inner = filtered(child_before_parent(), filter);
+  EXPECT_THAT(inner.spans.own, ElementsAre(3));
+  ASSERT_EQ(inner.spans.held_up.size(), 1u);
+  EXPECT_EQ(inner.spans.held_up[0].begin, 20);
+  EXPECT_EQ(inner.spans.held_up[0].end, 95);
+}
+
 TEST(Filter, WithoutConditionsTheProfileIsAsItWas) {
   const Profile part = filtered(sample(), {});
   EXPECT_EQ(part.spans.size(), 4u);

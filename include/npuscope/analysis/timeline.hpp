@@ -14,38 +14,13 @@
 
 #include "npuscope/profile/intervals.hpp"
 #include "npuscope/profile/profile.hpp"
+#include "npuscope/profile/span_roles.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
 
 namespace npuscope::analysis {
 
-enum class Role : std::uint8_t {
-  work,     // op, transfer, slice, host, kernel, copy, communication, runtime_call
-  wait,     // sync, barrier, dma_wait, wait
-  frame,    // inference, activation, annotation: encloses work, is none itself
-  overlay,  // async, instant: beside the unit's own work
-};
-constexpr Role role_of(SpanKind kind) {
-  switch (kind) {
-    case SpanKind::op:
-    case SpanKind::transfer:
-    case SpanKind::host:
-    case SpanKind::slice:
-    case SpanKind::kernel:
-    case SpanKind::copy:
-    case SpanKind::communication:
-    case SpanKind::runtime_call: return Role::work;
-    case SpanKind::sync:
-    case SpanKind::barrier:
-    case SpanKind::dma_wait:
-    case SpanKind::wait: return Role::wait;
-    case SpanKind::inference:
-    case SpanKind::activation:
-    case SpanKind::annotation: return Role::frame;
-    case SpanKind::async:
-    case SpanKind::instant: return Role::overlay;
-  }
-  return Role::overlay;
-}
+using npuscope::Role;
+using npuscope::role_of;
 
 // The hardware that a kind of span needs, on a unit of which a trace only says that it is a process
 // or a thread; none: the kind does not tell.
@@ -117,11 +92,6 @@ const char* name_of(Domain domain);
 // inference is no part of it), of instants and asynchronous spans where there is nothing else.
 // Empty {0, 0} without spans.
 Interval timeline_of(const Profile& profile);
-
-// When one unit was held up in the midst of its work: waits of kind `wait` inside work, less the
-// work inside those. `spans` as in SpansByUnit; what a unit works is the union of its work without
-// this.
-IntervalSet held_within_work(std::span<const SpanOfUnit> spans);
 
 // Ticks of the base clock per second during a window: the clock's own rate, else that of the
 // shortest phase which contains the window and has been timed by another clock, else one that was

@@ -7,7 +7,9 @@
 //   }; const Profile part = filtered(profile, filter);
 //
 // A span that reaches into the window is kept whole, so its numbers stay true, or cut at the window
-// when `cut` is set, so that nothing is busy outside of it. Rows keep their order; units that lose
+// when `cut` is set, so that nothing is busy outside of it. Rows keep their order, but that what
+// encloses others stays before them where the cut makes them equally long. What an op has to itself
+// does not depend on what else is chosen (Spans::own). Units that lose
 // all their spans and counters are left out with their measures, ops likewise where the profile has
 // spans at all. Parents of units that stay, stay. Numbers about more than is selected go: those of
 // the run and its checks always, of units and ops where a window was set, of spans and phases where

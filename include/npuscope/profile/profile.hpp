@@ -53,6 +53,9 @@ struct Clock {
   Hertz rate{0};              // 0: unknown, so no time can be derived from it
   bool offset_known = false;  // whether `offset` relates it to the base clock
   std::int64_t offset = 0;    // base-clock ticks at which this clock read 0
+  // Of the base clock: the file states times in steps of so many ticks, so that a span may end by
+  // one after the span that encloses it; 0: times are exact.
+  std::int64_t resolution = 0;
   // Of a clock without a rate of its own: a lower bound of its rate during the timeline, from
   // numbers that the files round (0: none), and the share of it that rounding may change.
   Hertz derived_rate{0};
@@ -170,6 +173,16 @@ struct Spans {
   Column<std::uint32_t> instance;         // which inference; empty when the trace does not say
   Arguments arguments;                    // empty when the trace has none
   std::vector<MeasureColumn> measures;    // numbers that (nearly) every span has
+  // Of a part of a profile (filter.hpp) that lacks spans which lay inside those that it has: what
+  // each had to itself, when a wait that is missing held up a unit in the midst of its work, and
+  // inferences of which none of these spans is. Empty: the spans themselves tell.
+  Column<std::int64_t> own;
+  struct HeldUp {
+    UnitId unit = UnitId::none;
+    std::int64_t begin = 0, end = 0;
+  };
+  std::vector<HeldUp> held_up;  // by unit and time
+  std::vector<std::uint32_t> other_instances;
 
   std::size_t size() const { return unit.size(); }
   // Unit, op, kind, start, duration, processor cycles and instance, not the rest.

@@ -9,6 +9,7 @@
 #include "base/counting_sort.hpp"
 #include "base/parallel.hpp"
 #include "npuscope/analysis/timeline.hpp"
+#include "profile/self_times.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -19,7 +20,8 @@ constexpr std::int64_t longest_timeline = std::int64_t{1} << 52;  // whole numbe
 // pieces between. A slice that ends after the one it began in is beside it, both whole from there.
 // add(place, kind, time, after_barrier) for each piece, the first and last of those of a span too.
 template <class Add>
-void for_each_piece(std::span<const SpanOfUnit> spans, bool has_dma_waits, const Add& add) {
+void for_each_piece(std::span<const SpanOfUnit> spans, std::int64_t tolerance, bool has_dma_waits,
+                    const Add& add) {
   struct Open {
     std::size_t place;
     std::int64_t end;
@@ -36,7 +38,8 @@ void for_each_piece(std::span<const SpanOfUnit> spans, bool has_dma_waits, const
     open.pop_back();
     if (last.has_inner) {
       piece(last, last.end);
-      add(last.place, NodeKind::mark, Interval{last.end, last.end}, false);
+      const std::int64_t over = std::max(last.end, last.free);  // what is inside may end later
+      add(last.place, NodeKind::mark, Interval{over, over}, false);
     } else {
       add(last.place, NodeKind::execution, Interval{last.free, last.end}, last.after_barrier);
     }
@@ -49,7 +52,10 @@ void for_each_piece(std::span<const SpanOfUnit> spans, bool has_dma_waits, const
     barrier = barrier || kind == SpanKind::barrier;
     const bool waits = kind == SpanKind::wait;
     if (!waits && (role_of(kind) != Role::work || kind == SpanKind::transfer)) continue;
-    while (!open.empty() && (open.back().end <= begin || open.back().end < end)) close();
+    while (!open.empty() &&
+           (open.back().end <= begin || !encloses(open.back().end, {begin, end}, tolerance))) {
+      close();
+    }
     if (!open.empty()) {
       Open& outer = open.back();
       if (!outer.has_inner) {
@@ -197,10 +203,11 @@ void PathNodes::make_room() {
   std::vector<char> has_several(units, false);  // nodes of a span
   parallel_for(units, [&](std::size_t unit) {
     std::uint32_t count = 0;
-    for_each_piece(spans_of(unit), has_dma_waits(), [&](std::size_t, NodeKind kind, auto&&...) {
-      count += 1;
-      if (kind == NodeKind::mark) has_several[unit] = true;
-    });
+    for_each_piece(spans_of(unit), nesting_tolerance(profile_), has_dma_waits(),
+                   [&](std::size_t, NodeKind kind, auto&&...) {
+                     count += 1;
+                     if (kind == NodeKind::mark) has_several[unit] = true;
+                   });
     if (has_transfers_ || has_dma_waits()) {
       for (const SpanOfUnit& span : spans_of(unit)) {
         count += span.kind == SpanKind::transfer || is_long_wait(span) ? 1 : 0;
@@ -255,7 +262,7 @@ void PathNodes::write_unit(std::size_t unit) {
     }
     node += 1;
   };
-  for_each_piece(spans, has_dma_waits(), add);
+  for_each_piece(spans, nesting_tolerance(profile_), has_dma_waits(), add);
   link_in_order(first, node);
   if (has_transfers_) node = write_transfers(unit, node);
   if (has_dma_waits()) write_landings(unit, node);

@@ -19,48 +19,6 @@ const char* name_of(Domain domain) {
 
 namespace {
 
-// The slices in which another may lie. One that ends before a later one is no more the innermost of
-// any, so the ends only fall towards the top of the stack, and each slice comes and goes once.
-class Nesting {
- public:
-  // In the order of SpansByUnit.
-  void add(std::uint32_t place, Interval interval, std::vector<std::int64_t>& own) {
-    while (!open_.empty() && open_.back().end < interval.end) open_.pop_back();
-    if (!open_.empty()) {
-      Open& outer = open_.back();
-      own[outer.place] -= length_of({std::max(outer.covered, interval.begin), interval.end});
-      outer.covered = std::max(outer.covered, interval.end);
-    }
-    open_.push_back({place, interval.end, interval.begin});
-  }
-
- private:
-  struct Open {
-    std::uint32_t place;
-    std::int64_t end;
-    std::int64_t covered;  // by what is inside, up to here
-  };
-  std::vector<Open> open_;
-};
-
-}  // namespace
-
-namespace {
-
-// Which of the two nestings of its unit a span is part of.
-enum class NestedIn : std::uint8_t { work, waits, neither };
-
-NestedIn nested_in(SpanKind kind) {
-  const Role role = role_of(kind);
-  if (kind == SpanKind::transfer) return NestedIn::neither;
-  if (role == Role::work || kind == SpanKind::wait) return NestedIn::work;
-  return role == Role::wait ? NestedIn::waits : NestedIn::neither;
-}
-
-std::int64_t whole_time(SpanKind kind, Interval interval) {
-  return role_of(kind) == Role::frame || kind == SpanKind::instant ? 0 : length_of(interval);
-}
-
 // What some rows of one nesting cover, as far as each begins no earlier than those before it end.
 struct InOrder {
   std::int64_t begin = std::numeric_limits<std::int64_t>::max();
@@ -119,20 +77,9 @@ bool take_whole_times(const Profile& profile, Column<std::int64_t>& own) {
 
 }  // namespace
 
-void find_self_times(std::span<const SpanOfUnit> spans, std::vector<std::int64_t>& own) {
-  Nesting work, waits;
-  own.resize(spans.size());
-  for (std::uint32_t place = 0; place < spans.size(); ++place) {
-    const SpanOfUnit& span = spans[place];
-    own[place] = whole_time(span.kind, span.interval());
-    const NestedIn nesting = nested_in(span.kind);
-    if (nesting == NestedIn::neither || span.end <= span.begin) continue;
-    (nesting == NestedIn::work ? work : waits).add(place, span.interval(), own);
-  }
-}
-
 Column<std::int64_t> find_self_times(const Analysis& analysis) {
   const Profile& profile = analysis.profile();
+  if (!profile.spans.own.empty()) return profile.spans.own;
   Column<std::int64_t> own(profile.spans.size());
   if (take_whole_times(profile, own)) return own;
   const SpansByUnit& by_unit = analysis.spans_by_unit();
@@ -141,7 +88,7 @@ Column<std::int64_t> find_self_times(const Analysis& analysis) {
     const auto spans = by_unit.all().subspan(by_unit.place_of(group),
                                              by_unit.place_of(group + 1) - by_unit.place_of(group));
     std::vector<std::int64_t>& of_unit = own_of_unit.mine();
-    find_self_times(spans, of_unit);
+    find_self_times(profile, spans, of_unit);
     for (std::size_t place = 0; place < spans.size(); ++place) {
       ask_ahead(own, spans, place);
       own[spans[place].row] = of_unit[place];
@@ -150,33 +97,13 @@ Column<std::int64_t> find_self_times(const Analysis& analysis) {
   return own;
 }
 
-IntervalSet held_within_work(std::span<const SpanOfUnit> spans) {
-  const auto is_wait = [](const SpanOfUnit& span) { return span.kind == SpanKind::wait; };
-  if (std::none_of(spans.begin(), spans.end(), is_wait)) return {};
-  struct Open {
-    std::int64_t end;
-    bool is_held, is_in_work;
-  };
-  std::vector<Open> open;  // the last to begin has the unit
+IntervalSet held_up(const Profile& profile, UnitId unit, std::span<const SpanOfUnit> spans) {
+  const std::vector<Spans::HeldUp>& of_whole = profile.spans.held_up;
+  if (of_whole.empty()) return held_within_work(spans);
   IntervalSet held;
-  std::int64_t now = 0;
-  const auto advance = [&](std::int64_t until) {
-    while (!open.empty() && now < until) {
-      const std::int64_t end = std::min(open.back().end, until);
-      if (open.back().is_held && end > now) append(held, {now, end});
-      now = std::max(now, end);
-      if (open.back().end <= now) open.pop_back();
-    }
-  };
-  for (const SpanOfUnit& span : spans) {
-    const bool works = role_of(span.kind) == Role::work;
-    if ((!works && !is_wait(span)) || span.end <= span.begin) continue;
-    advance(span.begin);
-    now = span.begin;
-    const bool in_work = !open.empty() && open.back().is_in_work;
-    open.push_back({span.end, !works && in_work, works || in_work});
+  for (const Spans::HeldUp& each : of_whole) {
+    if (each.unit == unit) append(held, {each.begin, each.end});
   }
-  advance(std::numeric_limits<std::int64_t>::max());
   return held;
 }
 

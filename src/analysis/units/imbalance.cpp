@@ -58,7 +58,7 @@ class Loads {
     PerThread<std::vector<std::int64_t>> own;
     parallel_for(units_.size(), [&](std::size_t unit) {
       const auto spans = by_unit.spans_of(UnitId(std::uint32_t(unit)));
-      find_self_times(spans, own.mine());
+      find_self_times(profile_, spans, own.mine());
       find_load(units_[unit], spans, own.mine());
     });
     if (!take_counters()) add_ddr_of_spans();

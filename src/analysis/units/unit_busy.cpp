@@ -159,9 +159,10 @@ class BusyCollector {
   std::size_t expected_ = 0;
 };
 
-UnitBusy busy_of(UnitId unit, std::span<const SpanOfUnit> spans, const SpanEngines& engines,
-                 const ClassesOfSpans& classes, std::vector<std::int64_t>& own) {
-  find_self_times(spans, own);
+UnitBusy busy_of(const Profile& profile, UnitId unit, std::span<const SpanOfUnit> spans,
+                 const SpanEngines& engines, const ClassesOfSpans& classes,
+                 std::vector<std::int64_t>& own) {
+  find_self_times(profile, spans, own);
   BusyCollector collector;
   collector.expect(spans.size());
   const Engine lane = engines.lane(unit);
@@ -170,7 +171,7 @@ UnitBusy busy_of(UnitId unit, std::span<const SpanOfUnit> spans, const SpanEngin
     collector.add(classes.of(lane, engines.of_op(span.op), span.kind), span.kind, span.interval(),
                   own[place]);
   }
-  return collector.finish(unit, held_within_work(spans));
+  return collector.finish(unit, held_up(profile, unit, spans));
 }
 
 // From the rows as they come, where those of each unit come in the order of time: nothing has to be
@@ -183,6 +184,7 @@ std::vector<UnitBusy> busy_by_rows(const Analysis& analysis, const SpanEngines& 
   const Spans& spans = profile.spans;
   const std::size_t units = profile.units.size();
   if (spans.size() < std::max(min_rows, rows_a_unit * (units + 1))) return {};
+  if (!spans.held_up.empty()) return {};
   if (std::find(spans.kind.begin(), spans.kind.end(), SpanKind::wait) != spans.kind.end()) {
     return {};
   }
@@ -234,7 +236,7 @@ std::vector<UnitBusy> busy_by_unit(const Analysis& analysis, const SpanEngines& 
   PerThread<std::vector<std::int64_t>> own;
   parallel_for(all.size(), [&](std::size_t i) {
     const UnitId unit = i < profile.units.size() ? UnitId(std::uint32_t(i)) : UnitId::none;
-    all[i] = busy_of(unit, by_unit.spans_of(unit), engines, classes, own.mine());
+    all[i] = busy_of(profile, unit, by_unit.spans_of(unit), engines, classes, own.mine());
   });
   return all;
 }

@@ -8,6 +8,7 @@
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/timeline_rows.hpp"
+#include "profile/self_times.hpp"
 
 namespace npuscope::analysis::held_within_work_test {
 namespace {
