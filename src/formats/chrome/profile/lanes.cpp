@@ -4,34 +4,12 @@
 #include <atomic>
 #include <numeric>
 #include <tuple>
-#include <utility>
 
 #include "base/parallel.hpp"
+#include "formats/chrome/profile/thread_lanes.hpp"
 
 namespace npuscope::chrome {
 namespace {
-
-// Beyond this many slices at once, not even lanes help a reader: the last one takes the rest.
-constexpr std::size_t max_lanes = 256;
-
-// The ends of the slices that are open in one lane, innermost last.
-using OpenEnds = std::vector<std::int64_t>;
-
-// Whether a slice fits within what is open, and if so opens it.
-bool open_slice(OpenEnds& open, std::int64_t start, std::int64_t end) {
-  while (!open.empty() && open.back() <= start) open.pop_back();
-  if (!open.empty() && open.back() < end) return false;
-  open.push_back(end);
-  return true;
-}
-
-std::uint16_t find_lane(std::vector<OpenEnds>& lanes, std::int64_t start, std::int64_t end) {
-  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
-    if (open_slice(lanes[lane], start, end)) return std::uint16_t(lane);
-  }
-  if (lanes.size() < max_lanes) lanes.push_back({end});
-  return std::uint16_t(lanes.size() - 1);
-}
 
 // The slices of a thread within a part of the file.
 struct EndsOfThread {
@@ -89,23 +67,36 @@ std::vector<std::uint32_t> nesting_order(const Slices& slices, std::size_t threa
   return order;
 }
 
+std::int64_t resolution_of(const Slices& slices) {
+  constexpr std::int64_t whole = 1'000;
+  const std::vector<RowRange> parts = ranges_of(slices.size());
+  std::atomic<bool> all_whole = true;
+  parallel_for(parts.size(), [&](std::size_t part) {
+    for (std::size_t i = parts[part].first; i < parts[part].last && all_whole; ++i) {
+      if (slices.start[i] % whole != 0 || slices.duration[i] % whole != 0) all_whole = false;
+    }
+  });
+  return all_whole ? whole : 1;
+}
+
 Lanes assign_lanes(const Slices& slices, std::size_t threads,
-                   const std::vector<std::uint32_t>& order) {
+                   const std::vector<std::uint32_t>& order, std::int64_t resolution) {
   Lanes result;
-  std::vector<std::vector<OpenEnds>> lanes(threads);
+  std::vector<ThreadLanes> lanes(threads, ThreadLanes(resolution));
   // Each thread's slices by themselves: those of some threads on one core, of others on another.
   const std::size_t groups =
       std::clamp<std::size_t>(workers(), 1, std::clamp<std::size_t>(threads, 1, 8));
-  std::vector<std::vector<std::pair<std::uint32_t, std::uint16_t>>> moved(groups);
+  std::vector<std::vector<ThreadLanes::Moved>> moved(groups);
   parallel_for(groups, [&](std::size_t group) {
     const std::size_t first = threads * group / groups, last = threads * (group + 1) / groups;
     for (std::size_t place = 0; place < slices.size(); ++place) {
       const std::size_t i = order.empty() ? place : order[place];
       const std::size_t thread = slices.thread[i];
       if (thread < first || thread >= last) continue;
-      const std::int64_t start = slices.start[i];
-      const std::uint16_t lane = find_lane(lanes[thread], start, start + slices.duration[i]);
-      if (lane > 0) moved[group].emplace_back(std::uint32_t(i), lane);
+      const auto slice = std::uint32_t(i);
+      const Interval interval{slices.start[i], slices.start[i] + slices.duration[i]};
+      const std::uint16_t lane = lanes[thread].place(slice, interval, moved[group]);
+      if (lane > 0) moved[group].push_back({slice, lane});
     }
   });
   for (const auto& of_group : moved) {
@@ -113,8 +104,10 @@ Lanes assign_lanes(const Slices& slices, std::size_t threads,
     for (const auto& [slice, lane] : of_group) result.lane[slice] = lane;
     result.moved += of_group.size();
   }
-  for (const auto& of_thread : lanes) {
-    result.lane_count.push_back(std::uint32_t(of_thread.size()));
+  for (const ThreadLanes& of_thread : lanes) {
+    result.lane_count.push_back(of_thread.count());
+    result.outlasting += of_thread.outlasting();
+    result.early += of_thread.early();
   }
   return result;
 }

@@ -1,5 +1,13 @@
-// Which slices of a thread nest, and where to put those that do not: a slice that overlaps one
-// before it without lying within it goes to another lane beside the thread.
+// Which slices of a thread nest, and where those go that do not, so that time counts once:
+//
+//   |--------- a ---------|          c overlaps b in part: the shorter and earlier b goes to a lane
+//     |- b -|                        beside the thread, with what is inside it, and c stays within
+//     a
+//          |--- c ----|
+//
+// A slice that outlasts the one it is in by no more than the resolution of the file's times is
+// within it, and one that begins so little before another's end, or in the last eighth of what is
+// far from over, comes after it. Else the later of two goes beside, and what is inside it follows.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +21,13 @@ struct Lanes {
   std::vector<std::uint16_t> lane;        // by slice; empty when all are in lane 0
   std::vector<std::uint32_t> lane_count;  // by thread; 0: no slice
   std::uint64_t moved = 0;                // slices in other lanes than the first
+  std::uint64_t outlasting = 0;           // within another though they end after it
+  std::uint64_t early = 0;                // after another though they begin before its end
 };
+
+// The steps in which the file states times, in thousandths of its unit: 1'000 where it states whole
+// ones, else 1.
+std::int64_t resolution_of(const Slices& slices);
 
 // Slices in the order of thread, start, and longest first; ties in file order. Empty when they
 // stand in the file in an order in which a slice never comes before one of its thread that encloses
@@ -21,6 +35,6 @@ struct Lanes {
 std::vector<std::uint32_t> nesting_order(const Slices& slices, std::size_t threads);
 
 Lanes assign_lanes(const Slices& slices, std::size_t threads,
-                   const std::vector<std::uint32_t>& order);
+                   const std::vector<std::uint32_t>& order, std::int64_t resolution);
 
 }  // namespace npuscope::chrome

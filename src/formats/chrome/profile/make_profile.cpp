@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -85,12 +87,14 @@ Profile make_profile(Events&& events) {
   const std::size_t threads = events.threads.size();
   std::vector<std::uint32_t> order;
   Lanes lanes;
+  std::int64_t& resolution = profile.clocks.back().resolution;
   OpTable ops(profile);
   // Neither knows of what the other is about.
   parallel_for(2, [&](std::size_t which) {
     if (which == 0) return add_ops(events.slices, ops, profile);
     order = nesting_order(events.slices, threads);
-    lanes = assign_lanes(events.slices, threads, order);
+    resolution = resolution_of(events.slices);
+    lanes = assign_lanes(events.slices, threads, order, resolution);
   });
   Flows flows = connect_flows(events.slices, events.marks, threads, order);
   BoundFlows bound = connect_bound_flows(events.slices, profile.strings);
@@ -102,8 +106,25 @@ Profile make_profile(Events&& events) {
   profile.spans.arguments.shapes = shapes.take_shapes();
   profile.flows = std::move(flows.flows);
   profile.flows.insert(profile.flows.end(), bound.flows.begin(), bound.flows.end());
-  note(profile, events.file, lanes.moved,
-       "slices that overlap another of their thread without nesting, moved to lanes beside it");
+  note(
+      profile, events.file, lanes.moved,
+      "slices that overlap another of their thread without nesting, or lie inside such a slice: in "
+      "lanes beside it");
+  if (lanes.outlasting > 0) {
+    profile.notes.push_back(
+        {Severity::info, events.file, 0,
+         fmt::format("slices that end up to {} after the slice that they began in, the resolution "
+                     "of the file's times: nested in it",
+                     resolution > 1 ? "1 us" : "1 ns"),
+         lanes.outlasting});
+  }
+  if (lanes.early > 0) {
+    profile.notes.push_back(
+        {Severity::info, events.file, 0,
+         "slices that begin shortly before the one before them ended: after it, "
+         "not beside it",
+         lanes.early});
+  }
   note(profile, events.file, flows.unbound, "ends of flows where no slice is, left out");
   note(profile, events.file, flows.unpaired, "flow events without a beginning or an end, left out");
   note(profile, events.file, bound.unpaired,
