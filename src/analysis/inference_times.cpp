@@ -145,7 +145,7 @@ void Sweep::take_rows() {
     if (inference == Inferences::none) continue;
     InferenceTimes& times = times_[inference];
     if (role == Role::work) times.work = saturating_add(times.work, own[row]);
-    if (spans.kind[row] == SpanKind::activation || role == Role::overlay) continue;
+    if (!is_of_inference(spans.kind[row])) continue;
     const Interval interval = interval_of(spans, row);
     if (!has_extent[inference]) times.extent = interval;
     has_extent[inference] = true;

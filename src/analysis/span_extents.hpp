@@ -14,9 +14,10 @@
 namespace npuscope::analysis {
 
 // Whether a span of that kind is part of its inference's wall: an overlay is not, nor what comes
-// before the first.
+// before the first, nor the profiler's own time.
 constexpr bool is_of_inference(SpanKind kind) {
-  return kind != SpanKind::activation && role_of(kind) != Role::overlay;
+  return kind != SpanKind::activation && kind != SpanKind::profiler &&
+         role_of(kind) != Role::overlay;
 }
 
 struct InferenceExtent {

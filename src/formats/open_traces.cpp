@@ -7,6 +7,7 @@
 #include "formats/qaic/opstats/opstats_profile.hpp"
 #include "formats/qnn/assemble/sets.hpp"
 #include "formats/sigmastar/profile.hpp"
+#include "profile/far_spans.hpp"
 
 namespace npuscope {
 namespace {
@@ -36,6 +37,7 @@ Profile profile_of(chrome::Events&& events, const OpenOptions& options) {
   }
   Profile profile = chrome::make_profile(std::move(events));
   apply_roles(profile, options.roles);
+  if (!as_it_stands) set_far_spans_apart(profile);
   return profile;
 }
 
@@ -93,6 +95,7 @@ void open_perfetto(std::span<const Input> inputs, OpenRun& run) {
       continue;
     }
     apply_roles(*profile, run.options().roles);
+    set_far_spans_apart(*profile);
     run.add(input.order, std::move(*profile));
   }
 }

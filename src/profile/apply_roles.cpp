@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -9,6 +11,8 @@
 #include "base/parallel.hpp"
 #include "npuscope/profile/event_roles.hpp"
 #include "npuscope/profile/intervals.hpp"
+#include "npuscope/profile/spans_by_unit.hpp"
+#include "profile/in_order.hpp"
 #include "profile/shared_numbers.hpp"
 
 namespace npuscope {
@@ -45,15 +49,21 @@ class RoleFinder {
     if (op >= of_op_.size()) return nullptr;
     const OpRules& rules = of_op_[op];
     for (const RoleRule* rule : rules.asking) {
-      if (is_at(*rule, profile_.spans.unit[row])) return rule;
+      if (is_at(*rule, profile_.spans.unit[row]) && has_arguments(*rule, row)) return rule;
     }
     return rules.rule;
   }
 
  private:
-  // Which units fit the rules that ask for them; a rule that none fits is another tool's.
+  // Which units and arguments fit the rules that ask for them; a rule that none fits is another
+  // tool's.
   void find_places() {
     std::erase_if(rules_, [&](const RoleRule* rule) {
+      if (!rule->arguments.empty()) {
+        std::vector<bool> having = shapes_of(*rule);
+        if (std::find(having.begin(), having.end(), true) == having.end()) return true;
+        shapes_.emplace(rule, std::move(having));
+      }
       if (!rule->asks_where()) return false;
       std::vector<bool> at = units_of(*rule);
       if (std::find(at.begin(), at.end(), true) == at.end()) return true;
@@ -66,7 +76,7 @@ class RoleFinder {
     OpRules found;
     for (const RoleRule* rule : rules_of_category(op.kind)) {
       if (!fits(rule->name, profile_.text(op.name))) continue;
-      if (!rule->asks_where()) {
+      if (!rule->asks_for_row()) {
         found.rule = rule;
         break;
       }
@@ -102,15 +112,37 @@ class RoleFinder {
   }
 
   bool is_at(const RoleRule& rule, UnitId unit) const {
+    if (!rule.asks_where()) return true;
     const std::vector<bool>& at = places_.at(&rule);
     return index_of(unit) < at.size() && at[index_of(unit)];
+  }
+
+  // Which sorts of argument lists have all that the rule asks for.
+  std::vector<bool> shapes_of(const RoleRule& rule) const {
+    const std::vector<ArgumentShape>& shapes = profile_.spans.arguments.shapes;
+    std::vector<bool> having(shapes.size(), true);
+    for (const std::string& name : rule.arguments) {
+      const auto id = profile_.strings.find(name);
+      for (std::size_t i = 0; i < shapes.size(); ++i) {
+        having[i] = having[i] && id &&
+                    std::any_of(shapes[i].begin(), shapes[i].end(),
+                                [&](auto& key) { return key.name == *id; });
+      }
+    }
+    return having;
+  }
+
+  bool has_arguments(const RoleRule& rule, std::size_t row) const {
+    if (rule.arguments.empty()) return true;
+    const Arguments& arguments = profile_.spans.arguments;
+    return row < arguments.size() && shapes_.at(&rule)[arguments.shape(row)];
   }
 
   const Profile& profile_;
   RuleList rules_;
   std::vector<OpRules> of_op_;
   std::unordered_map<StringId, RuleList> of_category_;
-  std::unordered_map<const RoleRule*, std::vector<bool>> places_;
+  std::unordered_map<const RoleRule*, std::vector<bool>> places_, shapes_;
   bool any_ = false;
 };
 
@@ -131,8 +163,8 @@ std::vector<Detailed> give_kinds(const RoleFinder& finder, Profile& profile) {
       const bool was_known = spans.kind[row] != SpanKind::slice;
       if (rule == nullptr || (was_known && spans.kind[row] != rule->role)) continue;
       spans.kind[row] = rule->role;
-      const bool has_more =
-          !rule->bytes.empty() || !rule->signals.empty() || !rule->waits_for.empty();
+      const bool has_more = !rule->bytes.empty() || !rule->signals.empty() ||
+                            !rule->waits_for.empty() || rule->within;
       if (has_more) detailed[part].push_back({std::uint32_t(row), rule, was_known});
     }
   });
@@ -249,6 +281,63 @@ void add_waits(const std::vector<Detailed>& detailed, Profile& profile) {
   }
 }
 
+// The track beside it, of the same parent, that a rule names.
+UnitId track_beside(const Profile& profile, UnitId unit, const Pattern& name) {
+  if (index_of(unit) >= profile.units.size()) return UnitId::none;
+  const UnitId parent = profile.units[index_of(unit)].parent;
+  for (std::uint32_t i = 0; i < profile.units.size(); ++i) {
+    const Unit& other = profile.units[i];
+    if (UnitId(i) == unit || other.parent != parent || parent == UnitId::none) continue;
+    if (name.found_in(profile.text(other.name))) return UnitId(i);
+  }
+  return UnitId::none;
+}
+
+// Slices of one track, by start, that lie in those of another go there, one after another: what
+// runs at once with one that went stays beside.
+void move_slices(std::vector<std::uint32_t>& rows, std::vector<Interval> around, UnitId to,
+                 Profile& profile) {
+  Spans& spans = profile.spans;
+  std::sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(spans.start[a], a) < std::pair(spans.start[b], b);
+  });
+  std::sort(around.begin(), around.end(), [](Interval a, Interval b) { return a.begin < b.begin; });
+  std::int64_t busy_until = std::numeric_limits<std::int64_t>::min(), open_until = busy_until;
+  std::size_t next = 0;
+  for (const std::uint32_t row : rows) {
+    const Interval slice = interval_of(spans, row);
+    for (; next < around.size() && around[next].begin <= slice.begin; ++next) {
+      open_until = std::max(open_until, around[next].end);
+    }
+    if (slice.end > open_until || slice.begin < busy_until) continue;
+    spans.unit[row] = to;
+    busy_until = slice.end;
+  }
+}
+
+void move_within(const std::vector<Detailed>& detailed, Profile& profile) {
+  std::map<std::pair<std::uint32_t, const RoleRule*>, UnitId> beside;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> rows_to;  // by where they go
+  for (const auto& [row, rule, was_known] : detailed) {
+    if (was_known || !rule->within) continue;
+    const UnitId unit = profile.spans.unit[row];
+    const auto [to, is_new] = beside.try_emplace({index_of(unit), rule}, UnitId::none);
+    if (is_new) to->second = track_beside(profile, unit, *rule->within);
+    if (to->second != UnitId::none) rows_to[index_of(to->second)].push_back(row);
+  }
+  if (rows_to.empty()) return;
+  std::map<std::uint32_t, std::vector<Interval>> around;
+  for (std::size_t row = 0; row < profile.spans.size(); ++row) {
+    const std::uint32_t unit = index_of(profile.spans.unit[row]);
+    if (rows_to.contains(unit) && profile.spans.duration[row] > 0) {
+      around[unit].push_back(interval_of(profile.spans, row));
+    }
+  }
+  for (auto& [to, rows] : rows_to) {
+    move_slices(rows, std::move(around[to]), UnitId(to), profile);
+  }
+}
+
 }  // namespace
 
 void apply_roles(Profile& profile, std::span<const RoleTable> tables) {
@@ -261,7 +350,12 @@ void apply_roles(Profile& profile, std::span<const RoleTable> tables) {
   const RoleFinder finder(profile, std::move(rules));
   if (!finder.any()) return;
   const std::vector<Detailed> detailed = give_kinds(finder, profile);
+  cut_in_order(profile, [&](std::size_t row) {
+    const RoleRule* rule = finder.of(row);
+    return rule != nullptr && rule->in_order && rule->role == profile.spans.kind[row];
+  });
   if (detailed.empty()) return;
+  move_within(detailed, profile);
   add_bytes(detailed, profile);
   add_waits(detailed, profile);
 }

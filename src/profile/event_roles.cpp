@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::size_t max_rules = 1'000;
 
-constexpr SpanKind roles[] = {SpanKind::kernel,       SpanKind::copy, SpanKind::communication,
-                              SpanKind::host,         SpanKind::wait, SpanKind::annotation,
-                              SpanKind::runtime_call, SpanKind::slice};
+constexpr SpanKind roles[] = {SpanKind::kernel,       SpanKind::copy,     SpanKind::communication,
+                              SpanKind::host,         SpanKind::wait,     SpanKind::annotation,
+                              SpanKind::runtime_call, SpanKind::profiler, SpanKind::slice};
 
 std::string names_of_roles() {
   std::string names;
@@ -41,9 +41,10 @@ class RuleReader {
     if (!has_role) {
       return usage_error("{}: the rule has no role; give it one of: {}", where, names_of_roles());
     }
-    if (!rule_.category && !rule_.name && !rule_.asks_where()) {
-      return usage_error("{}: the rule fits every slice; give it category, name, process or thread",
-                         where);
+    if (!rule_.category && !rule_.name && !rule_.asks_where() && rule_.arguments.empty()) {
+      return usage_error(
+          "{}: the rule fits every slice; give it category, name, process, thread or arguments",
+          where);
     }
     if (rule_.bytes.empty() != (!rule_.to_device && !rule_.from_device)) {
       return usage_error("{}: 'bytes' needs 'to_device' or 'from_device', and these need 'bytes'",
@@ -68,10 +69,13 @@ class RuleReader {
     if (key == "direction") return text(node, key, rule_.direction);
     if (key == "signals") return texts(node, key, rule_.signals);
     if (key == "waits_for") return texts(node, key, rule_.waits_for);
+    if (key == "arguments") return texts(node, key, rule_.arguments);
+    if (key == "within") return pattern(node, key, rule_.within);
+    if (key == "in_order") return yes_or_no(node, key, rule_.in_order);
     if (key == "role") return role(node);
     return usage_error(
-        "{}: '{}' is unknown; a rule has category, name, process, thread, role, bytes, direction, "
-        "to_device, from_device, signals and waits_for",
+        "{}: '{}' is unknown; a rule has category, name, process, thread, arguments, role, bytes, "
+        "direction, to_device, from_device, signals, waits_for, within and in_order",
         place_of(node), key);
   }
 
@@ -102,6 +106,13 @@ class RuleReader {
     if (list == nullptr || list->empty() || out.size() != list->size()) {
       return usage_error("{}: '{}' must be a list of texts", place_of(node), key);
     }
+    return {};
+  }
+
+  Status yes_or_no(const toml::node& node, std::string_view key, bool& out) {
+    const auto value = node.value_exact<bool>();
+    if (!value) return usage_error("{}: '{}' must be true or false", place_of(node), key);
+    out = *value;
     return {};
   }
 

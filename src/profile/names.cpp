@@ -7,9 +7,9 @@ constexpr const char* clock_kinds[] = {"wall", "timer", "unit_cycles"};
 constexpr const char* engines[] = {"none", "device", "core",    "hvx",    "hmx",     "dma_issue",
                                    "dma",  "host",   "process", "thread", "compute", "other"};
 constexpr const char* span_kinds[] = {
-    "op",   "sync",          "barrier",      "transfer", "inference", "activation",
-    "host", "dma_wait",      "slice",        "async",    "instant",   "kernel",
-    "copy", "communication", "runtime_call", "wait",     "annotation"};
+    "op",   "sync",          "barrier",      "transfer", "inference",  "activation",
+    "host", "dma_wait",      "slice",        "async",    "instant",    "kernel",
+    "copy", "communication", "runtime_call", "wait",     "annotation", "profiler"};
 static_assert(std::size(span_kinds) == span_kind_count);
 constexpr const char* measure_kinds[] = {"wall",      "span",   "active",        "work",
                                          "unit_busy", "domain", "dominant_path", "count"};
@@ -39,6 +39,7 @@ constexpr const char* number_roles[] = {"none",
                                         "inference_time",
                                         "processor_cycles",
                                         "effective_frequency",
+                                        "recorded_duration",
                                         "packets",
                                         "pmu_event",
                                         "threads",

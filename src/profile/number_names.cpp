@@ -48,6 +48,7 @@ NumberRole own_role(std::string_view name) {
       {"ddr read bytes, constants", NumberRole::ddr_read_constants},
       {"dominant path", NumberRole::dominant_path},
       {"packets", NumberRole::packets},
+      {"recorded duration", NumberRole::recorded_duration},
       {"device execution", NumberRole::device_execution},
       {"device input wait", NumberRole::device_input_wait},
       {"device output wait", NumberRole::device_output_wait},

@@ -19,4 +19,9 @@ inline constexpr NamedNumber vtcm_write_bytes{"vtcm write bytes", NumberQuantity
 inline constexpr NamedNumber threads_of_unit =
     NamedNumber{"threads", NumberQuantity::count, NumberRole::threads}.not_additive();
 
+// Of a span that was cut: how long it is as the file states it.
+inline constexpr NamedNumber recorded_duration =
+    NamedNumber{"recorded duration", MeasureKind::work, NumberRole::recorded_duration}
+        .not_additive();
+
 }  // namespace npuscope

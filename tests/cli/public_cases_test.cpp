@@ -11,6 +11,7 @@ namespace npuscope::cli::public_cases_test {
 namespace {
 
 using nlohmann::json;
+using ::testing::HasSubstr;
 
 struct PublicCases : testing::Test {
   void SetUp() override {
@@ -70,6 +71,65 @@ TEST_F(PublicCases, StepOverPythonSlice) {
   EXPECT_EQ(ops(file).value("step", -1), 60'000);
   EXPECT_EQ(ops(file).value("work", -1), 2'640'000);
   EXPECT_EQ(wall(file), 2'926'000);
+}
+
+TEST_F(PublicCases, OverflowingDurations) {
+  const std::string one = "13-overflowing-durations/one_overflow.json";
+  const std::string three = "13-overflowing-durations/three_overflow.json";
+  const auto total = [&](const std::string& file) {
+    return ask("ops", file, {"--by", "name"})["ops"]["work_total"];
+  };
+  EXPECT_EQ(total(one), 110'000);
+  EXPECT_EQ(total(three), 130'000);
+  EXPECT_EQ(wall(one), 190'000);
+  EXPECT_THAT(run_npuscope({"diagnose", folder + three}).output,
+              HasSubstr("Recorded durations of 3 executions of fmha_bwd ran over"));
+}
+
+TEST_F(PublicCases, ZeroTimestamps) {
+  for (const char* name : {"ts0", "ts_minus1", "negative_dur"}) {
+    const std::string file = std::string("19-zero-timestamps/") + name + ".json";
+    EXPECT_EQ(wall(file), 560'000) << name;
+    EXPECT_THAT(run_npuscope({"show", "--full", folder + file}).output, HasSubstr("warning"));
+  }
+  EXPECT_EQ(wall("19-zero-timestamps/async_negative_ts.json"), 300'000);
+}
+
+TEST_F(PublicCases, OpenvinoDmaAllZero) {
+  const std::string file = "25-openvino-dma-all-zero/profiling.json";
+  EXPECT_EQ(wall(file), 290'500);
+  EXPECT_EQ(ask("ops", file)["ops"]["work_total"], 243'000);
+  EXPECT_THAT(run_npuscope({"diagnose", folder + file}).output,
+              HasSubstr("Not measured: 6 DMA executions, every one of 0 ticks"));
+}
+
+// Right values: ../shared/data/made_by/README_2.md.
+TEST_F(PublicCases, OfJaxTheProfilerIsNoPartOfTheWallAndOpsAreThoseOfXla) {
+  const std::string file = "../xla/vm.trace.json.gz";
+  EXPECT_THAT(query(file,
+                    "SELECT count(DISTINCT op), count(*), sum(duration) FROM spans "
+                    "WHERE kind = 'kernel'"),
+              "10,50,70274591\n");
+  const json infer = ops(file, "active");
+  EXPECT_EQ(infer.value("infer", -1), 147'243'352);
+  const json work = ops(file);
+  double host = 0;
+  for (const auto& [name, of_op] : work.items()) host += of_op.is_null() ? 0 : of_op.get<double>();
+  EXPECT_LT(host, 70'274'591 + 147'600'000);
+  EXPECT_LT(wall(file), 148'000'000);
+}
+
+TEST_F(PublicCases, OfIreeTheConvolutionOnASiblingTrackGainedNothing) {
+  const Outcome outcome = run_npuscope({"path", "--json", folder + "../iree/net.pftrace"});
+  ASSERT_EQ(outcome.status, 0) << outcome.errors;
+  const json page = json::parse(outcome.output)["profiles"][0];
+  bool found = false;
+  for (const json& row : page["path"]["ops"]["rows"]) {
+    if (row["op"] != "net$async_dispatch_2_conv_64x64x64x32x3x3_f32") continue;
+    found = true;
+    EXPECT_GE(row["gain_if_free"].get<double>(), 427'000'000);
+  }
+  EXPECT_TRUE(found) << page.dump(1).substr(0, 2000);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
 #include <filesystem>
 
 #include "analysis/profile_builder.hpp"
@@ -176,6 +177,60 @@ TEST(EventRoles, ATwiceReadTraceGetsItsColumnsAndArrowsOnce) {
   apply_roles(made.profile, {});
   EXPECT_EQ(made.profile.spans.measures.size(), 1u);
   EXPECT_EQ(made.profile.flows.size(), 1u);
+}
+
+TEST(EventRoles, ByArgumentsThatASliceHas) {
+  Traced made;
+  const auto mine = table("[[rule]]\narguments = ['hlo_op', 'size']\nrole = 'kernel'\n");
+  made.span(made.thread, "dot", 0, 10, SpanKind::slice);
+  made.arguments({{"hlo_op", 1}, {"size", 2}, {"other", 3}}, "");
+  made.span(made.thread, "dot", 10, 20, SpanKind::slice);
+  made.arguments({{"hlo_op", 1}}, "");
+  made.span(made.thread, "dot", 20, 30, SpanKind::slice);
+  made.profile.spans.arguments.resize(3);
+  apply_roles(made.profile, mine);
+  EXPECT_THAT(made.profile.spans.kind,
+              ElementsAre(SpanKind::kernel, SpanKind::slice, SpanKind::slice));
+}
+
+TEST(EventRoles, OfXlaAKernelIsWhatHasAnHloOpAndTheProfilerIsPartOfNoWall) {
+  ProfileBuilder made;
+  const UnitId host = made.unit("/host:CPU", Engine::process);
+  const UnitId pool = made.unit("tf_XLAExecute/33", Engine::thread, host);
+  const UnitId python = made.unit("python", Engine::thread, host);
+  made.span(pool, "dot.1", 10, 20, SpanKind::slice);
+  auto& arguments = made.profile.spans.arguments;
+  arguments.shapes.push_back({{made.text("hlo_op"), ArgumentType::integer}});
+  arguments.add(0, 1, std::array<std::uint64_t, 1>{7});
+  made.span(pool, "end: dot.1", 20, 21, SpanKind::slice);
+  made.span(python, "PjitFunction(net)", 5, 9, SpanKind::slice);
+  made.span(python, "CommonPjRtBuffer::Await", 10, 20, SpanKind::slice);
+  made.span(python, "$profiler.py:211 stop", 30, 99, SpanKind::slice);
+  made.span(python, "$train.py:7 main", 2, 25, SpanKind::slice);
+  arguments.resize(made.profile.spans.size());
+  apply_roles(made.profile, {});
+  EXPECT_THAT(made.profile.spans.kind,
+              ElementsAre(SpanKind::kernel, SpanKind::annotation, SpanKind::host, SpanKind::wait,
+                          SpanKind::profiler, SpanKind::annotation));
+}
+
+TEST(EventRoles, DispatchesOfIreeStoodBesideTheCommandBufferThatHoldsThem) {
+  ProfileBuilder made;
+  const UnitId device = made.unit("IREE HAL profile", Engine::process);
+  const UnitId queue = made.unit("queue[0]", Engine::process, device);
+  const UnitId execution = made.unit("host execution", Engine::thread, queue);
+  const UnitId lane = made.unit("host execution lane 1", Engine::thread, queue);
+  made.span(execution, "host:alloca", 0, 5, SpanKind::slice);
+  made.span(execution, "execute cb#1 (15 ops)", 10, 100, SpanKind::slice);
+  made.span(lane, "dispatch_0", 12, 40, SpanKind::slice);
+  made.span(lane, "dispatch_1", 40, 99, SpanKind::slice);
+  made.span(lane, "at once", 50, 60, SpanKind::slice);
+  made.span(lane, "elsewhere", 98, 120, SpanKind::slice);
+  apply_roles(made.profile, {});
+  EXPECT_THAT(made.profile.spans.unit,
+              ElementsAre(execution, execution, execution, execution, lane, lane));
+  EXPECT_EQ(made.profile.spans.kind[1], SpanKind::annotation);
+  EXPECT_EQ(made.profile.spans.kind[2], SpanKind::kernel);
 }
 
 TEST(EventRoles, WhatIsNoTableSaysWhere) {

@@ -6,19 +6,26 @@
 //   category = '^mtia_ccp_events$'        # regular expressions, found anywhere; also name, process
 //   name = '^dma_request$'                # and thread
 //   role = "copy"                         # kernel, copy, communication, host, runtime_call, wait,
-//                                         # annotation, slice (what it is without any rule)
+//                                         # annotation, profiler, slice (what it is without any
+//                                         rule)
 //   bytes = "size"                        # argument with the bytes that it moves
 //   direction = "direction"               # argument with the way; without it the slice's name
 //   to_device = 'HOST_TO_DEVICE'          # the way of bytes that the device's memory takes
 //   from_device = 'DEVICE_TO_HOST'        # and of those that it gives
 //   signals = ["stream", "seq_num"]       # arguments that name an event which it raises
 //   waits_for = ["wait_on_stream", "seq_num"]   # or waits for: arrows, where the trace has none
+//   in_order = true                       # of one track, the next begins when this is over: one
+//                                         # that encloses the next is cut there
+//   arguments = ["hlo_op"]                # arguments that the slice must have
+//   within = 'execution$'                 # track beside its own, of one parent, on which what
+//                                         # encloses it stands: it is moved there
 //
 //   const auto mine = RoleTable::parse(text, "mine.toml");
 //   apply_roles(profile, {&*mine, 1});    // before the built-in ones
 //   profile.spans.kind[row]               // SpanKind::copy
 //
-// The role is decided once for each op, which is a name and a category, not for each slice.
+// The role is decided once for each op, which is a name and a category, not for each slice, but for
+// rules that ask for a track or arguments.
 #pragma once
 
 #include <optional>
@@ -39,8 +46,13 @@ struct RoleRule {
   std::string bytes, direction;  // arguments; empty: none
   std::optional<Pattern> to_device, from_device;
   std::vector<std::string> signals, waits_for;  // arguments
+  std::vector<std::string> arguments;           // that a slice must have
+  std::optional<Pattern> within;                // name of a track
+  bool in_order = false;
 
   bool asks_where() const { return process.has_value() || thread.has_value(); }
+  // For more than the name and category of a slice.
+  bool asks_for_row() const { return asks_where() || !arguments.empty(); }
 };
 
 class RoleTable {
@@ -59,7 +71,9 @@ class RoleTable {
 
 // Gives the slices of a generic trace their kinds by these tables in order, then the built-in one;
 // bytes of copies become the columns "ddr read bytes" and "ddr write bytes", events that are waited
-// for become flows of kind order. Spans of other kinds stay as they are.
+// for become flows of kind order, and spans of a track that executes in order are cut where the
+// next begins (the number of role recorded_duration has what the file says). Spans of other kinds
+// stay as they are.
 void apply_roles(Profile& profile, std::span<const RoleTable> tables);
 
 }  // namespace npuscope

@@ -61,6 +61,8 @@ enum class NumberRole : std::uint8_t {
   inference_time,  // of a unit's frames of whole inferences; so are the next two
   processor_cycles,
   effective_frequency,
+  recorded_duration,  // of a span that runs into the next of a track in order, as the file states
+                      // it
   // Hardware
   packets,      // instruction packets
   pmu_event,    // Measure::event says which

@@ -142,10 +142,11 @@ enum class SpanKind : std::uint8_t {
   communication,  // a device exchanges data with others: all-reduce, send, receive
   runtime_call,   // the host calls the device's runtime: a launch, an allocation
   wait,           // for another unit: a host for its device, a stream for an event
-  annotation,     // a name for a stretch of time: a step, a module, the profiler itself; never work
+  annotation,     // a name for a stretch of time: a step, a module; never work
+  profiler,       // the profiler starts, stops and writes: part of no wall
 };
 
-inline constexpr std::size_t span_kind_count = std::size_t(SpanKind::annotation) + 1;
+inline constexpr std::size_t span_kind_count = std::size_t(SpanKind::profiler) + 1;
 
 enum class Origin : std::uint8_t { measured, counter, estimated, simulated, derived };
 

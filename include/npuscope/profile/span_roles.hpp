@@ -8,7 +8,7 @@ namespace npuscope {
 enum class Role : std::uint8_t {
   work,     // op, transfer, slice, host, kernel, copy, communication, runtime_call
   wait,     // sync, barrier, dma_wait, wait
-  frame,    // inference, activation, annotation: encloses work, is none itself
+  frame,    // inference, activation, annotation, profiler: encloses work, is none itself
   overlay,  // async, instant: beside the unit's own work
 };
 constexpr Role role_of(SpanKind kind) {
@@ -27,7 +27,8 @@ constexpr Role role_of(SpanKind kind) {
     case SpanKind::wait: return Role::wait;
     case SpanKind::inference:
     case SpanKind::activation:
-    case SpanKind::annotation: return Role::frame;
+    case SpanKind::annotation:
+    case SpanKind::profiler: return Role::frame;
     case SpanKind::async:
     case SpanKind::instant: return Role::overlay;
   }

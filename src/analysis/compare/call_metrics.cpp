@@ -6,6 +6,7 @@
 
 #include "analysis/call_names.hpp"
 #include "analysis/latency.hpp"
+#include "analysis/span_extents.hpp"
 #include "base/sort_rows.hpp"
 
 namespace npuscope::analysis {
@@ -170,8 +171,7 @@ class CallMetrics {
     for (std::size_t row = 0; row < spans.size(); ++row) {
       const std::uint32_t inference = inferences_.of(row);
       const std::size_t unit = index_of(spans.unit[row]);
-      if (inference == Inferences::none || spans.kind[row] == SpanKind::activation) continue;
-      if (role_of(spans.kind[row]) == Role::overlay) continue;
+      if (inference == Inferences::none || !is_of_inference(spans.kind[row])) continue;
       const Engine engine =
           unit < profile_.units.size() ? profile_.units[unit].engine : Engine::none;
       if (!is_on_device(engine)) {

@@ -42,6 +42,7 @@ const auto& all_rules() {
                                 &dma_issue_rule,
                                 &uncounted_waits_rule,
                                 &aggregate_read_as_wall_rule,
+                                &overrun_rule,
                                 &all_zero_rule};
   return rules;
 }

@@ -37,7 +37,7 @@ enum class Word : std::uint8_t {
 
 inline constexpr std::string_view word_prefix = "npuscope.";
 
-inline constexpr std::array<std::string_view, 38> words = {"npuscope.span",
+inline constexpr std::array<std::string_view, 39> words = {"npuscope.span",
                                                            "npuscope.inference",
                                                            "npuscope.processor cycles",
                                                            "npuscope.node",
@@ -74,7 +74,8 @@ inline constexpr std::array<std::string_view, 38> words = {"npuscope.span",
                                                            "communication",
                                                            "runtime call",
                                                            "wait",
-                                                           "annotation"};
+                                                           "annotation",
+                                                           "profiler"};
 static_assert(words.size() - std::size_t(Word::first_kind) == span_kind_count);
 
 constexpr std::string_view text_of(Word word) { return words[std::size_t(word)]; }

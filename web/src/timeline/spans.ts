@@ -19,7 +19,7 @@ export const engineOf = (name: string): number => {
 };
 
 const waits = new Set(["sync", "barrier", "dma_wait", "wait"]);
-const frames = new Set(["inference", "activation", "annotation"]);
+const frames = new Set(["inference", "activation", "annotation", "profiler"]);
 
 export const lookOfKind = (kind: string): number => (waits.has(kind) ? wait : frames.has(kind) ? frame : work);
 

@@ -10,7 +10,7 @@
 namespace npuscope::analysis {
 namespace all_zero {
 
-constexpr std::uint64_t min_spans = 8;
+constexpr std::uint64_t min_spans = 8, min_of_one_moment = 2;
 
 // Numbers that cannot be 0 for every unit of a device that ran.
 bool must_count(const UnitNumberColumn& column) {
@@ -21,19 +21,22 @@ bool must_count(const UnitNumberColumn& column) {
 void find_zero_times(FindingContext& context, Finding& finding) {
   struct Counted {
     std::uint64_t spans = 0;
-    bool any_time = false;
+    bool any_time = false, one_moment = true;
+    std::int64_t first = 0;
   };
   std::array<Counted, Overlap::classes> of_engine{};
   const Profile& profile = context.profile();
   const auto& durations = profile.spans.duration;
   const auto zeros = std::count_if(durations.begin(), durations.end(),
                                    [](std::int64_t duration) { return duration <= 0; });
-  if (std::uint64_t(zeros) < min_spans) return;  // as in most profiles
+  if (std::uint64_t(zeros) < min_of_one_moment) return;  // as in most profiles
   const SpanEngines engines(profile);
   bool any_time = false;
   for (std::size_t row = 0; row < profile.spans.size(); ++row) {
     if (role_of(profile.spans.kind[row]) != Role::work) continue;
     Counted& counted = of_engine[std::size_t(engines.of(row))];
+    if (counted.spans == 0) counted.first = profile.spans.start[row];
+    counted.one_moment = counted.one_moment && counted.first == profile.spans.start[row];
     counted.spans += 1;
     counted.any_time = counted.any_time || profile.spans.duration[row] > 0;
     any_time = any_time || counted.any_time;
@@ -41,7 +44,8 @@ void find_zero_times(FindingContext& context, Finding& finding) {
   for (std::size_t i = 0; i < of_engine.size(); ++i) {
     const Domain domain = domain_of(Engine(i));
     if (domain != Domain::compute && domain != Domain::movement) continue;
-    if (of_engine[i].spans < min_spans || of_engine[i].any_time || !any_time) continue;
+    const std::uint64_t min = of_engine[i].one_moment ? min_of_one_moment : min_spans;
+    if (of_engine[i].spans < min || of_engine[i].any_time || !any_time) continue;
     finding.evidence.push_back(
         count_evidence("spans_without_time", "executions, every one of 0 ticks",
                        double(of_engine[i].spans), "query: spans", name_of(Engine(i))));
@@ -117,7 +121,7 @@ const Rule all_zero_rule{{"all-zero", "a class of units whose numbers are all ze
                           "Executions of a class of hardware that all took 0 ticks while others "
                           "took some; transfers with "
                           "0 bytes in all; utilisation or cycles of 0 for every unit.",
-                          "8 executions or transfers; 2 units",
+                          "8 executions or transfers, 2 of one moment; 2 units",
                           "users of another vendor's NPU lost a month to a DMA section of zeros; "
                           "counts are npuscope's own",
                           "Zeros among numbers that are not zero."},

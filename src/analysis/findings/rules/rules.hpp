@@ -22,6 +22,7 @@ extern const Rule memory_bound_rule;
 extern const Rule no_unit_busy_rule;
 extern const Rule one_core_rule;
 extern const Rule one_thread_rule;
+extern const Rule overrun_rule;
 extern const Rule serialised_rule;
 extern const Rule slow_packets_rule;
 extern const Rule slower_than_estimated_rule;
