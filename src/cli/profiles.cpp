@@ -9,6 +9,7 @@
 
 #include "base/memory_use.hpp"
 #include "base/text.hpp"
+#include "cli/choices.hpp"
 #include "cli/parser/parser.hpp"
 #include "jobs/role_files.hpp"
 #include "npuscope/analysis/run_sets.hpp"
@@ -72,6 +73,7 @@ Result<Opened> open_all(const ProfileOptions& options) {
   ProgressBar bar("reading");
   OpenOptions open;
   open.roles = std::move(*roles);
+  open.time_unit = options.time_unit;
   open.source.memory_limit = options.max_memory;
   MemoryForecast forecast(options.max_memory);
   open.progress = [&](std::uint64_t done, std::uint64_t total) {
@@ -133,6 +135,12 @@ void add_profile_options(Command& command, ProfileOptions& options) {
             "a .toml file that says by category and name what the slices of a generic "
             "trace are (docs/formats/roles.md); repeatable")
       .one_each();
+  add_choice<TraceTimeUnit>(command, "--time-unit", options.time_unit,
+                            {{"us", TraceTimeUnit::microseconds},
+                             {"ns", TraceTimeUnit::nanoseconds},
+                             {"ms", TraceTimeUnit::milliseconds}},
+                            "what times of a Chrome trace count, where its writer did not keep to "
+                            "the format's microseconds");
   command
       .flag("--max-memory", options.max_memory,
             "reading stops where the process holds so much, and what was read stands: 8GiB; "

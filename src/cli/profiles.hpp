@@ -15,11 +15,12 @@ struct ProfileOptions {
   std::vector<std::string> files;
   report::Selection selection;
   std::vector<std::string> roles;  // files with tables of roles (event_roles.hpp)
-  bool keep_going = false;         // a file that cannot be opened is no failure
-  std::uint64_t max_memory = 0;    // bytes that reading may take; 0: ByteSourceOptions' default
-  bool joins_runs = false;         // samples of one program become one profile (run_sets.hpp)
-  bool picks_samples = false;      // of such samples only the one nearest their median is kept
-  bool takes_snapshots = false;    // which have numbers and no spans
+  TraceTimeUnit time_unit = TraceTimeUnit::microseconds;
+  bool keep_going = false;       // a file that cannot be opened is no failure
+  std::uint64_t max_memory = 0;  // bytes that reading may take; 0: ByteSourceOptions' default
+  bool joins_runs = false;       // samples of one program become one profile (run_sets.hpp)
+  bool picks_samples = false;    // of such samples only the one nearest their median is kept
+  bool takes_snapshots = false;  // which have numbers and no spans
 };
 
 // FILES, --from, --unit, --op; the end of the window is the command's own flag.

@@ -1,5 +1,7 @@
 // Traces of formats that many tools write: Perfetto's protobuf and Chrome's JSON. What kind of
 // hardware the latter is of, its events decide.
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "formats/chrome/events.hpp"
 #include "formats/open_table.hpp"
@@ -27,6 +29,27 @@ bool is_export(const chrome::Events& events) {
   return events.field("otherData").starts_with(R"({"writer":"npuscope")");
 }
 
+// Spans of a trace that is hours long.
+bool is_unlikely_long(const Profile& profile) {
+  constexpr std::int64_t hour = 3'600'000'000'000;  // ticks where the file counts microseconds
+  const auto& durations = profile.spans.duration;
+  return std::any_of(durations.begin(), durations.end(),
+                     [](std::int64_t duration) { return duration >= hour; });
+}
+
+void set_time_unit(TraceTimeUnit unit, bool displays_nanoseconds, Profile& profile) {
+  Clock& clock = profile.clocks[index_of(profile.base_clock)];
+  if (unit == TraceTimeUnit::nanoseconds) clock.rate = Hertz(1e12);
+  if (unit == TraceTimeUnit::milliseconds) clock.rate = Hertz(1e6);
+  if (unit != TraceTimeUnit::microseconds || !displays_nanoseconds) return;
+  if (clock.resolution <= 1 || !is_unlikely_long(profile)) return;
+  profile.notes.push_back(
+      {Severity::warning, profile.provenance.files.front(), 0,
+       "times are read as microseconds, as the format says, which makes spans of hours; where the "
+       "writer counted nanoseconds (displayTimeUnit is ns), --time-unit ns reads them so",
+       1});
+}
+
 Profile profile_of(chrome::Events&& events, const OpenOptions& options) {
   const bool as_it_stands = is_export(events);
   if (!as_it_stands && qaic::is_opstats_trace(events)) {
@@ -35,7 +58,9 @@ Profile profile_of(chrome::Events&& events, const OpenOptions& options) {
   if (!as_it_stands && sigmastar::is_ipu_timeline(events)) {
     return sigmastar::make_ipu_profile(std::move(events));
   }
+  const bool displays_nanoseconds = events.field("displayTimeUnit") == R"("ns")";
   Profile profile = chrome::make_profile(std::move(events));
+  if (!as_it_stands) set_time_unit(options.time_unit, displays_nanoseconds, profile);
   apply_roles(profile, options.roles);
   if (!as_it_stands) set_far_spans_apart(profile);
   return profile;

@@ -164,7 +164,7 @@ std::vector<Detailed> give_kinds(const RoleFinder& finder, Profile& profile) {
       if (rule == nullptr || (was_known && spans.kind[row] != rule->role)) continue;
       spans.kind[row] = rule->role;
       const bool has_more = !rule->bytes.empty() || !rule->signals.empty() ||
-                            !rule->waits_for.empty() || rule->within;
+                            !rule->waits_for.empty() || rule->within || !rule->counter.empty();
       if (has_more) detailed[part].push_back({std::uint32_t(row), rule, was_known});
     }
   });
@@ -281,6 +281,67 @@ void add_waits(const std::vector<Detailed>& detailed, Profile& profile) {
   }
 }
 
+constexpr std::uint32_t no_series = std::numeric_limits<std::uint32_t>::max();
+
+UnitId process_of(const Profile& profile, UnitId unit) {
+  for (int depth = 0; depth < 16 && index_of(unit) < profile.units.size(); ++depth) {
+    const UnitId parent = profile.units[index_of(unit)].parent;
+    if (index_of(parent) >= profile.units.size()) break;
+    unit = parent;
+  }
+  return unit;
+}
+
+// "Device Type 1, Device Id 0".
+std::string part_of_series(const Profile& profile, std::size_t row, const RoleRule& rule) {
+  std::string part;
+  for (const std::string& name : rule.series) {
+    const auto said = argument_of(profile, row, name);
+    if (!said) continue;
+    part += fmt::format("{}{} {}", part.empty() ? "" : ", ", name, text_of(*said, profile));
+  }
+  return part;
+}
+
+// A new series; none where the trace has it already, as where npuscope wrote it.
+std::uint32_t add_series(Profile& profile, std::size_t known, CounterSeries series) {
+  auto& all = profile.counters.series;
+  for (std::size_t i = 0; i < known; ++i) {
+    const CounterSeries& each = all[i];
+    const bool same =
+        each.unit == series.unit && each.name == series.name && each.part == series.part;
+    if (same) return no_series;
+  }
+  all.push_back(series);
+  return std::uint32_t(all.size() - 1);
+}
+
+// Instants that say how much of something there is.
+void add_counters(const std::vector<Detailed>& detailed, Profile& profile) {
+  std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> series;  // by process and part
+  const std::size_t known = profile.counters.series.size();
+  for (const auto& [row, rule, was_known] : detailed) {
+    if (rule->counter.empty()) continue;
+    const auto argument = argument_of(profile, row, rule->counter);
+    const auto value = argument ? argument->as_number() : std::nullopt;
+    if (!value || !std::isfinite(*value)) continue;
+    const std::string part = part_of_series(profile, row, *rule);
+    const UnitId process = process_of(profile, profile.spans.unit[row]);
+    const auto [place, is_new] =
+        series.try_emplace({index_of(process), rule->counter + '\n' + part}, no_series);
+    if (is_new) {
+      place->second =
+          add_series(profile, known,
+                     {process, profile.strings.intern(rule->counter), profile.strings.intern(part),
+                      profile.strings.intern(rule->quantity)});
+    }
+    if (place->second == no_series) continue;
+    profile.counters.of.push_back(place->second);
+    profile.counters.time.push_back(profile.spans.start[row]);
+    profile.counters.value.push_back(*value);
+  }
+}
+
 // The track beside it, of the same parent, that a rule names.
 UnitId track_beside(const Profile& profile, UnitId unit, const Pattern& name) {
   if (index_of(unit) >= profile.units.size()) return UnitId::none;
@@ -356,6 +417,7 @@ void apply_roles(Profile& profile, std::span<const RoleTable> tables) {
   });
   if (detailed.empty()) return;
   move_within(detailed, profile);
+  add_counters(detailed, profile);
   add_bytes(detailed, profile);
   add_waits(detailed, profile);
 }

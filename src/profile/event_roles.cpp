@@ -16,7 +16,8 @@ constexpr std::size_t max_rules = 1'000;
 
 constexpr SpanKind roles[] = {SpanKind::kernel,       SpanKind::copy,     SpanKind::communication,
                               SpanKind::host,         SpanKind::wait,     SpanKind::annotation,
-                              SpanKind::runtime_call, SpanKind::profiler, SpanKind::slice};
+                              SpanKind::runtime_call, SpanKind::profiler, SpanKind::instant,
+                              SpanKind::slice};
 
 std::string names_of_roles() {
   std::string names;
@@ -46,6 +47,10 @@ class RuleReader {
           "{}: the rule fits every slice; give it category, name, process, thread or arguments",
           where);
     }
+    if (rule_.counter.empty() != (rule_.role != SpanKind::instant)) {
+      return usage_error("{}: role \"instant\" needs 'counter', and 'counter' needs that role",
+                         where);
+    }
     if (rule_.bytes.empty() != (!rule_.to_device && !rule_.from_device)) {
       return usage_error("{}: 'bytes' needs 'to_device' or 'from_device', and these need 'bytes'",
                          where);
@@ -70,12 +75,17 @@ class RuleReader {
     if (key == "signals") return texts(node, key, rule_.signals);
     if (key == "waits_for") return texts(node, key, rule_.waits_for);
     if (key == "arguments") return texts(node, key, rule_.arguments);
+    if (key == "counter") return text(node, key, rule_.counter);
+    if (key == "quantity") return text(node, key, rule_.quantity);
+    if (key == "series") return texts(node, key, rule_.series);
     if (key == "within") return pattern(node, key, rule_.within);
     if (key == "in_order") return yes_or_no(node, key, rule_.in_order);
     if (key == "role") return role(node);
     return usage_error(
         "{}: '{}' is unknown; a rule has category, name, process, thread, arguments, role, bytes, "
-        "direction, to_device, from_device, signals, waits_for, within and in_order",
+        "direction, to_device, from_device, signals, waits_for, counter, series, quantity, within "
+        "and "
+        "in_order",
         place_of(node), key);
   }
 

@@ -124,12 +124,91 @@ TEST_F(PublicCases, OfIreeTheConvolutionOnASiblingTrackGainedNothing) {
   ASSERT_EQ(outcome.status, 0) << outcome.errors;
   const json page = json::parse(outcome.output)["profiles"][0];
   bool found = false;
-  for (const json& row : page["path"]["ops"]["rows"]) {
+  for (const json& row : page["ops"]["rows"]) {
     if (row["op"] != "net$async_dispatch_2_conv_64x64x64x32x3x3_f32") continue;
     found = true;
     EXPECT_GE(row["gain_if_free"].get<double>(), 427'000'000);
   }
   EXPECT_TRUE(found) << page.dump(1).substr(0, 2000);
+}
+
+TEST_F(PublicCases, OfKinetoMemoryInstantsAreACounterWithAPeak) {
+  const std::string file = "../kineto_cpu/kineto.json.gz";
+  EXPECT_EQ(query(file, "SELECT count(*), max(value) FROM counter_samples"), "150,1384448\n");
+  EXPECT_THAT(run_npuscope({"show", "--full", folder + file}).output, HasSubstr("Total Allocated"));
+}
+
+TEST_F(PublicCases, AscendStringTimesAndBigIds) {
+  for (const char* name : {"trace_view", "numeric_ids", "numeric_ts"}) {
+    const std::string file = std::string("14-ascend-string-ts-big-ids/") + name + ".json";
+    EXPECT_EQ(query(file,
+                    "SELECT count(*), sum(duration), count(DISTINCT start) FROM spans "
+                    "WHERE kind = 'kernel'"),
+              "6,5400,6\n");
+    const std::string flows =
+        query(file,
+              "SELECT row_number() OVER (ORDER BY a.start) - 1, b.op FROM flows f "
+              "JOIN named_spans a ON a.id = f.from_span JOIN named_spans b ON b.id = f.to_span "
+              "ORDER BY a.start");
+    EXPECT_EQ(flows, "0,MatMul0\n1,MatMul1\n2,MatMul2\n3,MatMul3\n4,MatMul4\n5,MatMul5\n");
+  }
+}
+
+TEST_F(PublicCases, SubMicrosecond) {
+  EXPECT_EQ(query("23-sub-microsecond/ns.json",
+                  "SELECT count(*), sum(duration), avg(duration), min(duration), max(duration) "
+                  "FROM spans WHERE kind = 'kernel'"),
+            "4,551,137.75,1,300\n");
+}
+
+TEST_F(PublicCases, PrivateUse1Accelerator) {
+  const std::string file = "26-privateuse1-accelerator/trace.json";
+  const json work = ops(file);
+  EXPECT_EQ(work.value("cmpt_matmul", -1), 500'000);
+  EXPECT_EQ(work.value("Memcpy H2D", -1), 140'000);
+  EXPECT_EQ(work.value("Memcpy D2H", -1), 100'000);
+  EXPECT_EQ(work.value("Memset", -1), 10'000);
+  EXPECT_EQ(query(file, "SELECT sum(ddr_write_bytes), sum(ddr_read_bytes) FROM spans"),
+            "1048576,262144\n");
+}
+
+TEST_F(PublicCases, CountersOfManySeries) {
+  const std::string file = "27-counters-many-series/trace.json";
+  EXPECT_EQ(query(file,
+                  "SELECT part, count(*), min(value), max(value) FROM counter_samples c JOIN "
+                  "counter_series s ON s.id = c.series WHERE part IN ('batch_size', "
+                  "'throughput') GROUP BY 1 ORDER BY 1"),
+            "batch_size,5,8,12\nthroughput,5,100.5,104.5\n");
+}
+
+TEST_F(PublicCases, PerfettoOverlapOnATrack) {
+  const json encode = ops("31-perfetto-overlap-on-track/encode.pftrace", "active");
+  EXPECT_EQ(encode.value("encode 0", -1), 50'000);
+  EXPECT_EQ(encode.value("encode 1", -1), 10'314);
+  EXPECT_EQ(encode.value("encode 2", -1), 10'000);
+  const json never = ops("31-perfetto-overlap-on-track/never_ended.pftrace", "active");
+  EXPECT_EQ(never.value("encode 0", -1), 10'314);
+  EXPECT_EQ(never.value("encode 1", -1), 10'314);
+  EXPECT_EQ(never.value("encode 2", -1), 10'000);
+}
+
+TEST_F(PublicCases, WrongUnit) {
+  const std::string file = "21-wrong-unit/ns_as_us.json";
+  EXPECT_EQ(wall(file), 1e13);
+  EXPECT_THAT(run_npuscope({"show", "--full", folder + file}).output, HasSubstr("--time-unit ns"));
+  const Outcome ns = run_npuscope({"show", folder + file, "--time-unit", "ns"});
+  EXPECT_THAT(ns.output, HasSubstr("wall 10.00 s")) << ns.errors;
+}
+
+TEST_F(PublicCases, JoinedLists) {
+  for (const char* name : {"double_comma", "missing_comma", "two_lists", "two_objects"}) {
+    const json work = ops(std::string("15-joined-lists/") + name + ".json");
+    EXPECT_EQ(work.size(), 4u) << name;
+  }
+  for (const char* name : {"ndjson_events.jsonl", "ndjson_header.jsonl"}) {
+    const Outcome outcome = run_npuscope({"show", folder + "15-joined-lists/" + name});
+    EXPECT_TRUE(outcome.status != 0 || outcome.output.find("warning") != std::string::npos) << name;
+  }
 }
 
 }  // namespace

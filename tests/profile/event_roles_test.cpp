@@ -233,6 +233,27 @@ TEST(EventRoles, DispatchesOfIreeStoodBesideTheCommandBufferThatHoldsThem) {
   EXPECT_EQ(made.profile.spans.kind[2], SpanKind::kernel);
 }
 
+TEST(EventRoles, MemoryInstantsOfKinetoAreACounterOfEachDevice) {
+  Traced made;
+  for (const std::int64_t device : {0, 1, 0}) {
+    made.span(made.thread, "[memory]", 10 * device, 10 * device, SpanKind::instant,
+              "cpu_instant_event");
+    made.arguments({{"Total Allocated", 100 + device}, {"Device Type", 1}, {"Device Id", device}},
+                   "");
+  }
+  for (int again = 0; again < 2; ++again) {
+    apply_roles(made.profile, {});
+    const Counters& counters = made.profile.counters;
+    ASSERT_EQ(counters.series.size(), 2u);
+    EXPECT_EQ(made.profile.text(counters.series[1].name), "Total Allocated");
+    EXPECT_EQ(made.profile.text(counters.series[1].part), "Device Type 1, Device Id 1");
+    EXPECT_EQ(made.profile.text(counters.series[1].quantity), "bytes");
+    EXPECT_EQ(counters.series[1].unit, made.process);
+    EXPECT_THAT(counters.of, ElementsAre(0, 1, 0));
+    EXPECT_THAT(counters.value, ElementsAre(100, 101, 100));
+  }
+}
+
 TEST(EventRoles, WhatIsNoTableSaysWhere) {
   EXPECT_THAT(error_of("a = 1"), StartsWith("mine.toml:1: 'a' is not a rule"));
   EXPECT_THAT(error_of(""), HasSubstr("has no rule"));

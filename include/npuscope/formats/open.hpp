@@ -20,10 +20,14 @@
 
 namespace npuscope {
 
+// What times of a generic Chrome trace count: microseconds by the format, whatever a writer meant.
+enum class TraceTimeUnit : std::uint8_t { microseconds, nanoseconds, milliseconds };
+
 struct OpenOptions {
   ByteSourceOptions source;
   ProgressReport progress;
   std::vector<RoleTable> roles;  // of slices of generic traces, before the built-in ones
+  TraceTimeUnit time_unit = TraceTimeUnit::microseconds;
 };
 
 struct Opened {

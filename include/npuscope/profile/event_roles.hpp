@@ -17,6 +17,10 @@
 //   in_order = true                       # of one track, the next begins when this is over: one
 //                                         # that encloses the next is cut there
 //   arguments = ["hlo_op"]                # arguments that the slice must have
+//   role = "instant"                      # of instants, with the next three alone:
+//   counter = "Total Allocated"           # argument that is a sample of a counter of that name
+//   series = ["Device Type", "Device Id"] # arguments whose values tell its series apart
+//   quantity = "bytes"                    # of its samples
 //   within = 'execution$'                 # track beside its own, of one parent, on which what
 //                                         # encloses it stands: it is moved there
 //
@@ -47,6 +51,8 @@ struct RoleRule {
   std::optional<Pattern> to_device, from_device;
   std::vector<std::string> signals, waits_for;  // arguments
   std::vector<std::string> arguments;           // that a slice must have
+  std::string counter, quantity;                // an argument of an instant; empty: none
+  std::vector<std::string> series;              // arguments
   std::optional<Pattern> within;                // name of a track
   bool in_order = false;
 
