@@ -14,23 +14,15 @@
 namespace npuscope::python {
 namespace {
 
-py::dtype dtype_of(Type type) {
-  switch (type) {
-    case Type::boolean: return py::dtype::of<bool>();
-    case Type::uint8: return py::dtype::of<std::uint8_t>();
-    case Type::uint32: return py::dtype::of<std::uint32_t>();
-    case Type::codes: return py::dtype::of<std::int32_t>();
-    case Type::int64: return py::dtype::of<std::int64_t>();
-    default: return py::dtype::of<double>();
-  }
-}
-
-// A view that keeps the column, and may not be written to.
-py::array view(const py::dtype& dtype, std::size_t size, const void* values,
-               const ColumnHandle& column) {
+// A view that keeps the column, and may not be written to. The stride is that of the type: how
+// large an item is pybind11 before 2.12 reads from where NumPy 1 has it, and gets 0 from NumPy 2.
+template <class Item>
+py::array view(std::size_t size, const void* values, const ColumnHandle& column) {
+  const py::dtype dtype = py::dtype::of<Item>();
+  const std::vector<py::ssize_t> shape{py::ssize_t(size)}, strides{py::ssize_t(sizeof(Item))};
   const auto base = py::cast(column);
-  if (size == 0) return py::array(dtype, std::vector<py::ssize_t>{0});
-  py::array array(dtype, {py::ssize_t(size)}, {dtype.itemsize()}, values, base);
+  py::array array(dtype, shape, strides, size == 0 ? nullptr : values,
+                  size == 0 ? py::handle() : py::handle(base));
   py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
   return array;
 }
@@ -40,15 +32,21 @@ py::object values_of(const ColumnHandle& handle) {
   switch (column.type) {
     case Type::text:
     case Type::list:
-    case Type::any: return py::none();
-    default: return view(dtype_of(column.type), column.size, column.values, handle);
+    case Type::any: break;
+    case Type::boolean: return view<bool>(column.size, column.values, handle);
+    case Type::uint8: return view<std::uint8_t>(column.size, column.values, handle);
+    case Type::uint32: return view<std::uint32_t>(column.size, column.values, handle);
+    case Type::codes: return view<std::int32_t>(column.size, column.values, handle);
+    case Type::int64: return view<std::int64_t>(column.size, column.values, handle);
+    case Type::float64: return view<double>(column.size, column.values, handle);
   }
+  return py::none();
 }
 
 py::object mask_of(const ColumnHandle& handle) {
   const Column& column = *handle.column;
   if (column.missing == nullptr) return py::none();
-  return view(py::dtype::of<bool>(), column.size, column.missing, handle);
+  return view<bool>(column.size, column.missing, handle);
 }
 
 py::list list_of(const Column& column) {

@@ -31,6 +31,25 @@ def slice_of(name, start, duration, **more):
     return {"ph": "X", "pid": 1, "tid": 1, "name": name, "ts": start, "dur": duration, **more}
 
 
+class EveryRow(unittest.TestCase):
+    """With the strides that another NumPy's layout gave, every row was the first."""
+
+    def test_columns_have_the_values_of_their_rows(self):
+        events = [slice_of(f"op {i}", 10 * i, 1 + i) for i in range(50)]
+        spans = trace(events).table("spans")
+        self.assertEqual(spans["start"].to_numpy().tolist(), [10_000 * i for i in range(50)])
+        for name in spans.columns:
+            column = spans[name]
+            values = column.to_numpy()
+            if values.dtype == object:
+                continue
+            with self.subTest(name):
+                self.assertEqual(values.strides, (values.dtype.itemsize,))
+                for seen, meant in zip(values.tolist(), column.to_list(), strict=True):
+                    if meant is not None:
+                        self.assertEqual(seen, meant)
+
+
 class Views(unittest.TestCase):
     def setUp(self):
         self.profile = npuscope.open(SOURCE / "examples/qnn_htp")
