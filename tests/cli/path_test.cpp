@@ -76,10 +76,10 @@ DOMINANT PATH (QHAS), BY TIME (3 of 272)
   idle, of wall        0.5 %
   on the critical path 224,114
   of wall              86.7 %
-  segment   start  cycles  of execution  op   kind                      unit              critical path
-       89  14,475  29,265        29,265  n0   q::ConvLayer.fp16.s1.tcm  core 0 > HMX 256         29,265
-       91  43,760  28,954        28,954  n2   q::PoolMax2d              core 0 > HVX 512         28,954
-      120  94,560  21,602        21,602  n10  q::ForceFormat_Crouton    core 0 > HVX 512         21,570
+  segment   start  cycles  of execution  op   kind                   unit              critical path
+       89  14,475  29,265        29,265  n0   q::ConvLay…p16.s1.tcm  core 0 > HMX 256         29,265
+       91  43,760  28,954        28,954  n2   q::PoolMax2d           core 0 > HVX 512         28,954
+      120  94,560  21,602        21,602  n10  q::ForceFo…at_Crouton  core 0 > HVX 512         21,570
 )";
   EXPECT_THAT(outcome.output, HasSubstr(expected));
 }

@@ -183,16 +183,70 @@ std::vector<std::size_t> TextTable::widths() const {
   return widths;
 }
 
+std::size_t TextTable::capped(std::size_t column, std::size_t widest, std::size_t width) const {
+  const bool is_text = column != names_ && columns_[column].align == TextColumn::Align::left;
+  return is_text ? std::min(widest, std::max(comfortable_name_column, width / 2)) : widest;
+}
+
 std::size_t TextTable::full_width() const {
   const std::vector<std::size_t> all = widths();
-  std::size_t rest = indent;
-  for (std::size_t i = 0; i < all.size(); ++i) rest += i == names_ ? 0 : gap + all[i];
   const auto fits = [&](std::size_t width) {
+    std::size_t rest = indent;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      rest += i == names_ ? 0 : gap + capped(i, all[i], width);
+    }
     return rest + wanted_of(all[names_], width) <= width;
   };
-  std::size_t width = rest;
+  std::size_t width = indent;
   while (!fits(width)) ++width;
   return width;
+}
+
+void TextTable::narrow(const std::vector<std::size_t>& shown, std::size_t width,
+                       std::vector<std::size_t>& widths) const {
+  const std::vector<std::size_t> widest = this->widths();
+  const auto is_text = [&](std::size_t i) {
+    return i != names_ && columns_[i].align == TextColumn::Align::left;
+  };
+  const auto taken = [&] {
+    std::size_t sum = indent + std::min(widths[names_], min_name_column);
+    for (const std::size_t i : shown) sum += i == names_ ? 0 : gap + widths[i];
+    return sum;
+  };
+  while (taken() > width) {
+    const auto longest = std::max_element(shown.begin(), shown.end(), [&](auto a, auto b) {
+      return (is_text(a) ? widths[a] : 0) < (is_text(b) ? widths[b] : 0);
+    });
+    if (longest == shown.end() || !is_text(*longest) || widths[*longest] <= min_name_column) break;
+    widths[*longest] -= 1;
+  }
+  // What names leave goes back to the texts.
+  std::size_t rest = indent + widest[names_];
+  for (const std::size_t i : shown) rest += i == names_ ? 0 : gap + widths[i];
+  for (const std::size_t i : shown) {
+    if (!is_text(i) || rest >= width) continue;
+    const std::size_t more = std::min(width - rest, widest[i] - widths[i]);
+    widths[i] += more;
+    rest += more;
+  }
+}
+
+std::vector<std::vector<std::string>> TextTable::cells_within(
+    const std::vector<std::size_t>& widths) const {
+  std::vector<std::vector<std::string>> rows = rows_;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (i == names_) continue;
+    std::vector<std::string> texts;
+    bool any = false;
+    for (const auto& row : rows_) {
+      texts.push_back(row[i]);
+      any = any || columns_of(row[i]) > widths[i];
+    }
+    if (!any) continue;
+    texts = shortened_apart(texts, widths[i]);
+    for (std::size_t row = 0; row < rows.size(); ++row) rows[row][i] = std::move(texts[row]);
+  }
+  return rows;
 }
 
 std::string TextTable::print(std::size_t width, Colour colour) const {
@@ -205,6 +259,7 @@ std::string TextTable::print(std::size_t width, Colour colour) const {
     return sum;
   };
   const std::size_t widest = widths[names_], wanted = wanted_of(widest, width);
+  for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = capped(i, widths[i], width);
   while (width_of_rest() + wanted > width) {
     const auto unneeded = std::find_if(shown.rbegin(), shown.rend(), [&](std::size_t i) {
       return !columns_[i].needed && i != names_;
@@ -212,6 +267,8 @@ std::string TextTable::print(std::size_t width, Colour colour) const {
     if (unneeded == shown.rend()) break;
     shown.erase(std::next(unneeded).base());
   }
+  narrow(shown, width, widths);
+  const std::vector<std::vector<std::string>> texts = cells_within(widths);
   const std::size_t room = width > width_of_rest() ? width - width_of_rest() : 0;
   widths[names_] = std::min(widest, std::max(room, std::min(widest, min_name_column)));
 
@@ -249,14 +306,15 @@ std::string TextTable::print(std::size_t width, Colour colour) const {
     out += line + "\n";
   };
   if (!prefix.empty()) {
-    out += std::string(indent, ' ') +
-           painted("each begins with " + prefix.substr(0, prefix.find_last_not_of(' ') + 1),
-                   Style::dim, colour) +
-           "\n";
+    const std::string whole =
+        "each begins with " + prefix.substr(0, prefix.find_last_not_of(' ') + 1);
+    for (std::string& part : cut_into_lines(whole, std::max(width, 2 * indent) - indent)) {
+      out += std::string(indent, ' ') + painted(std::move(part), Style::dim, colour) + "\n";
+    }
   }
   add_line([&](std::size_t i) { return columns_[i].heading; },
            [](std::size_t) { return Style::dim; });
-  for (const auto& row : rows_) {
+  for (const auto& row : texts) {
     add_line([&](std::size_t i) { return i == names_ ? row[i].substr(prefix.size()) : row[i]; },
              [&](std::size_t i) { return columns_[i].style; });
   }

@@ -1,8 +1,8 @@
 // Tables of text that fit a terminal: numbers to the right, names to the left, and columns that
 // matter less left out when there is no room. Names, by default the first column, are typed
-// elsewhere
-// (--op, --rule), so they are never shortened: what all of them begin with stands once above them,
-// and one that is still too long has a line of its own.
+// elsewhere (--op, --rule), so they are never shortened: what all of them begin with stands once
+// above them, and one that is still too long has a line of its own. Other texts are shortened where
+// the page is too narrow for them even so; JSON and CSV have them whole.
 //
 //   TextTable table({{"op", TextColumn::Align::left}, {"work"}, {"kind", …, .needed = false}});
 //   table.add({"MatMul_0", "32,707", "q::ConvLayer_s1.opt"});
@@ -43,6 +43,11 @@ class TextTable {
 
  private:
   std::vector<std::size_t> widths() const;
+  // A text beyond half of the page does not make other columns give way.
+  std::size_t capped(std::size_t column, std::size_t widest, std::size_t width) const;
+  void narrow(const std::vector<std::size_t>& shown, std::size_t width,
+              std::vector<std::size_t>& widths) const;
+  std::vector<std::vector<std::string>> cells_within(const std::vector<std::size_t>& widths) const;
 
   std::vector<TextColumn> columns_;
   std::size_t names_;  // the column of them

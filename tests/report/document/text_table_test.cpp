@@ -50,5 +50,39 @@ TEST(TextTable, ShortensAnyNames) {
   }
 }
 
+// A long text in any column made lines of thousands of columns.
+TEST(TextTable, NoLineIsWiderThanThePage) {
+  using Align = TextColumn::Align;
+  const std::string kernel = "void kernel<" + std::string(900, 'x') + ">";
+  for (const std::size_t names : {std::size_t{0}, std::size_t{1}}) {
+    TextTable table({{"step"}, {"op", Align::left}, {"unit", Align::left}, {"after", Align::left}},
+                    names);
+    table.add({"1", kernel + "(int)", "stream 7", ""});
+    table.add({"2", kernel + "(float)", "stream 7", kernel + "(int)"});
+    for (const std::size_t width : {60, 80, 100, 200}) {
+      std::istringstream lines(table.print(width));
+      for (std::string line; std::getline(lines, line);) EXPECT_LE(columns_of(line), width) << line;
+    }
+  }
+}
+
+TEST(TextTable, TextsThatAreShortenedStayApart) {
+  using Align = TextColumn::Align;
+  TextTable table({{"step"}, {"op", Align::left}});
+  table.add({"1", std::string(200, 'x') + "A" + std::string(200, 'x')});
+  table.add({"2", std::string(200, 'x') + "B" + std::string(200, 'x')});
+  const std::string text = table.print(60);
+  EXPECT_NE(text.find('A'), std::string::npos);
+  EXPECT_NE(text.find('B'), std::string::npos);
+}
+
+TEST(TextTable, TextsThatFitStayWhole) {
+  using Align = TextColumn::Align;
+  const std::string op(70, 'x');
+  TextTable table({{"step"}, {"op", Align::left}, {"kind", Align::left, false}});
+  table.add({"1", op, "kernel"});
+  EXPECT_NE(table.print(100).find(op + "  kernel"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace npuscope::report::text_table_test
