@@ -5,6 +5,7 @@
 
 #include "formats/open_inputs.hpp"
 #include "formats/open_table.hpp"
+#include "formats/other_files.hpp"
 
 namespace npuscope {
 namespace {
@@ -67,6 +68,7 @@ class Opening {
       return run_.note({Severity::error, name, 0, without_name(head.error().message, name), 1});
     }
     const Candidate candidate{file.path, *head};
+    if (auto other = what_else_it_is(candidate)) return refuse(file, {std::move(*other), false});
     for (std::size_t row = 0; row < formats.size(); ++row) {
       const auto kind = formats[row].recognise(candidate);
       if (!kind) continue;
@@ -75,7 +77,10 @@ class Opening {
       return;
     }
     if (!file.named && is_documentation(file.path)) return;
-    const Refusal refusal = explain_unknown(candidate);
+    refuse(file, explain_unknown(candidate));
+  }
+
+  void refuse(const FoundFile& file, const Refusal& refusal) {
     Severity severity = file.named ? Severity::error : Severity::info;
     if (refusal.is_advice && !file.named) severity = Severity::warning;
     if (severity == Severity::info && unknown_++ >= max_unknown_named) return;
@@ -105,15 +110,25 @@ class Opening {
   }
 
   static tl::unexpected<Error> nothing_opened(const Opened& opened, std::size_t files) {
-    const Note* worst = nullptr;
+    constexpr std::size_t max_quoted = 3;
+    std::vector<const Note*> reasons;
     for (const Note& note : opened.notes) {
-      if (note.file.empty()) continue;
-      if (worst == nullptr || note.severity > worst->severity) worst = &note;
+      if (!note.file.empty()) reasons.push_back(&note);
     }
-    if (worst == nullptr) return input_error("no file to open; name files or folders");
-    if (files <= 1) return input_error("{}: {}", worst->file, worst->message);
-    return input_error("none of {} files could be opened; {}: {}", files, worst->file,
-                       worst->message);
+    if (reasons.empty()) return input_error("no file to open; name files or folders");
+    std::stable_sort(reasons.begin(), reasons.end(),
+                     [](const Note* a, const Note* b) { return a->severity > b->severity; });
+    if (files <= 1) return input_error("{}: {}", reasons.front()->file, reasons.front()->message);
+    // Each reason once: a folder may have many files of one kind.
+    std::string text;
+    std::vector<std::string_view> quoted;
+    for (const Note* reason : reasons) {
+      if (std::ranges::find(quoted, reason->message) != quoted.end()) continue;
+      if (quoted.size() == max_quoted) break;
+      quoted.push_back(reason->message);
+      text += fmt::format("; {}: {}", reason->file, reason->message);
+    }
+    return input_error("none of {} files could be opened{}", files, text);
   }
 
   OpenRun run_;

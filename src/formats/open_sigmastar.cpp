@@ -1,5 +1,8 @@
 // SigmaStar's models (fixed.sim, offline images): no profiles, but what names the layers of one.
+#include <algorithm>
+
 #include "formats/open_table.hpp"
+#include "formats/other_files.hpp"
 #include "formats/sigmastar/image.hpp"
 #include "formats/sigmastar/profile.hpp"
 #include "npuscope/base/files.hpp"
@@ -7,7 +10,21 @@
 namespace npuscope {
 namespace {
 
+// SigmaStar's older chips have the same identifier; what its tools write has operators of its own.
+bool is_plain_tflite(const Input& input, const Result<sigmastar::Model>& model) {
+  const auto head = read_head(input.path, sigmastar::model_mark_bytes);
+  if (!head || head->size() < sigmastar::model_mark_bytes) return false;
+  if (std::string_view(*head).substr(4, 4) != "TFL3") return false;
+  if (!model) return input.path.extension() == ".tflite";
+  return std::none_of(model->operators.begin(), model->operators.end(),
+                      [](const auto& each) { return each.is_custom; }) &&
+         input.path.extension() != ".sim";
+}
+
 void name_layers(const Input& input, const Result<sigmastar::Model>& model, OpenRun& run) {
+  if (is_plain_tflite(input, model)) {
+    return run.fail(input, Error{ErrorKind::input, tflite_advice()});
+  }
   if (!model) return run.fail(input, model.error());
   bool has_timeline = false;
   for (OpenRun::OpenedProfile& opened : run.profiles()) {

@@ -57,6 +57,7 @@ struct Model {
 };
 
 // Whether the first bytes of a file say that it is one.
+inline constexpr std::size_t model_mark_bytes = 8;  // the identifier ends here
 bool looks_like_model(std::string_view head);
 
 // The operator type of TFLite's TensorType 3: "UINT8".

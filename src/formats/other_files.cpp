@@ -1,0 +1,155 @@
+#include "formats/other_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/text.hpp"
+
+namespace npuscope {
+namespace {
+
+// All of the words stand in the first bytes.
+struct TextKind {
+  std::vector<std::string_view> words;
+  std::string_view message;
+};
+
+const std::vector<TextKind>& json_kinds() {
+  static const std::vector<TextKind> kinds{
+      {{"\"averageMs\"", "\"percentage\""},
+       "a layer profile of TensorRT (trtexec --exportProfile): mean times of layers and no "
+       "timeline, which npuscope does not read yet"},
+      {{"\"startComputeMs\"", "\"endComputeMs\""},
+       "times of TensorRT's calls (trtexec --exportTimes), which npuscope does not read yet"},
+      {{"\"execution_summary\"", "\"execution_detail\""},
+       "a profile of Qualcomm AI Hub (download_profile), which npuscope does not read yet; name "
+       "the QNN profile of the same job (--qnn_options in the profile job, then its artifacts)"},
+      {{"\"tiu_dma_id(before)\""},
+       "tensor locations of tpu-mlir: no times, and npuscope does not read tpu-mlir's profiles "
+       "yet"},
+      {{"\"GroupLayer\"", "\"group_cost\""},
+       "the layer groups of tpu-mlir: costs that its compiler estimates, which npuscope does not "
+       "read yet"},
+      {{"\"Communication Time Info\""},
+       "Ascend's table of collectives (communication.json): no timeline; name trace_view.json, of "
+       "whose tasks npuscope makes the same numbers"},
+  };
+  return kinds;
+}
+
+const std::vector<TextKind>& text_kinds() {
+  static const std::vector<TextKind> kinds{
+      {{"[bmprofile]"},
+       "the log with which tpu-mlir decodes a device's profile: no times, and npuscope does not "
+       "read tpu-mlir's profiles yet"},
+      {{"bd_id", "gdma_id", "ENGINE_"},
+       "a compiler profile of tpu-mlir (compiler_profile_N.txt): estimates of its compiler, which "
+       "npuscope does not read yet"},
+      {{"module.chip", "module.FLOPs"},
+       "a module of tpu-mlir: a model without times, and npuscope does not read tpu-mlir's "
+       "profiles yet"},
+  };
+  return kinds;
+}
+
+struct MarkedKind {  // by the four bytes of a FlatBuffer's identifier
+  std::string_view mark, message;
+};
+constexpr MarkedKind marked_kinds[] = {
+    {"ED00",
+     "an ETDump of ExecuTorch, which npuscope does not read yet; ExecuTorch's Inspector "
+     "(executorch.devtools) prints it"},
+    {"ET12",
+     "an ExecuTorch program (.pte): a model without times; run it with an ETDump, which "
+     "ExecuTorch's Inspector prints"},
+    {"IREE", "a compiled IREE module: a model without times; name what its run recorded"},
+};
+
+struct NamedKind {
+  std::string_view ending;
+  std::string_view message;
+};
+constexpr NamedKind named_kinds[] = {
+    {".torq",
+     "a compiled Torq model: no times; name the timeline of its compilation "
+     "(--torq-enable-profiling) or the log of a run (--torq_profile_host)"},
+    {".vmfb", "a compiled IREE module: a model without times; name what its run recorded"},
+    {".ireeprof",
+     "a profile of IREE, which npuscope does not read yet; iree-profile-render makes a Perfetto "
+     "trace of it, which it does"},
+    {".xplane.pb",
+     "an XSpace of XLA's profiler, which npuscope does not read yet; name the .trace.json.gz "
+     "beside it"},
+};
+
+// A protobuf of field 1, the version of the format, and then one that an ONNX model has next: who
+// made it, the graph or the operator sets.
+bool looks_like_onnx(std::string_view head) {
+  constexpr std::string_view next = "\x12\x1a\x22\x28\x32\x3a\x42";
+  constexpr char max_version = 0x20;
+  return head.size() > 3 && head[0] == '\x08' && head[1] > 0 && head[1] < max_version &&
+         next.find(head[2]) != next.npos;
+}
+
+// Of bytes that tell: those of a protobuf or a FlatBuffer have control characters among the first.
+bool is_text_so_far(std::string_view head) {
+  constexpr std::size_t telling = 32;
+  return std::ranges::none_of(head.substr(0, telling), [](char c) {
+    const auto code = static_cast<unsigned char>(c);
+    return (code < ' ' && c != '\t' && c != '\r' && c != '\n' && c != '\x1b') || code == 0x7f;
+  });
+}
+
+std::optional<std::string> found_in(const std::vector<TextKind>& kinds, std::string_view head) {
+  for (const TextKind& kind : kinds) {
+    const bool has_all = std::all_of(kind.words.begin(), kind.words.end(), [&](const auto& word) {
+      return head.find(word) != head.npos;
+    });
+    if (has_all) return std::string(kind.message);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string tflite_advice() {
+  return "a TensorFlow Lite model: no times; profile it (benchmark_model --enable_op_profiling) "
+         "and name what that wrote";
+}
+
+std::optional<std::string> what_else_it_is(const Candidate& candidate) {
+  const std::string_view head = candidate.head;
+  constexpr std::size_t mark_length = 4;
+  for (const std::size_t mark_at : {4, 8}) {  // 8: where the buffer's size comes first
+    if (head.size() < mark_at + mark_length) break;
+    const std::string_view mark = head.substr(mark_at, mark_length);
+    for (const MarkedKind& kind : marked_kinds) {
+      if (mark == kind.mark) return std::string(kind.message);
+    }
+  }
+  std::string name = candidate.path.filename().string();
+  for (const std::string_view packed : {".gz", ".zst"}) {
+    if (name.ends_with(packed)) name.resize(name.size() - packed.size());
+  }
+  const std::size_t first = head.find_first_not_of(" \t\r\n");
+  const bool is_text = first != head.npos && is_text_so_far(head);
+  const bool is_json = is_text && (head[first] == '{' || head[first] == '[');
+  if (!is_text || head.starts_with("PK\x03\x04")) {
+    for (const NamedKind& kind : named_kinds) {
+      if (name.ends_with(kind.ending)) return std::string(kind.message);
+    }
+  }
+  if (looks_like_onnx(head) && (name.ends_with(".onnx") || head.find("onnx") != head.npos)) {
+    return "an ONNX model: no times; npuscope compile makes a program of it for the reference NPU, "
+           "and npuscope graph --onnx compares it with what a profile ran";
+  }
+  if (is_json && head.find("\"traceEvents\"") == head.npos) {
+    if (auto found = found_in(json_kinds(), head)) return found;
+  }
+  // A log may begin with what looks like a list.
+  return is_text ? found_in(text_kinds(), head) : std::nullopt;
+}
+
+}  // namespace npuscope

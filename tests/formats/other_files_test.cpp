@@ -1,0 +1,98 @@
+// Files of other tools: what they are, not that they are broken.
+#include "formats/other_files.hpp"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace npuscope::other_files_test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using namespace std::string_literals;
+
+class OtherFiles : public ::testing::Test {
+ protected:
+  OtherFiles() : folder_(fs::path(::testing::TempDir()) / ("other_" + std::to_string(::getpid()))) {
+    fs::create_directories(folder_);
+  }
+  ~OtherFiles() override {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  fs::path put(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+    return folder_ / name;
+  }
+  // The error of opening it.
+  std::string error(const std::string& name, const std::string& text) {
+    const fs::path path = put(name, text);
+    const auto opened = open_profiles({&path, 1});
+    return opened ? "" : opened.error().message;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(OtherFiles, TensorRtsProfileWasATraceToCopyAgain) {
+  const std::string message = error("profile.json", R"([{"count": 100},
+    {"name": "conv1", "timeMs": 1.2, "averageMs": 0.0122, "percentage": 1.9}])");
+  EXPECT_THAT(message, AllOf(HasSubstr("TensorRT"), Not(HasSubstr("copy it again"))));
+}
+
+TEST_F(OtherFiles, ATfliteModelWasSigmaStars) {
+  const std::string message = error("net.tflite", "\x1c\0\0\0TFL3"s + std::string(200, '\0'));
+  EXPECT_THAT(message, AllOf(HasSubstr("TensorFlow Lite model"), Not(HasSubstr("SigmaStar")),
+                             Not(HasSubstr("copy it again"))));
+}
+
+TEST_F(OtherFiles, EachSaysWhatItIs) {
+  const struct {
+    const char* name;
+    std::string text;
+    const char* says;
+  } cases[] = {
+      {"download.json",
+       R"({"execution_summary": {"estimated_inference_time": 12}, "execution_detail": []})",
+       "Qualcomm AI Hub"},
+      {"tensor_location.json", R"x([{"file-line": 19, "tiu_dma_id(before)": [0, 0]}])x",
+       "tpu-mlir"},
+      {"x.json", R"({"subfunc_0": {"GroupLayer": [{"group_cost": 1}]}})", "tpu-mlir"},
+      {"x.profile", "[bmprofile] is_mlir=1\n...Start Profile Log...\n", "tpu-mlir"},
+      {"a.etdp", "\x0c\x09\0\0\x08\0\0\0ED00\xf8\xff\xff\xff"s, "ETDump"},
+      {"b.etdump", "\x0c\0\0\0ED00\xf8\xff\xff\xff"s, "ETDump"},
+      {"m.torq", "PK\x03\x04\x14\0\0\0"s, "compiled Torq model"},
+      {"m.onnx", "\x08\x08\x12\x07pytorch\x1a\x05"s, "ONNX model"},
+      {"vm.xplane.pb", "\x0a\x9f\xe9\x21\x12\x0e/host:meta"s, "XSpace"},
+      {"communication.json", R"({"step1": {"collective": {"x": {"Communication Time Info": {}}}}})",
+       "communication.json"},
+  };
+  for (const auto& each : cases) {
+    EXPECT_THAT(error(each.name, each.text), HasSubstr(each.says)) << each.name;
+  }
+}
+
+TEST_F(OtherFiles, ATraceThatMentionsThemIsATrace) {
+  EXPECT_EQ(error("trace.json",
+                  R"({"traceEvents": [{"ph": "X", "name": "\"averageMs\" \"percentage\"",
+                      "ts": 0, "dur": 1, "pid": 1, "tid": 1}]})"),
+            "");
+}
+
+TEST_F(OtherFiles, AFolderQuotesTheReasonsOfItsFiles) {
+  put("a.json", R"([{"count": 1}, {"averageMs": 0.0122, "percentage": 1.9}])");
+  put("b.etdp", "\x0c\x09\0\0\x08\0\0\0ED00\xf8\xff\xff\xff"s);
+  const auto opened = open_profiles({&folder_, 1});
+  ASSERT_FALSE(opened);
+  EXPECT_THAT(opened.error().message,
+              AllOf(HasSubstr("none of 2 files"), HasSubstr("a.json: a layer profile of TensorRT"),
+                    HasSubstr("b.etdp: an ETDump")));
+}
+
+}  // namespace
+}  // namespace npuscope::other_files_test
