@@ -11,10 +11,15 @@
 namespace npuscope::analysis {
 
 const char* name_of(Part part) {
-  constexpr const char* names[part_count] = {"compute alone",       "compute with data movement",
-                                             "data movement alone", "units at work",
-                                             "host alone",          "waiting for DMA",
-                                             "other waiting",       "idle"};
+  constexpr const char* names[part_count] = {"compute alone",
+                                             "compute with data movement",
+                                             "data movement alone",
+                                             "communication alone",
+                                             "units at work",
+                                             "host alone",
+                                             "waiting for DMA",
+                                             "other waiting",
+                                             "idle"};
   return names[std::size_t(part)];
 }
 
@@ -65,6 +70,8 @@ void divide_wall(const BusyTogether& busy, Coarse& coarse) {
   part(Part::movement_alone) = seen.add(busy.of(Domain::movement));
   part(Part::compute_and_movement) = coarse.movement_active - part(Part::movement_alone);
   part(Part::compute_alone) = coarse.compute_active - part(Part::compute_and_movement);
+  coarse.communication_active = length_of(busy.of(Domain::communication));
+  part(Part::communication_alone) = seen.add(busy.of(Domain::communication));
   part(Part::other_work) = seen.add(busy.of(Domain::other));
   part(Part::host_alone) = seen.add(busy.of(Domain::host));
   coarse.active = seen.length();

@@ -50,6 +50,17 @@ void set_time_unit(TraceTimeUnit unit, bool displays_nanoseconds, Profile& profi
        1});
 }
 
+// What OpenVINO's compiler writes of its schedule: as what its profiling parser writes of a run,
+// but for the status of the clock.
+bool is_simulated_by_openvino(const chrome::Events& events) {
+  const std::string_view workpoint = events.field("workpoint");
+  const std::size_t status = workpoint.find("\"status\"");
+  if (status == workpoint.npos) return false;
+  const std::string_view value =
+      workpoint.substr(status, workpoint.find_first_of(",}", status) - status);
+  return value.find("\"SIM\"") != value.npos;
+}
+
 Profile profile_of(chrome::Events&& events, const OpenOptions& options) {
   const bool as_it_stands = is_export(events);
   if (!as_it_stands && qaic::is_opstats_trace(events)) {
@@ -59,8 +70,10 @@ Profile profile_of(chrome::Events&& events, const OpenOptions& options) {
     return sigmastar::make_ipu_profile(std::move(events));
   }
   const bool displays_nanoseconds = events.field("displayTimeUnit") == R"("ns")";
+  const bool is_schedule = !as_it_stands && is_simulated_by_openvino(events);
   Profile profile = chrome::make_profile(std::move(events));
   if (!as_it_stands) set_time_unit(options.time_unit, displays_nanoseconds, profile);
+  if (is_schedule) profile.provenance.format = "OpenVINO compile-time schedule";
   apply_roles(profile, options.roles);
   if (!as_it_stands) set_far_spans_apart(profile);
   return profile;

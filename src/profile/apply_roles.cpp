@@ -12,7 +12,9 @@
 #include "npuscope/profile/event_roles.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
+#include "profile/communication_waits.hpp"
 #include "profile/in_order.hpp"
+#include "profile/number_steps.hpp"
 #include "profile/shared_numbers.hpp"
 
 namespace npuscope {
@@ -26,7 +28,7 @@ bool fits(const std::optional<Pattern>& pattern, std::string_view text) {
 
 // What is known of an op before it is known where it ran.
 struct OpRules {
-  // The first rule that decides by category and name, after those that also ask for the place.
+  // The first rule that decides by category and name, after those that ask for place or arguments.
   const RoleRule* rule = nullptr;
   RuleList asking;  // before it
 };
@@ -44,12 +46,36 @@ class RoleFinder {
 
   bool any() const { return any_; }
 
+  // Of tracks of which the trace says no more than a name.
+  void name_engines(Profile& profile) const {
+    for (const RoleRule* rule : rules_) {
+      if (rule->engine == Engine::none) continue;
+      const std::vector<bool>& at = places_.at(rule);
+      for (std::size_t unit = 0; unit < at.size(); ++unit) {
+        Engine& engine = profile.units[unit].engine;
+        const bool is_open = engine == Engine::none || engine == Engine::other ||
+                             engine == Engine::thread || engine == Engine::process;
+        if (at[unit] && is_open) engine = rule->engine;
+      }
+    }
+  }
+
+  // The rules that may decide of an op.
+  template <class Take>
+  void for_rules_of(std::size_t op, const Take& take) const {
+    for (const RoleRule* rule : of_op_[op].asking) take(*rule);
+    if (of_op_[op].rule != nullptr) take(*of_op_[op].rule);
+  }
+
   const RoleRule* of(std::size_t row) const {
     const std::size_t op = index_of(profile_.spans.op[row]);
     if (op >= of_op_.size()) return nullptr;
     const OpRules& rules = of_op_[op];
     for (const RoleRule* rule : rules.asking) {
-      if (is_at(*rule, profile_.spans.unit[row]) && has_arguments(*rule, row)) return rule;
+      if (is_at(*rule, profile_.spans.unit[row]) && has_arguments(*rule, row) &&
+          has_number(*rule, row)) {
+        return rule;
+      }
     }
     return rules.rule;
   }
@@ -64,6 +90,7 @@ class RoleFinder {
         if (std::find(having.begin(), having.end(), true) == having.end()) return true;
         shapes_.emplace(rule, std::move(having));
       }
+      if (!rule->number.empty() && !profile_.strings.find(rule->number)) return true;
       if (!rule->asks_where()) return false;
       std::vector<bool> at = units_of(*rule);
       if (std::find(at.begin(), at.end(), true) == at.end()) return true;
@@ -109,6 +136,13 @@ class RoleFinder {
               fits(rule.thread, profile_.text(thread->name));
     }
     return at;
+  }
+
+  bool has_number(const RoleRule& rule, std::size_t row) const {
+    if (rule.number.empty()) return true;
+    const Arguments& arguments = profile_.spans.arguments;
+    const auto id = profile_.strings.find(rule.number);
+    return id && row < arguments.size() && arguments.find(row, *id).has_value();
   }
 
   bool is_at(const RoleRule& rule, UnitId unit) const {
@@ -164,13 +198,28 @@ std::vector<Detailed> give_kinds(const RoleFinder& finder, Profile& profile) {
       if (rule == nullptr || (was_known && spans.kind[row] != rule->role)) continue;
       spans.kind[row] = rule->role;
       const bool has_more = !rule->bytes.empty() || !rule->signals.empty() ||
-                            !rule->waits_for.empty() || rule->within || !rule->counter.empty();
+                            !rule->waits_for.empty() || rule->within || !rule->counter.empty() ||
+                            rule->part != RoleRule::Part::none ||
+                            rule->role == SpanKind::inference;
       if (has_more) detailed[part].push_back({std::uint32_t(row), rule, was_known});
     }
   });
   std::vector<Detailed> all;
   for (const auto& of_part : detailed) all.insert(all.end(), of_part.begin(), of_part.end());
   return all;
+}
+
+// What the model calls an op, where its name says so.
+void name_operators(const RoleFinder& finder, Profile& profile) {
+  for (std::size_t op = 0; op < profile.ops.size(); ++op) {
+    if (profile.ops[op].node_kind != StringId::empty) continue;
+    std::string operation;  // a copy: interning may move texts
+    finder.for_rules_of(op, [&](const RoleRule& rule) {
+      if (!rule.operation || !operation.empty()) return;
+      operation = rule.operation->group_in(profile.text(profile.ops[op].name));
+    });
+    if (!operation.empty()) profile.ops[op].node_kind = profile.strings.intern(operation);
+  }
 }
 
 std::optional<Argument> argument_of(const Profile& profile, std::size_t row,
@@ -399,6 +448,23 @@ void move_within(const std::vector<Detailed>& detailed, Profile& profile) {
   }
 }
 
+void add_parts_of_communication(const std::vector<Detailed>& detailed, Profile& profile) {
+  std::vector<CommunicationPart> parts;
+  for (const auto& [row, rule, was_known] : detailed) {
+    if (rule->part == RoleRule::Part::none || was_known) continue;
+    parts.push_back({row, rule->part == RoleRule::Part::wait});
+  }
+  add_communication_waits(profile, parts);
+}
+
+void add_steps(const std::vector<Detailed>& detailed, Profile& profile) {
+  std::vector<StepCandidate> candidates;
+  for (const auto& [row, rule, was_known] : detailed) {
+    if (rule->role == SpanKind::inference && !was_known) candidates.push_back({row, rule});
+  }
+  number_steps(profile, std::move(candidates));
+}
+
 }  // namespace
 
 void apply_roles(Profile& profile, std::span<const RoleTable> tables) {
@@ -410,6 +476,8 @@ void apply_roles(Profile& profile, std::span<const RoleTable> tables) {
   take(RoleTable::builtin());
   const RoleFinder finder(profile, std::move(rules));
   if (!finder.any()) return;
+  finder.name_engines(profile);
+  name_operators(finder, profile);
   const std::vector<Detailed> detailed = give_kinds(finder, profile);
   cut_in_order(profile, [&](std::size_t row) {
     const RoleRule* rule = finder.of(row);
@@ -420,6 +488,8 @@ void apply_roles(Profile& profile, std::span<const RoleTable> tables) {
   add_counters(detailed, profile);
   add_bytes(detailed, profile);
   add_waits(detailed, profile);
+  add_parts_of_communication(detailed, profile);
+  add_steps(detailed, profile);
 }
 
 }  // namespace npuscope

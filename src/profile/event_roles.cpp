@@ -14,9 +14,10 @@ namespace {
 
 constexpr std::size_t max_rules = 1'000;
 
-constexpr SpanKind roles[] = {SpanKind::kernel,       SpanKind::copy,     SpanKind::communication,
-                              SpanKind::host,         SpanKind::wait,     SpanKind::annotation,
-                              SpanKind::runtime_call, SpanKind::profiler, SpanKind::instant,
+constexpr SpanKind roles[] = {SpanKind::kernel,       SpanKind::copy,      SpanKind::communication,
+                              SpanKind::host,         SpanKind::wait,      SpanKind::annotation,
+                              SpanKind::runtime_call, SpanKind::inference, SpanKind::profiler,
+                              SpanKind::instant,
                               SpanKind::slice};
 
 std::string names_of_roles() {
@@ -42,18 +43,31 @@ class RuleReader {
     if (!has_role) {
       return usage_error("{}: the rule has no role; give it one of: {}", where, names_of_roles());
     }
-    if (!rule_.category && !rule_.name && !rule_.asks_where() && rule_.arguments.empty()) {
+    if (!rule_.category && !rule_.name && !rule_.asks_for_row()) {
       return usage_error(
           "{}: the rule fits every slice; give it category, name, process, thread or arguments",
           where);
     }
-    if (rule_.counter.empty() != (rule_.role != SpanKind::instant)) {
-      return usage_error("{}: role \"instant\" needs 'counter', and 'counter' needs that role",
+    if (!rule_.counter.empty() && rule_.role != SpanKind::instant) {
+      return usage_error("{}: 'counter' needs role = \"instant\"",
                          where);
+    }
+    const bool is_of_steps = !rule_.number.empty() || rule_.if_repeated > 0;
+    if (is_of_steps && rule_.role != SpanKind::inference) {
+      return usage_error("{}: 'number' and 'if_repeated' need role = \"inference\"", where);
     }
     if (rule_.bytes.empty() != (!rule_.to_device && !rule_.from_device)) {
       return usage_error("{}: 'bytes' needs 'to_device' or 'from_device', and these need 'bytes'",
                          where);
+    }
+    if (rule_.operation && !rule_.operation->has_group()) {
+      return usage_error("{}: 'operator' needs a group, as in '_t_(\\w+)'", where);
+    }
+    if (rule_.engine != Engine::none && !rule_.thread) {
+      return usage_error("{}: 'engine' needs 'thread'", where);
+    }
+    if (rule_.part != RoleRule::Part::none && rule_.role != SpanKind::annotation) {
+      return usage_error("{}: 'part' needs role = \"annotation\"", where);
     }
     return std::move(rule_);
   }
@@ -80,12 +94,16 @@ class RuleReader {
     if (key == "series") return texts(node, key, rule_.series);
     if (key == "within") return pattern(node, key, rule_.within);
     if (key == "in_order") return yes_or_no(node, key, rule_.in_order);
+    if (key == "number") return text(node, key, rule_.number);
+    if (key == "if_repeated") return share(node, key, rule_.if_repeated);
+    if (key == "part") return part(node);
+    if (key == "operator") return pattern(node, key, rule_.operation, Pattern::Groups::kept);
+    if (key == "engine") return engine(node);
     if (key == "role") return role(node);
     return usage_error(
         "{}: '{}' is unknown; a rule has category, name, process, thread, arguments, role, bytes, "
-        "direction, to_device, from_device, signals, waits_for, counter, series, quantity, within "
-        "and "
-        "in_order",
+        "direction, to_device, from_device, signals, waits_for, counter, series, quantity, within, "
+        "in_order, number, if_repeated, part, operator and engine",
         place_of(node), key);
   }
 
@@ -98,10 +116,20 @@ class RuleReader {
     return {};
   }
 
-  Status pattern(const toml::node& node, std::string_view key, std::optional<Pattern>& out) {
+  Status share(const toml::node& node, std::string_view key, double& out) {
+    const auto value = node.value<double>();
+    if (!value || !(*value > 0) || !(*value <= 1)) {
+      return usage_error("{}: '{}' must be a number above 0 and up to 1", place_of(node), key);
+    }
+    out = *value;
+    return {};
+  }
+
+  Status pattern(const toml::node& node, std::string_view key, std::optional<Pattern>& out,
+                 Pattern::Groups groups = Pattern::Groups::forgotten) {
     std::string value;
     if (const Status taken = text(node, key, value); !taken) return taken;
-    auto compiled = Pattern::compile(place_of(node), value);
+    auto compiled = Pattern::compile(place_of(node), value, groups);
     if (!compiled) return tl::unexpected(compiled.error());
     out = std::move(*compiled);
     return {};
@@ -123,6 +151,29 @@ class RuleReader {
     const auto value = node.value_exact<bool>();
     if (!value) return usage_error("{}: '{}' must be true or false", place_of(node), key);
     out = *value;
+    return {};
+  }
+
+  Status engine(const toml::node& node) {
+    constexpr Engine engines[] = {Engine::hvx,  Engine::hmx,     Engine::dma_issue,    Engine::dma,
+                                  Engine::host, Engine::compute, Engine::communication};
+    const auto value = node.value<std::string>();
+    const auto named = value ? value_named<Engine>(*value) : std::nullopt;
+    if (!named || std::find(std::begin(engines), std::end(engines), *named) == std::end(engines)) {
+      return usage_error(
+          "{}: 'engine' must be one of: hvx, hmx, dma_issue, dma, host, compute, communication",
+          place_of(node));
+    }
+    rule_.engine = *named;
+    return {};
+  }
+
+  Status part(const toml::node& node) {
+    const auto value = node.value<std::string>();
+    if (value != "wait" && value != "transfer") {
+      return usage_error("{}: 'part' must be one of: wait, transfer", place_of(node));
+    }
+    rule_.part = value == "wait" ? RoleRule::Part::wait : RoleRule::Part::transfer;
     return {};
   }
 

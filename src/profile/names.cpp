@@ -4,8 +4,9 @@ namespace npuscope {
 namespace {
 
 constexpr const char* clock_kinds[] = {"wall", "timer", "unit_cycles"};
-constexpr const char* engines[] = {"none", "device", "core",    "hvx",    "hmx",     "dma_issue",
-                                   "dma",  "host",   "process", "thread", "compute", "other"};
+constexpr const char* engines[] = {"none",      "device",        "core", "hvx",     "hmx",
+                                   "dma_issue", "dma",           "host", "process", "thread",
+                                   "compute",   "communication", "other"};
 constexpr const char* span_kinds[] = {
     "op",   "sync",          "barrier",      "transfer", "inference",  "activation",
     "host", "dma_wait",      "slice",        "async",    "instant",    "kernel",
@@ -36,6 +37,7 @@ constexpr const char* number_roles[] = {"none",
                                         "active_share",
                                         "busy",
                                         "wait",
+                                        "communication_wait",
                                         "inference_time",
                                         "processor_cycles",
                                         "effective_frequency",

@@ -3,8 +3,9 @@
 namespace npuscope {
 
 const char* name_of(Engine engine) {
-  constexpr const char* names[] = {"unit", "device", "core",    "HVX",    "HMX",     "DMA issue",
-                                   "DMA",  "host",   "process", "thread", "compute", "other"};
+  constexpr const char* names[] = {"unit",      "device",        "core", "HVX",     "HMX",
+                                   "DMA issue", "DMA",           "host", "process", "thread",
+                                   "compute",   "communication", "other"};
   return names[std::size_t(engine)];
 }
 

@@ -33,7 +33,7 @@ TEST(Coarse, ThePartsAddUpToTheWall) {
   made.span(hmx, "", -50, 0, SpanKind::activation);
   const Coarse coarse = coarse_of(made.profile);
   EXPECT_EQ(coarse.wall, 100);
-  EXPECT_THAT(coarse.parts, ElementsAre(30, 10, 20, 10, 10, 6, 4, 10));
+  EXPECT_THAT(coarse.parts, ElementsAre(30, 10, 20, 0, 10, 10, 6, 4, 10));
   EXPECT_TRUE(coarse.has_parts());
   EXPECT_EQ(coarse.active, 80);
   EXPECT_EQ(coarse.work, 40 + 30 + 15 + 15);

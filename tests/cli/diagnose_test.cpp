@@ -96,7 +96,7 @@ TEST_F(Diagnose, SaysWhatCouldNotBeTried) {
   const Outcome outcome = run_npuscope({"diagnose", "--all", path("trace.json")});
   EXPECT_EQ(outcome.status, 0) << outcome.errors;
   EXPECT_THAT(outcome.output, HasSubstr("a timeline of units"));
-  EXPECT_THAT(outcome.output, HasSubstr("0 (4 rules checked, "));
+  EXPECT_THAT(outcome.output, HasSubstr("0 (5 rules checked, "));
 }
 
 TEST_F(Diagnose, RulesAndTheirExplanationsNeedNoFile) {

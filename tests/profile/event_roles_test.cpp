@@ -70,8 +70,10 @@ TEST(EventRoles, EveryBuiltInTableIsOne) {
 
 TEST(EventRoles, AnnotationsOfKinetoWereWork) {
   for (const char* category : {"user_annotation", "gpu_user_annotation", "Trace"}) {
-    EXPECT_EQ(Traced().kind_of(category, "ProfilerStep#1"), SpanKind::annotation) << category;
+    EXPECT_EQ(Traced().kind_of(category, "forward"), SpanKind::annotation) << category;
   }
+  EXPECT_EQ(Traced().kind_of("user_annotation", "ProfilerStep#1"), SpanKind::inference);
+  EXPECT_EQ(Traced().kind_of("gpu_user_annotation", "ProfilerStep#1"), SpanKind::annotation);
 }
 
 TEST(EventRoles, ByCategoryAndName) {

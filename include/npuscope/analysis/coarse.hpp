@@ -23,13 +23,14 @@ enum class Part : std::uint8_t {
   compute_alone,         // compute units work, nothing moves data
   compute_and_movement,  // both at once
   movement_alone,        // the compute units stand still meanwhile
+  communication_alone,   // exchange with other devices that nothing of the above hides
   other_work,            // units of which the trace does not say what they are; no device work
   host_alone,            // only the host works
   waiting_for_dma,       // something waits for DMA, nothing works
   other_waiting,         // something waits, nothing works
   idle,                  // nothing is recorded
 };
-inline constexpr std::size_t part_count = 8;
+inline constexpr std::size_t part_count = 9;
 const char* name_of(Part part);  // "compute alone"
 
 struct Spread {
@@ -55,6 +56,7 @@ struct Coarse {
   std::int64_t work = 0;    // sum of all work, nested slices once
   std::int64_t compute_active = 0;
   std::int64_t movement_active = 0;
+  std::int64_t communication_active = 0;
   std::int64_t host_active = 0;
   std::int64_t parts[part_count] = {};
   std::uint64_t gaps = 0;        // intervals without work or wait

@@ -6,7 +6,8 @@
 //   [[rule]]
 //   name = "softmax"
 //   any = '(?i)softmax'              # in the node's path, the op's name or its kind
-//   operator = '(?i)conv'            # in the node's operator, the kernel or the name's last part
+//   operator = '(?i)conv'            # in the node's operator, the kernel (unless that is a unit's
+//                                    # name) or the name's last part
 //   part = "attention"               # what several rules are together; by default the name
 //
 //   const auto rules = Rules::parse(text, "mine.toml");
@@ -21,6 +22,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "npuscope/base/result.hpp"
@@ -35,8 +37,19 @@ namespace npuscope::analysis {
 // What rules are about: the texts of an op.
 struct RuledOp {
   std::string_view node, name, kind, node_kind;
+  bool kind_is_unit = false;  // it says where the op ran: "Slice 0" slices nothing
 };
-RuledOp ruled(const Profile& profile, const Op& op);
+
+// The texts of a profile's ops. The profile must live as long.
+class RuledOps {
+ public:
+  explicit RuledOps(const Profile& profile);
+  RuledOp of(const Op& op) const;
+
+ private:
+  const Profile& profile_;
+  std::unordered_set<StringId> unit_names_;
+};
 
 class Rules {
  public:

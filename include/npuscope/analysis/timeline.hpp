@@ -27,8 +27,8 @@ using npuscope::role_of;
 constexpr Engine engine_of(SpanKind kind) {
   switch (kind) {
     case SpanKind::kernel: return Engine::compute;
-    case SpanKind::copy:
-    case SpanKind::communication: return Engine::dma;
+    case SpanKind::copy: return Engine::dma;
+    case SpanKind::communication: return Engine::communication;
     case SpanKind::host:
     case SpanKind::runtime_call: return Engine::host;
     default: return Engine::none;
@@ -40,7 +40,8 @@ constexpr Engine engine_of(SpanKind kind) {
 // transfer.
 constexpr Engine engine_of(Engine of_op, Engine lane, SpanKind kind) {
   if (of_op == Engine::none) {
-    const bool is_named = lane != Engine::none && lane != Engine::process && lane != Engine::thread;
+    const bool is_named = lane != Engine::none && lane != Engine::process &&
+                          lane != Engine::thread && lane != Engine::other;
     const Engine needed = is_named ? Engine::none : engine_of(kind);
     return needed == Engine::none ? lane : needed;
   }
@@ -61,8 +62,9 @@ inline Engine engine_of(const Profile& profile, UnitId unit, const SpanOfUnit& s
   return engine_of(profile, span.op, unit, span.kind);
 }
 
-// What that hardware does. A span of kind transfer is data movement wherever it runs.
-enum class Domain : std::uint8_t { compute, movement, host, other };
+// What that hardware does. A span of kind transfer is data movement wherever it runs; communication
+// with other devices is none.
+enum class Domain : std::uint8_t { compute, movement, communication, host, other };
 inline constexpr std::size_t domain_count = std::size_t(Domain::other) + 1;
 inline Domain domain_of(Engine engine) {
   switch (engine) {
@@ -71,9 +73,14 @@ inline Domain domain_of(Engine engine) {
     case Engine::compute: return Domain::compute;
     case Engine::dma_issue:
     case Engine::dma: return Domain::movement;
+    case Engine::communication: return Domain::communication;
     case Engine::host: return Domain::host;
     default: return Domain::other;
   }
+}
+// Whether the NPU does it.
+constexpr bool is_of_device(Domain domain) {
+  return domain == Domain::compute || domain == Domain::movement || domain == Domain::communication;
 }
 inline Domain domain_of(Engine engine, SpanKind kind) {
   if (kind == SpanKind::transfer) return Domain::movement;

@@ -23,11 +23,17 @@ namespace npuscope {
 class Pattern {
  public:
   // `where` begins the usage error for a text that is no pattern: a flag, or a file and line.
-  static Result<Pattern> compile(std::string_view where, std::string_view text);
+  enum class Groups : bool { forgotten, kept };  // kept: for group_in()
+  static Result<Pattern> compile(std::string_view where, std::string_view text,
+                                 Groups groups = Groups::forgotten);
 
   // Anywhere in the text; ^ and $ are its ends. A text that is not UTF-8 is no obstacle, but no
   // dot or class stands for its broken bytes.
   bool found_in(std::string_view text) const;
+
+  // What its first group stands for where it is found; empty where it is not, or has no group.
+  std::string_view group_in(std::string_view text) const;
+  bool has_group() const;
 
  private:
   explicit Pattern(std::shared_ptr<const re2::RE2> expression);

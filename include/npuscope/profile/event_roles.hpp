@@ -6,8 +6,9 @@
 //   category = '^mtia_ccp_events$'        # regular expressions, found anywhere; also name, process
 //   name = '^dma_request$'                # and thread
 //   role = "copy"                         # kernel, copy, communication, host, runtime_call, wait,
-//                                         # annotation, profiler, slice (what it is without any
-//                                         rule)
+//                                         # annotation, profiler, inference (a step:
+//                                         # number_steps.hpp), instant (a mark, no part of the
+//                                         # wall), slice (what it is without any rule)
 //   bytes = "size"                        # argument with the bytes that it moves
 //   direction = "direction"               # argument with the way; without it the slice's name
 //   to_device = 'HOST_TO_DEVICE'          # the way of bytes that the device's memory takes
@@ -55,10 +56,19 @@ struct RoleRule {
   std::vector<std::string> series;              // arguments
   std::optional<Pattern> within;                // name of a track
   bool in_order = false;
+  // Of role inference: the argument that numbers a step, without which a slice is none (empty: the
+  // digits at the end of the name do); and the share of its process' work that slices of one name
+  // must enclose for a loop's steps, 0: they always are.
+  std::string number;
+  double if_repeated = 0;
+  // Of an annotation: what it is of the communication of its process that encloses it.
+  enum class Part : std::uint8_t { none, wait, transfer } part = Part::none;
+  std::optional<Pattern> operation;  // its group in a slice's name is the operator of the model
+  Engine engine = Engine::none;      // the hardware that the tracks are of
 
   bool asks_where() const { return process.has_value() || thread.has_value(); }
   // For more than the name and category of a slice.
-  bool asks_for_row() const { return asks_where() || !arguments.empty(); }
+  bool asks_for_row() const { return asks_where() || !arguments.empty() || !number.empty(); }
 };
 
 class RoleTable {
@@ -77,9 +87,9 @@ class RoleTable {
 
 // Gives the slices of a generic trace their kinds by these tables in order, then the built-in one;
 // bytes of copies become the columns "ddr read bytes" and "ddr write bytes", events that are waited
-// for become flows of kind order, and spans of a track that executes in order are cut where the
-// next begins (the number of role recorded_duration has what the file says). Spans of other kinds
-// stay as they are.
+// for become flows of kind order, waits within a collective its column "waiting for ranks", and
+// spans of a track that executes in order are cut where the next begins (the number of role
+// recorded_duration has what the file says). Spans of other kinds stay as they are.
 void apply_roles(Profile& profile, std::span<const RoleTable> tables);
 
 }  // namespace npuscope

@@ -58,7 +58,8 @@ enum class NumberRole : std::uint8_t {
   active_share,
   busy,
   wait,
-  inference_time,  // of a unit's frames of whole inferences; so are the next two
+  communication_wait,  // of a collective, for other ranks
+  inference_time,      // of a unit's frames of whole inferences; so are the next two
   processor_cycles,
   effective_frequency,
   recorded_duration,  // of a span that runs into the next of a track in order, as the file states

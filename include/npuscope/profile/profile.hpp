@@ -73,7 +73,8 @@ enum class Engine : std::uint8_t {
   host,     // a processor outside the NPU
   process,  // of a trace that names processes and threads, not hardware
   thread,
-  compute,  // a unit of the NPU that computes, of a kind without a name of its own here
+  compute,        // a unit of the NPU that computes, of a kind without a name of its own here
+  communication,  // what exchanges data with other devices
   other,
 };
 

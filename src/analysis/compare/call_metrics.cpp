@@ -7,6 +7,7 @@
 #include "analysis/call_names.hpp"
 #include "analysis/latency.hpp"
 #include "analysis/span_extents.hpp"
+#include "analysis/step_times.hpp"
 #include "base/sort_rows.hpp"
 
 namespace npuscope::analysis {
@@ -105,8 +106,12 @@ class CallMetrics {
     for (const CallLayerName& source : sources_at(CallLayerName::Place::host)) {
       if (add_known("latency", known(source))) return;
     }
-    // A timeline of both counts as the host's view where inferences are known.
     if (profile_.provenance.inferences == 0) return;
+    if (StepTimes steps = step_times(profile_); !steps.samples.empty()) {
+      add_time("latency", "steps of the trace").samples = std::move(steps.samples);
+      return;
+    }
+    // A timeline of both counts as the host's view where inferences are known.
     const bool has_host = std::any_of(profile_.units.begin(), profile_.units.end(),
                                       [](const Unit& unit) { return unit.engine == Engine::host; });
     if (!has_host) return;  // which saves looking at all spans

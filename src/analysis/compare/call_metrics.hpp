@@ -5,6 +5,7 @@
 //   Cloud AI 100     latency: total round trip; device_latency: device execution, else the wall of
 //                    a raw buffer; throughput: the runner's
 //   Synaptics Torq   latency: the queue's call; device_latency: first start to last end on the NPU
+//   steps of a trace latency: the step, as its annotation has it
 //   a timeline       device_latency: first start to last end of what is not on the host
 #pragma once
 

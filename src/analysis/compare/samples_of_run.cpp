@@ -10,16 +10,10 @@
 #include "base/sort_rows.hpp"
 #include "npuscope/analysis/statistics.hpp"
 #include "npuscope/analysis/units.hpp"
+#include "profile/estimates.hpp"
 
 namespace npuscope::analysis {
 namespace {
-
-// Times that are a compiler's model: the same program gives the same ones again.
-bool is_estimate(const Profile& profile) {
-  constexpr std::string_view formats[] = {"Torq compile-time timeline", "Torq debug information"};
-  return std::find(std::begin(formats), std::end(formats), profile.provenance.format) !=
-         std::end(formats);
-}
 
 // What a raw buffer's name says: which run it is of, nothing about it.
 bool says_which_run(const Measure& measure) {
@@ -55,7 +49,7 @@ Metric& RunSamples::Held::add(std::string name, MeasureKind kind, SampleQuantity
   for (int copy = 2; place_of.contains(name); ++copy) name = fmt::format("{} ({})", wanted, copy);
   place_of.emplace(name, metrics.size());
   Metric metric{std::move(name), kind, quantity, time, {}, false};
-  metric.repeats = is_estimate(profile) || quantity != SampleQuantity::time;
+  metric.repeats = times_are_estimates(profile.provenance) || quantity != SampleQuantity::time;
   return metrics.emplace_back(std::move(metric));
 }
 
@@ -243,8 +237,13 @@ void RunSamples::Held::find_columns() {
   const auto& kinds = profile.spans.kind;
   if (std::any_of(kinds.begin(), kinds.end(),
                   [](SpanKind kind) { return role_of(kind) == Role::work; })) {
-    columns.push_back(
-        {"work", MeasureKind::work, Origin::measured, profile.base_clock, From::work, 0, {}});
+    columns.push_back({"work",
+                       MeasureKind::work,
+                       origin_of_times(profile.provenance),
+                       profile.base_clock,
+                       From::work,
+                       0,
+                       {}});
   }
   const auto& measures = profile.spans.measures;
   for (std::size_t i = 0; i < measures.size(); ++i) {
@@ -267,7 +266,7 @@ void RunSamples::Held::find_columns() {
 
 void RunSamples::Held::find_call() {
   made.call = call_metrics(profile, spans, metrics, base);
-  for (Metric& metric : made.call) metric.repeats = is_estimate(profile);
+  for (Metric& metric : made.call) metric.repeats = times_are_estimates(profile.provenance);
 }
 
 void RunSamples::Held::make_numbers() {
@@ -279,7 +278,7 @@ void RunSamples::Held::make_numbers() {
   find_inferences();
   find_columns();
   find_call();
-  made.is_estimated = is_estimate(profile);
+  made.is_estimated = times_are_estimates(profile.provenance);
 }
 
 // share(active(DMA)), or share(DMA), is active(DMA) by wall.

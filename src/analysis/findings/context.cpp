@@ -87,10 +87,8 @@ void FindingContext::prepare() {
 bool FindingContext::has_timeline() {
   if (analysis_.coarse().wall <= 0 || !analysis_.coarse().has_parts()) return false;
   const auto& engines = analysis_.units().engines;
-  return std::any_of(engines.begin(), engines.end(), [](const EngineRow& row) {
-    const Domain domain = domain_of(row.engine);
-    return domain == Domain::compute || domain == Domain::movement;
-  });
+  return std::any_of(engines.begin(), engines.end(),
+                     [](const EngineRow& row) { return is_of_device(domain_of(row.engine)); });
 }
 
 bool FindingContext::is_cold() {

@@ -14,9 +14,11 @@ namespace npuscope::analysis {
 namespace {
 
 const auto& all_rules() {
-  static const std::array rules{&cold_inference_rule,
+  static const std::array rules{&mostly_empty_rule,
+                                &cold_inference_rule,
                                 &memory_bound_rule,
                                 &exposed_dma_rule,
+                                &exposed_communication_rule,
                                 &no_unit_busy_rule,
                                 &vector_bound_rule,
                                 &serialised_rule,

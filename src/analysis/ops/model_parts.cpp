@@ -11,7 +11,9 @@ namespace npuscope::analysis {
 namespace {
 
 constexpr double fits_from = 0.6;
+constexpr double max_rounding = 1e-9;  // of sums in another order
 constexpr std::string_view bookkeeping = "bookkeeping";
+constexpr std::string_view collectives = "collectives", copies = "copies", other = "other";
 
 // The row as one op: its node, and the kernel that most of its work is.
 Op op_of(const Profile& profile, const OpRow& row) {
@@ -26,8 +28,9 @@ class FusedNodes {
  public:
   FusedNodes(const Rules& rules, const Profile& profile, const OpTable& ops) {
     if (profile.spans.size() > 0) return;
+    const RuledOps texts(profile);
     const auto part_of = [&](const OpRow& row) -> std::string {
-      const RuledOp ruled_op = ruled(profile, op_of(profile, row));
+      const RuledOp ruled_op = texts.of(op_of(profile, row));
       const std::uint32_t rule = rules.of({&ruled_op, 1}).front();
       return rule < rules.size() ? rules.part(rule) : std::string();
     };
@@ -59,6 +62,23 @@ class FusedNodes {
   std::map<std::uint32_t, std::string> parts_;
 };
 
+// Where the hardware tells, which is typed, and no rule does.
+std::string_view part_of_engine(const OpRow& row) {
+  if (row.engines.empty()) return {};
+  switch (domain_of(row.engines.front())) {
+    case Domain::movement: return copies;
+    case Domain::communication: return collectives;
+    default: return {};
+  }
+}
+
+void add(ModelParts& by, std::string_view name, double value) {
+  auto part = std::find_if(by.parts.begin(), by.parts.end(),
+                           [&](const ModelPart& each) { return each.name == name; });
+  if (part == by.parts.end()) part = by.parts.insert(part, {std::string(name)});
+  part->value += value;
+}
+
 ModelParts parts_by(const Rules& rules, const Profile& profile, const OpTable& ops) {
   const OpColumn& column = ops.columns[ops.ranked_by];
   const double whole = column.whole.value_or(column.total);
@@ -67,28 +87,33 @@ ModelParts parts_by(const Rules& rules, const Profile& profile, const OpTable& o
   std::vector<RuledOp> ruled_ops;
   std::vector<double> values;
   std::vector<OpId> op_ids;
+  std::vector<std::string_view> by_engine;
+  const RuledOps texts(profile);
   for (const OpRow& row : ops.rows) {
     const double value = row.values[ops.ranked_by].value_or(0);
     if (index_of(row.first_op) >= profile.ops.size() || !(value > 0)) continue;
-    ruled_ops.push_back(ruled(profile, op_of(profile, row)));
+    ruled_ops.push_back(texts.of(op_of(profile, row)));
     values.push_back(value);
     op_ids.push_back(row.first_op);
+    by_engine.push_back(part_of_engine(row));
   }
   const std::vector<std::uint32_t> rule_of = rules.of(ruled_ops);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (rule_of[i] >= rules.size()) continue;
-    const double value = values[i];
+    const bool is_ruled = rule_of[i] < rules.size() && by_engine[i] != collectives;
     const std::string* fused_part = fused.part_of(op_ids[i]);
-    const std::string& name = fused_part ? *fused_part : rules.part(rule_of[i]);
-    auto part = std::find_if(by.parts.begin(), by.parts.end(),
-                             [&](const ModelPart& each) { return each.name == name; });
-    if (part == by.parts.end()) part = by.parts.insert(part, {name});
-    part->value += value;
-    part->share = part->value / whole;
-    if (name != bookkeeping) by.explained += value / column.total;
+    const std::string_view name = fused_part ? std::string_view(*fused_part)
+                                  : is_ruled ? std::string_view(rules.part(rule_of[i]))
+                                             : by_engine[i];
+    if (name.empty()) continue;
+    add(by, name, values[i]);
+    if (name != bookkeeping) by.explained += values[i] / column.total;
   }
   sort_rows(by.parts.begin(), by.parts.end(),
             [](const ModelPart& a, const ModelPart& b) { return a.value > b.value; });
+  double rest = whole;
+  for (const ModelPart& part : by.parts) rest -= part.value;
+  if (rest > max_rounding * whole) by.parts.push_back({std::string(other), rest});
+  for (ModelPart& part : by.parts) part.share = part.value / whole;
   return by;
 }
 

@@ -38,7 +38,7 @@ struct ModelPart {
 
 struct ModelParts {
   std::string rules;             // "transformer", "operators"
-  std::vector<ModelPart> parts;  // the largest first
+  std::vector<ModelPart> parts;  // the largest first, then "other", so that they add up to all
   double explained = 0;          // share of the rows' sum that obeys a rule, bookkeeping apart
 };
 

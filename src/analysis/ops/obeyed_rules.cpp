@@ -8,9 +8,15 @@
 
 namespace npuscope::analysis {
 
-RuledOp ruled(const Profile& profile, const Op& op) {
-  return {profile.text(op.node), profile.text(op.name), profile.text(op.kind),
-          profile.text(op.node_kind)};
+RuledOps::RuledOps(const Profile& profile) : profile_(profile) {
+  for (const Unit& unit : profile.units) {
+    if (unit.name != StringId::empty) unit_names_.insert(unit.name);
+  }
+}
+
+RuledOp RuledOps::of(const Op& op) const {
+  return {profile_.text(op.node), profile_.text(op.name), profile_.text(op.kind),
+          profile_.text(op.node_kind), unit_names_.contains(op.kind)};
 }
 
 // Of one op after another, on one thread.
@@ -25,10 +31,15 @@ class Rules::Search {
 
   std::uint32_t of(const RuledOp& op) {
     const std::string_view label = op.node.empty() ? op.name : op.node;
-    const std::string_view last_part = label.substr(label.rfind('/') + 1);
-    Searched texts[] = {{op.node, text_node}, {label, text_label},
-                        {op.name, text_name}, {last_part, text_last_part},
-                        {op.kind, text_kind}, {op.node_kind, text_node_kind}};
+    // A name tells what an op does only where nothing else says so.
+    const std::string_view last_part =
+        op.node_kind.empty() ? label.substr(label.rfind('/') + 1) : std::string_view();
+    Searched texts[] = {{op.node, text_node},
+                        {label, text_label},
+                        {op.name, text_name},
+                        {last_part, text_last_part},
+                        {op.kind, op.kind_is_unit ? text_unit : text_kind},
+                        {op.node_kind, text_node_kind}};
     obeyed_.clear();
     for (auto each = std::begin(texts); each != std::end(texts); ++each) {
       const auto same = std::find_if(each + 1, std::end(texts), [&](const Searched& later) {
@@ -52,7 +63,8 @@ class Rules::Search {
     text_name = 4,
     text_last_part = 8,
     text_kind = 16,
-    text_node_kind = 32
+    text_node_kind = 32,
+    text_unit = 64  // a kind that is a unit's name
   };
   struct Searched {
     std::string_view text;
@@ -63,15 +75,15 @@ class Rules::Search {
     switch (place) {
       case Place::node: return text_label;
       case Place::op: return text_name;
-      case Place::kind: return text_kind;
+      case Place::kind: return text_kind | text_unit;
       case Place::does: return text_node_kind | text_kind | text_last_part;
-      case Place::any: return text_node | text_name | text_kind | text_node_kind;
+      case Place::any: return text_node | text_name | text_kind | text_unit | text_node_kind;
     }
     return 0;
   }
 
   void search(const Searched& each) {
-    if ((each.roles & (text_kind | text_node_kind)) == 0) {
+    if ((each.roles & (text_kind | text_unit | text_node_kind)) == 0) {
       rules_.patterns_->find(each.text, found_);
       return obey(found_, each.roles);
     }
@@ -125,7 +137,8 @@ std::vector<std::uint32_t> Rules::of(std::span<const RuledOp> ops) const {
 std::vector<std::uint32_t> Rules::of(const Profile& profile) const {
   std::vector<RuledOp> ops;
   ops.reserve(profile.ops.size());
-  for (const Op& op : profile.ops) ops.push_back(ruled(profile, op));
+  const RuledOps texts(profile);
+  for (const Op& op : profile.ops) ops.push_back(texts.of(op));
   return of(ops);
 }
 

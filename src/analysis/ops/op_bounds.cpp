@@ -49,8 +49,7 @@ OpBound bound_of(const OpTable& table, const OpRow& row, const Placement* placem
   if (value("waiting") > value("work")) return {BoundKind::waiting};
   if (verdict == RooflineVerdict::latency) return {BoundKind::latency};
   const Domain domain = row.engines.empty() ? Domain::other : domain_of(row.engines.front());
-  const bool is_of_npu = domain == Domain::compute || domain == Domain::movement;
-  const bool is_of_one = is_of_npu && row.engine_share >= bound_share;
+  const bool is_of_one = is_of_device(domain) && row.engine_share >= bound_share;
   if (is_of_one) return {BoundKind::engine, Resource::macs, row.engines.front()};
   return {};
 }

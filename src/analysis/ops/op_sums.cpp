@@ -8,6 +8,7 @@
 #include "base/counting_sort.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/statistics.hpp"
+#include "profile/estimates.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -96,7 +97,8 @@ void OpSums::find_columns(const OpOptions& options) {
   }
   const auto add_time = [&](bool any, const char* name, MeasureKind kind, What what) {
     if (!any) return;
-    add({name, kind, Origin::measured, NamedNumber(name, kind).meaning, profile_.base_clock, true},
+    add({name, kind, origin_of_times(profile_.provenance), NamedNumber(name, kind).meaning,
+         profile_.base_clock, true},
         {what});
   };
   add_time(any_work, "work", MeasureKind::work, What::work);

@@ -38,9 +38,8 @@ void PathLinks::link_events() {
       const std::uint32_t node = nodes_.node_at(sequence);
       ends[unit].push_back({graph_.end[node], sequence, node});
       starts[unit].push_back({graph_.start[node], sequence, node});
-      const Domain domain = domain_of(profile_, graph_.row[node]);
-      const bool on_device = domain == Domain::compute || domain == Domain::movement;
-      if (on_device) device_ends.push_back(ends[unit].back());
+      if (is_of_device(domain_of(profile_, graph_.row[node])))
+        device_ends.push_back(ends[unit].back());
     }
     std::sort(ends[unit].begin(), ends[unit].end());
     std::sort(starts[unit].begin(), starts[unit].end());

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "analysis/timeline/stages.hpp"
+#include "analysis/units/merged_tracks.hpp"
 #include "npuscope/analysis/units.hpp"
 
 namespace npuscope::analysis {
@@ -35,6 +36,7 @@ SpanGroups::SpanGroups(const Profile& profile, RowsBy by)
     : profile_(profile), by_(by), engines_(profile) {
   if (by == RowsBy::unit) {
     count_ = profile.units.size() + 1;
+    drawn_with_ = drawn_with(profile);
   } else if (by == RowsBy::engine) {
     count_ = std::size_t(Engine::other) + 1;
   } else {

@@ -40,7 +40,8 @@ class SpanGroups {
  private:
   std::uint32_t of(OpId op, UnitId unit, SpanKind kind) const {
     if (by_ == RowsBy::unit) {
-      return std::uint32_t(std::min<std::size_t>(index_of(unit), count_ - 1));
+      const auto group = std::uint32_t(std::min<std::size_t>(index_of(unit), count_ - 1));
+      return group < drawn_with_.size() ? drawn_with_[group] : group;
     }
     if (by_ == RowsBy::engine) {
       return std::uint32_t(engines_.of(op, unit, kind));
@@ -54,6 +55,7 @@ class SpanGroups {
   std::size_t count_ = 0;
   std::vector<std::uint32_t> of_op_;  // one more for spans without
   std::vector<std::string_view> texts_;
+  std::vector<std::uint32_t> drawn_with_;  // units, of tracks that are drawn as one
   SpanEngines engines_;
 };
 

@@ -13,7 +13,7 @@
 namespace npuscope::analysis {
 
 const char* name_of(Domain domain) {
-  constexpr const char* names[] = {"compute", "data movement", "host", "other"};
+  constexpr const char* names[] = {"compute", "data movement", "communication", "host", "other"};
   return names[std::size_t(domain)];
 }
 

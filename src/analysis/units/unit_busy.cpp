@@ -7,6 +7,7 @@
 #include "analysis/answers.hpp"
 #include "analysis/self_times.hpp"
 #include "analysis/timeline/span_engines.hpp"
+#include "analysis/units/merged_tracks.hpp"
 #include "base/parallel.hpp"
 #include "base/per_thread.hpp"
 #include "profile/append_interval.hpp"
@@ -252,6 +253,7 @@ std::vector<UnitBusy> find_unit_busy(const Analysis& analysis, bool by_unit) {
   std::erase_if(all, [](const UnitBusy& each) {
     return each.spans == 0 && each.syncs.empty() && each.barriers.empty() && each.dma_waits.empty();
   });
+  merge_tracks(analysis.profile(), all);
   return all;
 }
 

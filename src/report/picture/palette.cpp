@@ -21,6 +21,7 @@ const char* engine_colour(Engine engine) {
     case Engine::dma_issue: return "#8f5bb5";
     case Engine::dma: return "#0d8f6f";
     case Engine::compute: return "#b8860b";
+    case Engine::communication: return "#a8417c";
     case Engine::host: return "#5d7083";
     case Engine::device:
     case Engine::core: return "#74808c";

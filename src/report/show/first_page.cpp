@@ -106,23 +106,30 @@ Section where_section(const Analysis& analysis, const FirstPageRequest& request)
   return section;
 }
 
-// "MLP projections 37 %, attention projections 33 %, lm head 22 %", as many as fit a line.
+// "MLP projections 37 %, attention projections 33 %, lm head 22 %, other 8 %", as many as fit a
+// line, or two where one says less than most; the rest is other, so that they add up.
 std::string parts_text(const ModelParts& parts, std::size_t width) {
   constexpr double notable = 0.005;
+  constexpr std::size_t for_other = sizeof(", other 100 %") - 1;
+  constexpr double mostly = 0.8;  // below, they go on in a second line
   std::string text;
+  double told = 0;
   for (const ModelPart& part : parts.parts) {
-    if (part.share < notable) break;
+    if (part.share < notable || part.name == "other") break;
     const std::string next = fmt::format("{} {:.0f} %", part.name, 100 * part.share);
-    if (columns_of(text) + columns_of(next) + 2 > width) break;
+    const std::size_t room = told < mostly ? 2 * width : width;
+    if (columns_of(text) + columns_of(next) + 2 + for_other > room) break;
     text += (text.empty() ? "" : ", ") + next;
+    told += part.share;
   }
-  return text;
+  if (1 - told < notable) return text;
+  return text + fmt::format("{}other {:.0f} %", text.empty() ? "" : ", ", 100 * (1 - told));
 }
 
 // What bounds each row; of very many spans it takes longer than a page may.
 std::vector<OpBound> bounds_of(const Analysis& analysis, const OpTable& ops, const PeakText& text) {
   std::vector<OpBound> bounds(ops.rows.size());
-  if (analysis.profile().spans.size() > max_spans_for_findings) return bounds;
+  if (analysis.profile().spans.size() > max_spans_for_bounds) return bounds;
   MemoryOptions memory;
   if (const auto found = find_peaks(analysis.profile(), text)) {
     memory.peaks = found->peaks;

@@ -1,5 +1,7 @@
 #include "report/show/latency_of.hpp"
 
+#include "analysis/step_times.hpp"
+
 namespace npuscope::report {
 namespace {
 
@@ -62,6 +64,33 @@ void add_call(const Analysis& analysis, const Call& call, LatencyOfCall& latency
   }
 }
 
+// Steps that a trace names; of several the first is apart unless others ran before it, as in what
+// `check` and `diff` compare.
+bool add_steps(const Analysis& analysis, LatencyOfCall& latency) {
+  const Profile& profile = analysis.profile();
+  const StepTimes steps = step_times(profile);
+  const std::size_t base = index_of(profile.base_clock);
+  if (steps.samples.empty() || base >= profile.clocks.size()) return false;
+  const double rate = profile.clocks[base].rate.value;
+  if (!(rate > 0)) return false;
+  std::vector<double> seconds;
+  for (const Sample& sample : steps.samples) seconds.push_back(sample.value / rate);
+  const Spread spread = spread_of(seconds);
+  LatencyRow row{"step", steps.name, {}, {}, {}};
+  if (profile.provenance.temperature == Provenance::Temperature::warm) {
+    row.warm_seconds = spread.median;
+    latency.warm_count = spread.count;
+  } else if (spread.count > 1) {
+    row.cold_seconds = spread.first;
+    row.warm_seconds = spread.median_of_rest;
+    latency.warm_count = spread.count - 1;
+  } else {
+    row.seconds = spread.first;
+  }
+  latency.rows.push_back(std::move(row));
+  return true;
+}
+
 void add_inferences(const Analysis& analysis, LatencyOfCall& latency) {
   using Temperature = Provenance::Temperature;
   const Coarse& coarse = analysis.coarse();
@@ -102,7 +131,7 @@ LatencyOfCall latency_of(const Analysis& analysis) {
   LatencyOfCall latency;
   if (const auto& call = analysis.call()) {
     add_call(analysis, *call, latency);
-  } else {
+  } else if (!add_steps(analysis, latency)) {
     add_inferences(analysis, latency);
   }
   return latency;

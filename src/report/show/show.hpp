@@ -16,8 +16,9 @@
 
 namespace npuscope::report {
 
-// Spans up to which a page has findings.
-inline constexpr std::size_t max_spans_for_findings = 300'000;
+// Spans up to which a page has findings (a few seconds), and what bounds each op.
+inline constexpr std::size_t max_spans_for_findings = 4'000'000;
+inline constexpr std::size_t max_spans_for_bounds = 300'000;
 
 struct ShowRequest {
   std::size_t top = 10;                    // rows of each table; 0: all

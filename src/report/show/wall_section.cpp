@@ -103,6 +103,7 @@ const char* short_name_of(const Coarse& coarse, Part part, bool leaves_out_rows)
     case Part::compute_alone: return "compute";
     case Part::compute_and_movement: return "compute with data movement";
     case Part::movement_alone: return "data movement";
+    case Part::communication_alone: return "communication";
     case Part::other_work: return "work";
     case Part::host_alone: return "host";
     case Part::waiting_for_dma: return "DMA wait";
@@ -155,6 +156,7 @@ Section wall_section(const Analysis& analysis, bool leaves_out_rows) {
       {{"work"}, known(coarse.work)},
       {{"compute_active"}, known(coarse.compute_active)},
       {{"movement_active"}, known(coarse.movement_active)},
+      {{"communication_active"}, known(coarse.communication_active)},
       {{"host_active"}, known(coarse.host_active)},
       {{"gaps"}, known(std::int64_t(coarse.gaps))},
       {{"longest_gap"}, known(coarse.longest_gap)},
@@ -181,8 +183,9 @@ Section wall_section(const Analysis& analysis, bool leaves_out_rows) {
       {"share_of_wall", "share", Format::share},
       {"", " ", Format::bar, false}};
   constexpr const char* keys[part_count] = {
-      "compute_alone", "compute_and_movement", "movement_alone", "other_work",
-      "host_alone",    "waiting_for_dma",      "other_waiting",  "idle"};
+      "compute_alone",       "compute_and_movement", "movement_alone",
+      "communication_alone", "other_work",           "host_alone",
+      "waiting_for_dma",     "other_waiting",        "idle"};
   for (std::size_t i = 0; i < part_count && has_parts; ++i) {
     if (coarse.parts[i] <= 0) continue;
     const double share = double(coarse.parts[i]) / double(coarse.wall);

@@ -42,7 +42,8 @@ TEST(ModelParts, OfATransformerAreThoseOfItsLayersTogether) {
   ASSERT_TRUE(parts);
   EXPECT_EQ(parts->rules, "transformer");
   EXPECT_THAT(named(*parts), ElementsAre(Pair("MLP projections", 81), Pair("lm head", 30),
-                                         Pair("attention projections", 22), Pair("attention", 5)));
+                                         Pair("attention projections", 22), Pair("attention", 5),
+                                         Pair("other", 8)));
   EXPECT_DOUBLE_EQ(parts->explained, 138.0 / 146);
 }
 
@@ -90,6 +91,68 @@ TEST(ModelParts, AreNotGuessedWhereMostOfTheWorkIsUnknown) {
   made.span(unit, "aten::conv2d", 90, 100);
   EXPECT_FALSE(parts_of(made.profile));
   EXPECT_FALSE(parts_of(Profile{}));
+}
+
+// "Slice 0" is where it ran; a SqueezeNet was "layout and types 51 %".
+TEST(ModelParts, AUnitsNameIsNoSortOfOperator) {
+  ProfileBuilder made;
+  const UnitId slice = made.unit("Slice 0", Engine::compute);
+  const UnitId dma = made.unit("DMA In", Engine::dma);
+  made.span(slice, "@L1", 0, 60, SpanKind::op, "Slice 0");
+  made.profile.ops.back().node_kind = made.text("Conv");
+  made.span(slice, "@L2", 60, 70, SpanKind::op, "Slice 0");
+  made.span(dma, "@L3", 0, 30, SpanKind::op, "DMA In");
+  const auto parts = parts_of(made.profile);
+  ASSERT_TRUE(parts);
+  EXPECT_THAT(named(*parts),
+              ElementsAre(Pair("convolution", 60), Pair("copies", 30), Pair("other", 10)));
+}
+
+TEST(ModelParts, CollectivesWereReductions) {
+  ProfileBuilder made;
+  const UnitId group = made.unit("group", Engine::thread), stream = made.unit("s", Engine::thread);
+  made.span(group, "hcom_allReduce__586_0_1", 0, 50, SpanKind::communication);
+  made.span(stream, "ncclDevKernel_AllGather_RING", 50, 70, SpanKind::kernel, "kernel");
+  made.span(stream, "aten::sum", 70, 80, SpanKind::kernel, "kernel");
+  const auto parts = parts_of(made.profile);
+  ASSERT_TRUE(parts);
+  EXPECT_THAT(named(*parts), ElementsAre(Pair("collectives", 70), Pair("reductions", 10)));
+}
+
+// Of words within words: "prefill" fills nothing, "async" does not synchronise, a SqueezeNet does
+// not squeeze.
+TEST(ModelParts, ShortWordsCountWhole) {
+  const struct {
+    const char* kind;
+    const char* part;
+  } cases[] = {{"prefill", ""},         {"ConstantFill", "copies"},
+               {"asyncWork", ""},       {"SyncOp", "bookkeeping"},
+               {"squeezenet_main", ""}, {"aten::unsqueeze", "layout and types"},
+               {"broadcast", ""},       {"Cast", "layout and types"},
+               {"aten::normal_", ""},   {"LayerNormalization", "norms"},
+               {"threadpool", ""},      {"max_pool2d", "pooling"},
+               {"resolution", ""},      {"STRIDED_SLICE", "layout and types"},
+               {"restore", ""},         {"aten::constant_pad_nd", "layout and types"}};
+  const auto rules = Rules::builtin("operators");
+  ASSERT_TRUE(rules) << rules.error().message;
+  for (const auto& each : cases) {
+    const RuledOp op{"", "", each.kind, ""};
+    const std::uint32_t rule = rules->of(std::span(&op, 1)).front();
+    EXPECT_EQ(rule < rules->size() ? rules->name(rule) : "", each.part) << each.kind;
+  }
+}
+
+TEST(ModelParts, AddUpToAll) {
+  ProfileBuilder made;
+  const UnitId unit = made.unit("hmx", Engine::hmx);
+  made.span(unit, "Conv_0", 0, 70);
+  made.span(unit, "unknown", 70, 100);
+  const auto parts = parts_of(made.profile);
+  ASSERT_TRUE(parts);
+  double sum = 0;
+  for (const ModelPart& part : parts->parts) sum += part.share;
+  EXPECT_DOUBLE_EQ(sum, 1);
+  EXPECT_EQ(parts->parts.back().name, "other");
 }
 
 }  // namespace

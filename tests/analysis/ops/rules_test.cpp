@@ -32,7 +32,11 @@ bool obeys(const RuledOp& op, const Condition& condition) {
   if (condition.place == "op") return any_of({op.name});
   if (condition.place == "kind") return any_of({op.kind});
   if (condition.place == "any") return any_of({op.node, op.name, op.kind, op.node_kind});
-  return any_of({op.node_kind, op.kind, label.substr(label.rfind('/') + 1)});
+  // A unit's name and, where the operator is known, the node's do not say what it does.
+  const std::string_view last =
+      op.node_kind.empty() ? label.substr(label.rfind('/') + 1) : std::string_view();
+  if (op.kind_is_unit) return any_of({op.node_kind, last});
+  return any_of({op.node_kind, op.kind, last});
 }
 
 TEST(Rules, SayWhereTheyAreWrong) {
@@ -114,7 +118,8 @@ TEST(Rules, OfEachOpAreThoseThatTryingAllPatternsGives) {
     std::vector<RuledOp> ops(40);
     for (RuledOp& op : ops) {
       const std::string &node = texts[random() % 10], &other = texts[random() % 10];
-      op = {node, random() % 2 ? node : other, texts[random() % 10], texts[random() % 10]};
+      op = {node, random() % 2 ? node : other, texts[random() % 10], texts[random() % 10],
+            random() % 4 == 0};
     }
     const std::vector<std::uint32_t> found = parsed->of(ops);
     for (std::size_t i = 0; i < ops.size(); ++i) {

@@ -109,7 +109,7 @@ TEST(EngineOfKind, DecidesWhereTheUnitIsOnlyAThread) {
   const Profile& profile = made.profile;
   EXPECT_EQ(domain_of(profile, 0), Domain::compute);
   EXPECT_EQ(domain_of(profile, 1), Domain::movement);
-  EXPECT_EQ(domain_of(profile, 2), Domain::movement);
+  EXPECT_EQ(domain_of(profile, 2), Domain::communication);
   EXPECT_EQ(domain_of(profile, 3), Domain::host);
   EXPECT_EQ(domain_of(profile, 4), Domain::other);
   EXPECT_EQ(engine_of(profile, 5), Engine::hmx);

@@ -105,7 +105,7 @@ struct Looked {
   std::int64_t part(Part part) const { return coarse.parts[std::size_t(part)]; }
   std::int64_t device() const {
     return part(Part::compute_alone) + part(Part::compute_and_movement) +
-           part(Part::movement_alone);
+           part(Part::movement_alone) + part(Part::communication_alone);
   }
 };
 
@@ -141,7 +141,8 @@ TEST(Kineto, AnnotationsWereWork) {
   EXPECT_EQ(looked.coarse.wall, 1'000'000);
   EXPECT_EQ(looked.device(), 135'000);  // 20 + 25 + 5 + 15 + 70 us
   EXPECT_EQ(looked.part(Part::compute_alone), 30'000);
-  EXPECT_EQ(looked.part(Part::movement_alone), 105'000);
+  EXPECT_EQ(looked.part(Part::movement_alone), 90'000);
+  EXPECT_EQ(looked.part(Part::communication_alone), 15'000);
   // 60 and 600 us less 20, 25 and 5, 5 of aten::item before the copy; 25 after the wait.
   EXPECT_EQ(looked.part(Part::other_work), 0);
 }

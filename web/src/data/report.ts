@@ -104,7 +104,7 @@ export interface DataHead {
 export interface UnitHead {
   name: string;    // "DMA 1"
   path: string;    // "core 0 > DMA 1"
-  engine: string;  // "hvx", "hmx", "dma", "dma_issue", "core", "device", "host", "process", "thread", "compute", "other", "none"
+  engine: string;  // "hvx", "hmx", "dma", "dma_issue", "core", "device", "host", "process", "thread", "compute", "communication", "other", "none"
   device: number;
   core: number;
   parent: number;  // place in units; -1: none

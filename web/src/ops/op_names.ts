@@ -8,7 +8,7 @@ import type { ProfileReport } from "../data/report";
 import { find, sectionsOf, text } from "../section/section";
 
 const enginesOfKinds: ReadonlyMap<string, string> = new Map([
-  ["kernel", "compute"], ["copy", "dma"], ["communication", "dma"], ["host", "host"], ["runtime_call", "host"], ["runtime call", "host"],
+  ["kernel", "compute"], ["copy", "dma"], ["communication", "communication"], ["host", "host"], ["runtime_call", "host"], ["runtime call", "host"],
 ]);
 
 export class OpNames {
@@ -57,7 +57,7 @@ export class OpNames {
     const lane = this.data.head.units[unit]?.engine ?? "none";
     const used = op < 0 ? "" : (this.strings[this.engines[op] ?? -1] ?? "");
     if (used === "" || used === "none") {
-      const isNamed = !["none", "process", "thread"].includes(lane);
+      const isNamed = !["none", "process", "thread", "other"].includes(lane);
       return isNamed ? lane : (enginesOfKinds.get(kind) ?? lane);
     }
     return used === "dma" && lane !== "dma" && lane !== "none" && kind !== "transfer" ? "dma_issue" : used;

@@ -10,7 +10,7 @@ export const shades = 4;
 export const looks = 3;
 export const tonesOfEngine = shades * looks;
 
-export const engines = ["none", "device", "core", "hvx", "hmx", "dma_issue", "dma", "host", "process", "thread", "compute", "other"];
+export const engines = ["none", "device", "core", "hvx", "hmx", "dma_issue", "dma", "host", "process", "thread", "compute", "communication", "other"];
 
 // Place in engines; "other" where it is none of them.
 export const engineOf = (name: string): number => {

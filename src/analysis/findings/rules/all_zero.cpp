@@ -42,8 +42,7 @@ void find_zero_times(FindingContext& context, Finding& finding) {
     any_time = any_time || counted.any_time;
   }
   for (std::size_t i = 0; i < of_engine.size(); ++i) {
-    const Domain domain = domain_of(Engine(i));
-    if (domain != Domain::compute && domain != Domain::movement) continue;
+    if (!is_of_device(domain_of(Engine(i)))) continue;
     const std::uint64_t min = of_engine[i].one_moment ? min_of_one_moment : min_spans;
     if (of_engine[i].spans < min || of_engine[i].any_time || !any_time) continue;
     finding.evidence.push_back(

@@ -58,7 +58,11 @@ RuleOutcome apply(FindingContext& context) {
            "inputs only when the layers before it have stored them. Fewer bytes help: "
            "operators fused into one layer (npuscope ipu operators lists the groups), 8 bits "
            "instead of 16, smaller tensors between layers. npuscope path names the transfers "
-           "that others waited for."});
+           "that others waited for.",
+       .neutral = "Start transfers earlier: fetch the next weights while the present ones are "
+                  "multiplied (double buffering needs on-chip memory for both), keep on chip what "
+                  "fits across inferences, and make the first kernels not wait for the whole "
+                  "input. npuscope path names the transfers that others waited for."});
   if (!context.knows_bandwidth()) {
     finding.advice +=
         " Whether the DDR is busy meanwhile needs its peak to tell (--target): if it is, only "

@@ -27,8 +27,7 @@ struct Runtime {
 };
 
 bool is_on_device(FindingContext& context, std::size_t row) {
-  const Domain domain = domain_of(context.profile(), row);
-  return domain == Domain::compute || domain == Domain::movement;
+  return is_of_device(domain_of(context.profile(), row));
 }
 
 void find_launches(FindingContext& context, Runtime& runtime) {
@@ -91,7 +90,7 @@ RuleOutcome apply(FindingContext& context) {
   if (!context.has_timeline()) return Missing{"a timeline of units"};
   const double wall = context.wall();
   const double busy = context.part(Part::compute_alone) + context.part(Part::compute_and_movement) +
-                      context.part(Part::movement_alone);
+                      context.part(Part::movement_alone) + context.part(Part::communication_alone);
   const double alone = context.part(Part::host_alone);
   if (alone < min_share * wall) return DoesNotApply{};
   const Runtime runtime = runtime_of(context);

@@ -71,7 +71,11 @@ RuleOutcome of_timeline(FindingContext& context) {
            "Do more with each byte: 8-bit operators move half the bytes of 16-bit ones, a "
            "larger batch shares the weights among its images, and operators that are fused "
            "into one layer hand their results on without a way through DDR (npuscope ipu "
-           "operators lists the groups). Faster conv or vector work gains nothing here."});
+           "operators lists the groups). Faster conv or vector work gains nothing here.",
+       .neutral = "Do more with each byte: a larger batch shares the weights among its members "
+                  "(decoding one token reads all weights for one row), weights of fewer bits are "
+                  "fewer bytes, and tensors that stay on chip are not read twice. Faster kernels "
+                  "gain nothing here."});
   return finding;
 }
 
