@@ -199,8 +199,7 @@ std::vector<Detailed> give_kinds(const RoleFinder& finder, Profile& profile) {
       spans.kind[row] = rule->role;
       const bool has_more = !rule->bytes.empty() || !rule->signals.empty() ||
                             !rule->waits_for.empty() || rule->within || !rule->counter.empty() ||
-                            rule->part != RoleRule::Part::none ||
-                            rule->role == SpanKind::inference;
+                            rule->part != RoleRule::Part::none || rule->role == SpanKind::inference;
       if (has_more) detailed[part].push_back({std::uint32_t(row), rule, was_known});
     }
   });

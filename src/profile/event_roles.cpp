@@ -17,8 +17,7 @@ constexpr std::size_t max_rules = 1'000;
 constexpr SpanKind roles[] = {SpanKind::kernel,       SpanKind::copy,      SpanKind::communication,
                               SpanKind::host,         SpanKind::wait,      SpanKind::annotation,
                               SpanKind::runtime_call, SpanKind::inference, SpanKind::profiler,
-                              SpanKind::instant,
-                              SpanKind::slice};
+                              SpanKind::instant,      SpanKind::slice};
 
 std::string names_of_roles() {
   std::string names;
@@ -49,8 +48,7 @@ class RuleReader {
           where);
     }
     if (!rule_.counter.empty() && rule_.role != SpanKind::instant) {
-      return usage_error("{}: 'counter' needs role = \"instant\"",
-                         where);
+      return usage_error("{}: 'counter' needs role = \"instant\"", where);
     }
     const bool is_of_steps = !rule_.number.empty() || rule_.if_repeated > 0;
     if (is_of_steps && rule_.role != SpanKind::inference) {

@@ -79,7 +79,8 @@ void add(ModelParts& by, std::string_view name, double value) {
   part->value += value;
 }
 
-ModelParts parts_by(const Rules& rules, const Profile& profile, const OpTable& ops) {
+ModelParts parts_by(const Rules& rules, const Profile& profile, const OpTable& ops,
+                    bool engines_tell) {
   const OpColumn& column = ops.columns[ops.ranked_by];
   const double whole = column.whole.value_or(column.total);
   ModelParts by;
@@ -95,7 +96,7 @@ ModelParts parts_by(const Rules& rules, const Profile& profile, const OpTable& o
     ruled_ops.push_back(texts.of(op_of(profile, row)));
     values.push_back(value);
     op_ids.push_back(row.first_op);
-    by_engine.push_back(part_of_engine(row));
+    by_engine.push_back(engines_tell ? part_of_engine(row) : std::string_view());
   }
   const std::vector<std::uint32_t> rule_of = rules.of(ruled_ops);
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -123,7 +124,9 @@ bool is_of_transformer(const ModelParts& parts) {
   const auto is_attention = [](const ModelPart& part) {
     return part.name.starts_with("attention");
   };
-  return parts.parts.size() >= min_parts &&
+  const auto named =
+      std::ranges::count_if(parts.parts, [](const ModelPart& part) { return part.name != other; });
+  return std::size_t(named) >= min_parts &&
          std::any_of(parts.parts.begin(), parts.parts.end(), is_attention);
 }
 
@@ -136,7 +139,9 @@ std::optional<ModelParts> model_parts(const Profile& profile, const OpTable& ops
   for (const char* name : {"transformer", "operators"}) {
     const auto rules = Rules::builtin(name);
     if (!rules) continue;
-    ModelParts by = parts_by(*rules, profile, ops);
+    // What only the hardware tells is no sign of a transformer.
+    const bool is_general = name == std::string_view("operators");
+    ModelParts by = parts_by(*rules, profile, ops, is_general);
     by.rules = name;
     const bool fits = name != std::string_view("transformer") || is_of_transformer(by);
     if (fits && by.explained >= fits_from) return by;
