@@ -53,7 +53,7 @@ class FailedAllocation : public TraceFolder {
 TEST_F(FailedAllocation, OfTheSetUpAbortedTheProgram) { expect_a_sentence({"--version"}, 347); }
 
 TEST_F(FailedAllocation, OfACommandIsASentence) {
-  expect_a_sentence({"diff", path("trace.json"), path("trace.json")}, 433);
+  expect_a_sentence({"diff", path("trace.json"), path("trace.json")}, 419);
   expect_a_sentence({"show", path("trace.json")}, 503);
 }
 

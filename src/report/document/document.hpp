@@ -77,6 +77,14 @@ class Value {
     if (value) *this = Value(*value);
   }
 
+  // libstdc++ 12 destroys a variant of strings and vectors, whose copy fails for want of memory, as
+  // if it held something; assigned to, it does not.
+  Value(const Value& other) { held_ = other.held_; }
+  Value(Value&&) noexcept = default;
+  Value& operator=(const Value&) = default;
+  Value& operator=(Value&&) noexcept = default;
+  ~Value() = default;
+
   using Held = std::variant<std::monostate, std::string, std::vector<std::string>, bool,
                             std::int64_t, double, std::vector<std::int64_t>>;
   const Held& held() const { return held_; }
