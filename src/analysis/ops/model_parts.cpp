@@ -1,7 +1,9 @@
 #include "analysis/ops/model_parts.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <map>
+#include <numeric>
 #include <string_view>
 
 #include "base/sort_rows.hpp"
@@ -22,45 +24,33 @@ Op op_of(const Profile& profile, const OpRow& row) {
   return op;
 }
 
-// A compiler counts an activation's node for the convolution that it fused before it, which then
-// has 0: without kernels nothing tells which part of the work is whose.
-class FusedNodes {
- public:
-  FusedNodes(const Rules& rules, const Profile& profile, const OpTable& ops) {
-    if (profile.spans.size() > 0) return;
-    const RuledOps texts(profile);
-    const auto part_of = [&](const OpRow& row) -> std::string {
-      const RuledOp ruled_op = texts.of(op_of(profile, row));
-      const std::uint32_t rule = rules.of({&ruled_op, 1}).front();
-      return rule < rules.size() ? rules.part(rule) : std::string();
-    };
-    std::map<std::uint32_t, const OpRow*> by_place;
-    for (const OpRow& row : ops.rows) {
-      if (index_of(row.first_op) < profile.ops.size()) by_place[index_of(row.first_op)] = &row;
-    }
-    std::string fused;
-    for (const auto& [place, row] : by_place) {
-      const auto value = row->values[ops.ranked_by];
-      const std::string part = value ? part_of(*row) : std::string();
-      const bool is_product = part == "convolution" || part == "matmul";
-      if (value == 0.0) {
-        if (is_product) fused = part;
-        continue;
-      }
-      const bool takes_over = part == "activations" || part == "elementwise";
-      if (!fused.empty() && takes_over) parts_[place] = fused + " + " + part;
-      fused.clear();
-    }
-  }
-  // Of the row of that op; null where it is not fused.
-  const std::string* part_of(OpId op) const {
-    const auto found = parts_.find(index_of(op));
-    return found == parts_.end() ? nullptr : &found->second;
-  }
-
- private:
-  std::map<std::uint32_t, std::string> parts_;
+struct RuledRow {
+  OpId op = OpId::none;
+  double value = 0;
+  std::string_view part;  // by the rules; empty: none fits
+  std::string_view of_engine;
 };
+
+// A compiler counts an activation's node for the convolution that it fused before it, which then
+// has 0: without kernels nothing tells which part of the work is whose. By row; empty: not fused.
+std::vector<std::string> fused_parts(const std::vector<RuledRow>& rows) {
+  std::vector<std::size_t> in_order(rows.size());
+  std::iota(in_order.begin(), in_order.end(), std::size_t{0});
+  std::ranges::sort(in_order, {}, [&](std::size_t row) { return index_of(rows[row].op); });
+  std::vector<std::string> parts(rows.size());
+  std::string_view fused;
+  for (const std::size_t row : in_order) {
+    const auto& [op, value, part, of_engine] = rows[row];
+    if (!(value > 0)) {
+      if (part == "convolution" || part == "matmul") fused = part;
+      continue;
+    }
+    const bool takes_over = part == "activations" || part == "elementwise";
+    if (!fused.empty() && takes_over) parts[row] = fmt::format("{} + {}", fused, part);
+    fused = {};
+  }
+  return parts;
+}
 
 // Where the hardware tells, which is typed, and no rule does.
 std::string_view part_of_engine(const OpRow& row) {
@@ -84,30 +74,30 @@ ModelParts parts_by(const Rules& rules, const Profile& profile, const OpTable& o
   const OpColumn& column = ops.columns[ops.ranked_by];
   const double whole = column.whole.value_or(column.total);
   ModelParts by;
-  const FusedNodes fused(rules, profile, ops);
   std::vector<RuledOp> ruled_ops;
-  std::vector<double> values;
-  std::vector<OpId> op_ids;
-  std::vector<std::string_view> by_engine;
+  std::vector<RuledRow> rows;
   const RuledOps texts(profile);
   for (const OpRow& row : ops.rows) {
-    const double value = row.values[ops.ranked_by].value_or(0);
-    if (index_of(row.first_op) >= profile.ops.size() || !(value > 0)) continue;
+    const auto value = row.values[ops.ranked_by];
+    if (index_of(row.first_op) >= profile.ops.size() || !value) continue;
     ruled_ops.push_back(texts.of(op_of(profile, row)));
-    values.push_back(value);
-    op_ids.push_back(row.first_op);
-    by_engine.push_back(engines_tell ? part_of_engine(row) : std::string_view());
+    rows.push_back({row.first_op, *value, {}, engines_tell ? part_of_engine(row) : ""});
   }
   const std::vector<std::uint32_t> rule_of = rules.of(ruled_ops);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const bool is_ruled = rule_of[i] < rules.size() && by_engine[i] != collectives;
-    const std::string* fused_part = fused.part_of(op_ids[i]);
-    const std::string_view name = fused_part ? std::string_view(*fused_part)
-                                  : is_ruled ? std::string_view(rules.part(rule_of[i]))
-                                             : by_engine[i];
-    if (name.empty()) continue;
-    add(by, name, values[i]);
-    if (name != bookkeeping) by.explained += values[i] / column.total;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rule_of[i] < rules.size()) rows[i].part = rules.part(rule_of[i]);
+  }
+  std::vector<std::string> fused(rows.size());
+  if (profile.spans.size() == 0) fused = fused_parts(rows);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& [op, value, part, of_engine] = rows[i];
+    const bool is_ruled = !part.empty() && of_engine != collectives;
+    const std::string_view name = !fused[i].empty() ? std::string_view(fused[i])
+                                  : is_ruled        ? part
+                                                    : of_engine;
+    if (name.empty() || !(value > 0)) continue;
+    add(by, name, value);
+    if (name != bookkeeping) by.explained += value / column.total;
   }
   sort_rows(by.parts.begin(), by.parts.end(),
             [](const ModelPart& a, const ModelPart& b) { return a.value > b.value; });

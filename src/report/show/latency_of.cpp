@@ -29,7 +29,9 @@ void add_all_graphs(const Analysis& analysis, LatencyOfCall& latency) {
   const Profile& profile = analysis.profile();
   for (const NumberRow& row : analysis.numbers()) {
     if (row.meaning.role != NumberRole::all_graphs_execute || row.values.count == 0) continue;
+    if (index_of(row.clock) >= profile.clocks.size()) continue;
     const double hertz = profile.clocks[index_of(row.clock)].rate.value;
+    if (!(hertz > 0)) continue;
     LatencyRow sum{"all graphs", std::string(profile.text(row.what)), {}, {}, {}};
     sum.cold_seconds = row.values.first / hertz;
     sum.is_of_more = true;

@@ -201,7 +201,7 @@ namespace {
 // Of the device: bytes that the compiler says an inference moves, by the time that the device took.
 void add_ddr_rate(const Profile& profile, const Throughput& rate, const PeakText& text,
                   Section& section) {
-  if (profile.spans.size() > 0) return;
+  if (profile.spans.size() > 0 || index_of(profile.base_clock) >= profile.clocks.size()) return;
   double read = 0;
   for (const Measure& measure : profile.measures) {
     if (measure.subject != Measure::Subject::unit) continue;

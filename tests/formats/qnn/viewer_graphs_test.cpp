@@ -170,6 +170,24 @@ TEST_F(QnnViewerGraphs, WithoutNodesTakeTurnsAndTheFileIsSaidNotToTell) {
   EXPECT_EQ(noted(profiles[0], "take turns is assumed"), 1u);
 }
 
+// A file may name a graph for each of its executes, and list other nodes in each.
+TEST_F(QnnViewerGraphs, OfAForgedFileAreFew) {
+  std::string named = native_head, unnamed = ort_head;
+  for (int i = 0; i < 20'000; ++i) unnamed += finalize(600);
+  for (int i = 0; i < 3'000; ++i) {
+    named += native_execute(i, fmt::format("g{}", i).c_str(), 10, 100);
+    unnamed += ort_execute(node(fmt::format("n{}", i).c_str(), 20 + i, 30), 4, 50);
+  }
+  for (const std::string& text : {named, unnamed}) {
+    const auto profiles = read_all("forged.csv", text);
+    EXPECT_EQ(profiles.size(), 64u);
+    std::uint64_t inferences = 0;
+    for (const Profile& profile : profiles) inferences += profile.provenance.inferences;
+    EXPECT_EQ(inferences, 3'000u);
+    EXPECT_EQ(noted(profiles[0], "graphs beyond the first 64"), 2'936u);
+  }
+}
+
 // What the compiler estimates was printed as measured, headings as times of 0.
 TEST_F(QnnViewerGraphs, EstimatesWereMeasuredTimes) {
   const auto profiles =

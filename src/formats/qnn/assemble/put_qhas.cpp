@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "formats/qnn/assemble/assembly.hpp"
 #include "formats/qnn/assemble/numbers.hpp"
@@ -348,15 +349,14 @@ class QhasPutter {
   // type, and of all types, is an op too, so that ops add up to what the file states.
   void put_unlisted() {
     SumOfParts of_types;
+    std::map<StringId, SumOfParts> listed;  // by type
+    for (const QhasSum& node : qhas_.qnn_nodes) listed[node.op_type].add(SumOfParts(node));
     for (const QhasSum& type : qhas_.qnn_types) {
       SumOfParts rest(type);
       of_types.add(rest);
-      bool is_listed = false;
-      for (const QhasSum& node : qhas_.qnn_nodes) {
-        if (node.op_type != type.op) continue;
-        is_listed = true;
-        rest.subtract(SumOfParts(node));
-      }
+      const auto nodes = listed.find(type.op);
+      const bool is_listed = nodes != listed.end();
+      if (is_listed) rest.subtract(nodes->second);
       put_rest(fmt::format("{}{} nodes", is_listed ? "other " : "", text(type.op)), copy(type.op),
                rest);
     }

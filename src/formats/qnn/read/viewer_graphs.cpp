@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include "formats/qnn/read/viewer.hpp"
 
@@ -30,16 +31,16 @@ class GraphSplitter {
       return;
     }
     const std::vector<std::int64_t> sums = sums_of_inferences();
+    const std::size_t first = outputs.size();
     for (std::uint32_t graph = 0; graph < names_.size(); ++graph) {
       ViewerOutput& output = outputs.emplace_back();
-      output.strings = session_.strings;
       output.version = session_.version;
       output.graph_number = graph;
       output.graphs = std::uint32_t(names_.size());
       output.of_all_graphs = sums;
       set_name(output, graph);
-      put_events(output, graph);
     }
+    put_events(std::span(outputs).subspan(first));
     if (has_one_preparation_each() || preparations_.empty()) return;
     losses_.add(Severity::info, 0,
                 fmt::format("{} preparations of {} graphs, which the file does not tell apart; "
@@ -53,6 +54,8 @@ class GraphSplitter {
     bool operator==(const Preparation&) const = default;
   };
   static constexpr std::uint32_t of_all = ~std::uint32_t{0};
+  static constexpr std::size_t max_graphs = 64;      // each becomes a profile
+  static constexpr std::size_t max_shared = 10'000;  // numbers of all graphs
 
   std::string_view text(StringId id) const { return session_.strings[id]; }
   bool is_outside(const ViewerEvent& event) const { return event.execute == ViewerEvent::outside; }
@@ -88,31 +91,32 @@ class GraphSplitter {
 
   // ONNX Runtime writes what the first of several graphs took twice.
   void drop_repeated_preparations() {
-    std::uint64_t dropped = 0;
-    for (std::size_t i = 1; i < preparations_.size();) {
-      const auto at = [&](std::size_t event) {
-        return session_.events.begin() + std::ptrdiff_t(event);
-      };
-      const Preparation& before = preparations_[i - 1];
-      const Preparation repeated = preparations_[i];
-      const bool is_repeated =
-          repeated.begin == before.end &&
-          std::equal(at(before.begin), at(before.end), at(repeated.begin), at(repeated.end),
-                     [&](const auto& a, const auto& b) { return is_same(a, b); });
-      if (!is_repeated) {
-        ++i;
-        continue;
+    const auto at = [&](std::size_t event) {
+      return session_.events.begin() + std::ptrdiff_t(event);
+    };
+    const auto is_repeated = [&](const Preparation& a, const Preparation& b) {
+      return b.begin == a.end &&
+             std::equal(at(a.begin), at(a.end), at(b.begin), at(b.end),
+                        [&](const auto& x, const auto& y) { return is_same(x, y); });
+    };
+    std::vector<Preparation> kept;
+    std::vector<bool> is_dropped(session_.events.size(), false);
+    std::size_t dropped = 0, events = 0;
+    for (std::size_t i = 0; i < preparations_.size(); ++i) {
+      const auto [begin, end] = preparations_[i];
+      if (i > 0 && is_repeated(preparations_[i - 1], preparations_[i])) {
+        std::fill(is_dropped.begin() + std::ptrdiff_t(begin),
+                  is_dropped.begin() + std::ptrdiff_t(end), true);
+        ++dropped;
+        events += end - begin;
+      } else {
+        kept.push_back({begin - events, end - events});
       }
-      session_.events.erase(at(repeated.begin), at(repeated.end));
-      preparations_.erase(preparations_.begin() + std::ptrdiff_t(i));
-      const std::size_t length = repeated.end - repeated.begin;
-      for (std::size_t later = i; later < preparations_.size(); ++later) {
-        preparations_[later].begin -= length;
-        preparations_[later].end -= length;
-      }
-      ++dropped;
     }
     if (dropped == 0) return;
+    preparations_ = std::move(kept);
+    std::size_t place = 0;
+    std::erase_if(session_.events, [&](const ViewerEvent&) { return is_dropped[place++]; });
     losses_.add(Severity::info, 0,
                 "preparations that repeat the one before, number by number; counted once", dropped);
   }
@@ -122,9 +126,15 @@ class GraphSplitter {
     std::map<StringId, std::uint32_t> known;
     for (const ViewerEvent& event : session_.events) {
       if (event.graph == StringId::empty) continue;
-      const auto [place, is_new] = known.try_emplace(event.graph, names_.size());
-      if (is_new) names_.emplace_back(text(event.graph));
+      const auto last = std::uint32_t(std::min(names_.size(), max_graphs - 1));
+      const auto [place, is_new] = known.try_emplace(event.graph, last);
+      if (is_new && names_.size() < max_graphs) {
+        names_.emplace_back(text(event.graph));
+      } else if (is_new) {
+        note_too_many();
+      }
     }
+    number_of_ = known;
     has_names_ = !names_.empty();
     if (!has_names_) return find_by_nodes();
     for (std::uint32_t execute = 0; execute < session_.executes; ++execute) {
@@ -145,15 +155,20 @@ class GraphSplitter {
       if (name != "Input" && name != "Output")
         nodes[event.execute].insert({*event.node, event.node_name});
     }
-    std::vector<Nodes> graphs;
+    std::vector<Nodes> graphs;  // few; each execute is held against them
     for (std::uint32_t execute = 0; execute < session_.executes; ++execute) {
       // An execute whose rows end early is of the graph that has those which are there.
       const auto found = std::ranges::find_if(graphs, [&](const Nodes& known) {
         return std::ranges::includes(known, nodes[execute]) ||
                std::ranges::includes(nodes[execute], known);
       });
-      graph_of_[execute] = std::uint32_t(found - graphs.begin());
+      graph_of_[execute] =
+          std::uint32_t(std::min<std::size_t>(std::size_t(found - graphs.begin()), max_graphs - 1));
       if (found == graphs.end()) {
+        if (graphs.size() == max_graphs) {
+          note_too_many();
+          continue;
+        }
         graphs.push_back(nodes[execute]);
       } else if (found->size() < nodes[execute].size()) {
         *found = nodes[execute];
@@ -165,10 +180,17 @@ class GraphSplitter {
     name_by_number(graphs.size());
   }
 
+  void note_too_many() {
+    losses_.add(Severity::warning, 0,
+                fmt::format("executes of graphs beyond the first {}; counted for the last of these",
+                            max_graphs));
+  }
+
   // Basic profiling lists no nodes: as many graphs as were prepared, executed in turn.
   void find_by_order() {
     const std::size_t graphs = preparations_.size();
-    if (graphs <= 1 || session_.executes % graphs != 0) return;
+    const bool is_plausible = graphs > 1 && graphs <= max_graphs;
+    if (!is_plausible || session_.executes % graphs != 0) return;
     for (std::uint32_t execute = 0; execute < session_.executes; ++execute) {
       graph_of_[execute] = execute % std::uint32_t(graphs);
     }
@@ -196,7 +218,7 @@ class GraphSplitter {
   std::uint32_t graph_of(const ViewerEvent& event, std::size_t place) const {
     if (!is_outside(event)) return graph_of_[event.execute];
     if (event.graph != StringId::empty) {
-      return std::uint32_t(std::ranges::find(names_, text(event.graph)) - names_.begin());
+      return number_of_.at(event.graph);
     }
     for (std::uint32_t i = 0; i < preparations_.size(); ++i) {
       if (place < preparations_[i].begin || place >= preparations_[i].end) continue;
@@ -205,16 +227,33 @@ class GraphSplitter {
     return of_all;
   }
 
-  void put_events(ViewerOutput& output, std::uint32_t graph) const {
+  // What is of all graphs goes to each, where there is little of it.
+  void put_events(std::span<ViewerOutput> outputs) const {
     std::vector<std::uint32_t> number(session_.executes, 0);
     for (std::uint32_t execute = 0; execute < session_.executes; ++execute) {
-      if (graph_of_[execute] == graph) number[execute] = output.executes++;
+      number[execute] = outputs[graph_of_[execute]].executes++;
     }
+    std::size_t shared = 0;
     for (std::size_t i = 0; i < session_.events.size(); ++i) {
-      const std::uint32_t of = graph_of(session_.events[i], i);
-      if (of != graph && of != of_all) continue;
-      ViewerEvent& event = output.events.emplace_back(session_.events[i]);
-      if (!is_outside(event)) event.execute = number[event.execute];
+      const ViewerEvent& event = session_.events[i];
+      const std::uint32_t of = graph_of(event, i);
+      if (of != of_all) {
+        put(event, outputs[of], number);
+        continue;
+      }
+      const std::size_t graphs = shared++ < max_shared ? outputs.size() : 1;
+      for (std::size_t graph = 0; graph < graphs; ++graph) put(event, outputs[graph], number);
+    }
+  }
+
+  void put(const ViewerEvent& event, ViewerOutput& output,
+           const std::vector<std::uint32_t>& number) const {
+    ViewerEvent& copy = output.events.emplace_back(event);
+    if (!is_outside(event)) copy.execute = number[event.execute];
+    for (StringId ViewerEvent::*text_of :
+         {&ViewerEvent::label, &ViewerEvent::section, &ViewerEvent::node_name,
+          &ViewerEvent::sources, &ViewerEvent::graph, &ViewerEvent::value_text}) {
+      copy.*text_of = output.strings.intern(text(event.*text_of));
     }
   }
 
@@ -246,6 +285,7 @@ class GraphSplitter {
   CountedNotes& losses_;
   std::vector<Preparation> preparations_;
   std::vector<std::string> names_;
+  std::map<StringId, std::uint32_t> number_of_;  // by the file's names
   bool has_names_ = false;
   std::vector<std::uint32_t> graph_of_;  // by execute
 };
