@@ -25,7 +25,8 @@ std::int64_t nesting_tolerance(const Profile& profile);
 // `outer_end`.
 inline bool encloses(std::int64_t outer_end, Interval inner, std::int64_t tolerance) {
   if (inner.end <= outer_end) return true;
-  return inner.end - outer_end <= tolerance && outer_end - inner.begin > tolerance;
+  return length_of({outer_end, inner.end}) <= tolerance &&
+         length_of({inner.begin, outer_end}) > tolerance;
 }
 
 // In the order of `spans`, which is that of SpansByUnit; what `own` held is gone.
