@@ -1,6 +1,6 @@
-// docs/guide.md, SKILL.md, the READMEs of the examples and the beginning of the project's do what
-// they say: their commands run one after the other in an empty folder, and each prints the lines
-// that stand below it, in their order.
+// docs/guide.md, SKILL.md, the READMEs of the examples, record-help and the beginning of the
+// project's README do what they say: their commands run one after the other in an empty folder, and
+// each prints the lines that stand below it, in their order.
 // "..." stands for lines left out. A command in a row of a table (`npuscope …`) runs too.
 #include <gtest/gtest.h>
 
@@ -169,6 +169,76 @@ TEST_P(Examples, GiveThePageOfTheirReadme) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Examples, testing::Values("kineto", "qnn_htp", "sigmastar", "torq"));
+
+// What a runtime leaves under the names of its topic, from our own samples; none: the page of the
+// reference NPU makes its own.
+struct Topic {
+  const char* name;
+  const char* files;
+};
+
+void PrintTo(const Topic& topic, std::ostream* out) { *out << topic.name; }
+
+class RecordHelp : public Guide, public testing::WithParamInterface<Topic> {};
+
+// The program's own commands; those of vendors' tools need their devices.
+TEST_P(RecordHelp, ItsCommandsRunAsWritten) {
+  const auto& [topic, files] = GetParam();
+  const std::filesystem::path source = NPUSCOPE_SOURCE_DIR;
+  std::filesystem::copy(source / "examples", folder_ / "examples",
+                        std::filesystem::copy_options::recursive);
+  std::filesystem::copy(source / "models/light_squeezenet.onnx", folder_ / "MODEL.onnx");
+  std::vector<Command> commands = {{std::string(files) + "\n", {}}};
+  bool any_shown = false;
+  for (const std::string& line :
+       lines_of(run_program_at(npuscope_program(), {"record-help", topic}).output)) {
+    const bool is_ours = line.starts_with("    npuscope ") || line.starts_with("    mkdir ");
+    if (is_ours) commands.push_back({line.substr(4) + "\n", {}});
+    any_shown = any_shown || line.starts_with("    npuscope show ");
+  }
+  EXPECT_TRUE(any_shown);
+  run(commands);
+}
+
+constexpr const char* ort_csv =
+    "cp -r examples/qnn_htp optrace\n"
+    "cat >run.csv <<'END'\n"
+    "Msg Timestamp,Message,Time,Unit of Measurement,Timing Source,Event Level,Event Identifier\n"
+    "1,EXECUTE,1000,US,BACKEND,ROOT,QNN (execute) time\n"
+    "1,EXECUTE,20000,CYCLES,BACKEND,SUB-EVENT,Accelerator (execute) time (cycles)\n"
+    "1,EXECUTE,20000,CYCLES,BACKEND,SUB-EVENT,Conv_0:OpId_1 (cycles)\n"
+    "END";
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, RecordHelp,
+    testing::Values(
+        Topic{"reference", "true"}, Topic{"qnn", "cp -r examples/qnn_htp optrace"},
+        Topic{"executorch", "cp -r examples/qnn_htp OUT"},
+        Topic{"torq",
+              "cp -r examples/torq/debug_info . && "
+              "cp examples/torq/conv2d_f4_s4_64x64x16_i16.csv runtime.csv"},
+        Topic{"sigmastar",
+              "cp examples/sigmastar/squeezenet_fixed.sim MODEL_fixed.sim && "
+              "gunzip -c examples/sigmastar/log_ctrl0.json.gz >log_ctrl0.json"},
+        Topic{"perfetto",
+              "npuscope convert examples/kineto/trace.json --to perfetto -o "
+              "trace.pftrace"},
+        Topic{"pytorch", "gzip -c examples/kineto/trace.json >trace.json.gz"},
+        Topic{"aihub",
+              "mkdir aihub && "
+              "gunzip -c examples/qnn_htp/chrometrace.json.gz "
+              ">aihub/job_profile_trace.json && gunzip -c examples/qnn_htp/"
+              "chrometrace_qnn_htp_analysis_summary.json.gz "
+              ">aihub/job_qhas_summary.json"},
+        Topic{"qaic",
+              "npuscope compile MODEL.onnx -aic-binary-dir=binaries "
+              "-stats-level=70 && mkdir -p stats stats-out && npuscope run -t binaries -n 2 "
+              "--aic-profiling-type=raw_device_stats "
+              "--aic-profiling-out-dir=stats && npuscope opstats --qpc "
+              "binaries/programqpc.bin --input-dir stats --output-dir stats-out "
+              "--summary --trace"},
+        Topic{"snpe", "cp examples/qnn_htp/chrometrace*.json.gz . && gunzip *.gz"},
+        Topic{"onnxruntime", ort_csv}));
 
 }  // namespace
 }  // namespace npuscope::cli::guide_test

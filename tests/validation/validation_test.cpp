@@ -110,16 +110,23 @@ TEST(ValidationFigures, MeasureSharesInPointsAndTheRestRelatively) {
   EXPECT_TRUE(std::isnan(figure.difference()));
 }
 
-// Writes the document instead where NPUSCOPE_WRITE_VALIDATION is set.
+// Writes the document instead where NPUSCOPE_WRITE_VALIDATION is set; what stands from the heading
+// of the readers on is written by hand.
 TEST(ValidationDocument, IsTheOneInTheDocumentation) {
   const std::string path = std::string(NPUSCOPE_SOURCE_DIR) + "/docs/validation.md";
   const std::string current = report::document_markdown(
       make_validation_document(the_validation(), aic100()), "The reference NPU against real cards");
-  if (std::getenv("NPUSCOPE_WRITE_VALIDATION") != nullptr) std::ofstream(path) << current;
   std::ifstream file(path);
   const std::string text((std::istreambuf_iterator<char>(file)), {});
-  EXPECT_EQ(text, current) << "write it anew: NPUSCOPE_WRITE_VALIDATION=1 ./dev test release "
-                              "validation";
+  const std::size_t by_hand = text.find("\n# Readers and pages against");
+  ASSERT_NE(by_hand, text.npos);
+  if (std::getenv("NPUSCOPE_WRITE_VALIDATION") != nullptr) {
+    std::ofstream(path) << current << text.substr(by_hand);
+    return;
+  }
+  EXPECT_EQ(text.substr(0, by_hand), current)
+      << "write it anew: NPUSCOPE_WRITE_VALIDATION=1 ./dev test release "
+         "validation";
 }
 
 }  // namespace

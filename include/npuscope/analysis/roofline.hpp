@@ -18,6 +18,9 @@
 //               known) at work for so long: an occupancy, which says nothing of a peak
 //   latency     no resource is that busy: it waits, or is spread badly
 // and unknown where a peak that matters is not known, or one is exceeded by a quarter.
+//
+// The DDR is one for all: work that moves data for 65 % of its time or more, while it and others
+// together draw 65 % of the DDR's peak, is bound by the DDR too, however small its own part is.
 #pragma once
 
 #include <array>
@@ -70,7 +73,10 @@ struct Work {
   double ticks = 0;  // that it took
   // In which its DDR bytes may have moved, where that is longer: transfers that it started ahead.
   double ddr_ticks = 0;
+  // Of `ticks`, those in which it moves data or waits for it, and does nothing else.
+  double moving_ticks = 0;
   std::optional<double> ddr_bytes, vtcm_bytes;
+  std::optional<double> ddr_bytes_of_all;  // that whoever it was moved meanwhile
   std::array<double, precision_count> macs{};
   bool macs_known = false;
   double hvx_ticks = 0;  // kernels at work, summed over threads
@@ -79,6 +85,8 @@ struct Work {
   double dispatch_ticks = 0;                   // on the unit where most of it is started
 
   double all_macs() const { return macs[0] + macs[1] + macs[2]; }
+  // Whether it is a matter of moving data, most of the time.
+  bool mostly_moves() const;
 };
 
 enum class Resource : std::uint8_t { macs, hmx, hvx, ddr, vtcm, dispatch };
@@ -92,9 +100,10 @@ struct Placement {
   // Share of the time that each resource needs at least; none: not known.
   std::array<std::optional<double>, resource_count> share;
   RooflineVerdict verdict = RooflineVerdict::unknown;
-  std::optional<Resource> largest;  // with the largest share
-  std::optional<double> intensity;  // MACs per DDR byte
-  std::optional<double> ridge;      // above it the MACs take longer than the bytes
+  std::optional<Resource> largest;         // with the largest share
+  std::optional<double> ddr_share_of_all;  // of the DDR's peak, with what others draw meanwhile
+  std::optional<double> intensity;         // MACs per DDR byte
+  std::optional<double> ridge;             // above it the MACs take longer than the bytes
   std::optional<double> ddr_bytes_per_s, vtcm_bytes_per_s, macs_per_s;  // achieved
 
   std::optional<double> of(Resource resource) const { return share[std::size_t(resource)]; }

@@ -123,6 +123,13 @@ double FindingContext::domain(Engine engine) {
   return 0;
 }
 
+double FindingContext::active_share(Engine engine) {
+  for (const EngineRow& row : analysis_.units().engines) {
+    if (row.engine == engine) return wall() > 0 ? double(row.active) / wall() : 0;
+  }
+  return 0;
+}
+
 bool FindingContext::knows_bandwidth() {
   return domain(Engine::dma) > 0 || placement().of(Resource::ddr).has_value();
 }

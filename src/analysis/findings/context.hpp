@@ -60,6 +60,8 @@ class FindingContext {
   // Busiest unit of a class; 0 where none worked.
   double domain(Engine engine);
   double domain_share(Engine engine) { return wall() > 0 ? domain(engine) / wall() : 0; }
+  // In which any unit of the class worked, of the wall: what timelines draw.
+  double active_share(Engine engine);
   double part(Part part) { return double(analysis_.coarse().parts[std::size_t(part)]); }
 
   // Whether anything tells how much of the bandwidth is used: transfers with times, or the DDR's

@@ -86,26 +86,7 @@ void MemoryAnalysis::take_model() {
   }
 }
 
-void MemoryAnalysis::sum_up() {
-  Work& all = table_.work;
-  all.ticks = table_.wall;
-  all.macs_known = true;
-  double hmx_without_macs = 0, measuring = 0;
-  for (MemoryRow& row : groups_.rows) {
-    Work& work = row.work;
-    work = work_with_units(work);
-    work.ticks = row.active;
-    if (const auto bytes = ddr_bytes(row.bytes)) work.ddr_bytes = double(*bytes);
-    if (const auto bytes = vtcm_bytes(row.bytes)) {
-      work.vtcm_bytes = double(std::max<std::int64_t>(0, *bytes - row.vtcm_bytes_ahead));
-    }
-    row.placement = place_under(table_.roofs, work);
-    all.hvx_ticks += work.hvx_ticks;
-    all.hmx_ticks += work.hmx_ticks;
-    for (std::size_t i = 0; i < precision_count; ++i) all.macs[i] += work.macs[i];
-    measuring += row.measuring;
-    if (!work.macs_known) hmx_without_macs += work.hmx_ticks - row.measuring;
-  }
+void MemoryAnalysis::sum_up_bytes() {
   for (std::size_t route = 0; route < route_count; ++route) {
     const TrafficTotal& total = traffic_.total(Route(route));
     if (!table_.first_apart) {
@@ -118,6 +99,36 @@ void MemoryAnalysis::sum_up() {
       if (bytes) values.push_back(double(*bytes));
     }
     if (!values.empty()) table_.bytes[route] = rounded(median_with(std::move(values)));
+  }
+}
+
+void MemoryAnalysis::sum_up() {
+  Work& all = table_.work;
+  all.ticks = table_.wall;
+  all.macs_known = true;
+  double hmx_without_macs = 0, measuring = 0;
+  std::optional<double> ddr_bytes_per_tick;  // of the run, where nobody knows when they moved
+  if (!issues_.empty() && table_.wall > 0) {
+    if (const auto bytes = ddr_bytes(table_.bytes))
+      ddr_bytes_per_tick = double(*bytes) / table_.wall;
+  }
+  for (MemoryRow& row : groups_.rows) {
+    Work& work = row.work;
+    work = work_with_units(work);
+    work.ticks = row.active;
+    if (const auto bytes = ddr_bytes(row.bytes)) work.ddr_bytes = double(*bytes);
+    if (const auto bytes = vtcm_bytes(row.bytes)) {
+      work.vtcm_bytes = double(std::max<std::int64_t>(0, *bytes - row.vtcm_bytes_ahead));
+    }
+    if (ddr_bytes_per_tick) {
+      work.ddr_bytes_of_all = *ddr_bytes_per_tick * std::max(work.ticks, work.ddr_ticks);
+    }
+    row.placement = place_under(table_.roofs, work);
+    all.hvx_ticks += work.hvx_ticks;
+    all.hmx_ticks += work.hmx_ticks;
+    for (std::size_t i = 0; i < precision_count; ++i) all.macs[i] += work.macs[i];
+    measuring += row.measuring;
+    if (!work.macs_known) hmx_without_macs += work.hmx_ticks - row.measuring;
   }
   // A twentieth of the matrix work without a figure leaves the verdict as it is.
   constexpr double negligible = 0.05;
@@ -156,6 +167,7 @@ MemoryTable MemoryAnalysis::finish() {
   find_threads();
   sort_ops();
   find_issues();
+  find_ddr_use();
   const std::unordered_set<std::string_view> only(options_.only_rows.begin(),
                                                   options_.only_rows.end());
   parallel_for(groups_.rows.size(), [&](std::size_t group) {
@@ -165,6 +177,7 @@ MemoryTable MemoryAnalysis::finish() {
   });
   fill_without_timeline();
   take_model();
+  sum_up_bytes();
   sum_up();
   table_.macs_origin = macs_.origin();
   table_.matrix_ops_without_macs = macs_.unknown();

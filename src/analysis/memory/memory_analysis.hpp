@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/memory/ddr_use.hpp"
 #include "analysis/memory/memory_cells.hpp"
 #include "analysis/memory/memory_groups.hpp"
 #include "analysis/ops/op_spans.hpp"
@@ -59,15 +62,27 @@ class MemoryAnalysis {
   void sort_ops();
   bool may_issue() const;
   void find_issues();
+  void find_ddr_use();
   MemoryCells cells_of(std::size_t group);  // and counts the row's spans
+  // When its bytes moved: `times`, in any order.
+  void measure_ddr(MemoryCells& cells, std::uint32_t cell, std::vector<Interval> times) const;
   void add_span(MemoryCells& cells, std::uint32_t cell, const Counted& span) const;
   void measure_active(MemoryCells& cells, std::uint32_t cell, std::span<Counted> spans) const;
   void fill(MemoryRow& row, const MemoryCells& cells) const;
   void fill_without_timeline();
   void take_model();
+  void sum_up_bytes();
   void sum_up();
   void rank();
   Work work_with_units(Work work) const;
+  static bool computes(SpanKind kind, Engine engine) {
+    return kind == SpanKind::op && domain_of(engine) == Domain::compute;
+  }
+  // Of what is active.
+  static bool is_movement(SpanKind kind, Engine engine) {
+    return kind == SpanKind::dma_wait || kind == SpanKind::copy ||
+           domain_of(engine, kind) == Domain::movement;
+  }
   static bool is_active(SpanKind kind) {
     return role_of(kind) == Role::work || kind == SpanKind::dma_wait;
   }
@@ -108,6 +123,8 @@ class MemoryAnalysis {
   // Issues of transfers that go on after them, by row: when their unit next works for another row
   // of the table. Empty where transfers have spans of their own.
   std::unordered_map<std::uint32_t, std::int64_t> issues_;
+  bool any_movement_ = false;                   // else nothing can mostly move
+  std::optional<DdrUse> ddr_use_;               // where the DDR's peak is known
   std::vector<std::uint32_t> threads_of_unit_;  // that its spans stand for
 };
 

@@ -28,8 +28,10 @@ double median_with(std::vector<double> values, std::size_t zeros = 0);
 
 enum class MemoryFigure : std::uint8_t {
   active_ticks,
-  ddr_ticks,  // in which its bytes moved; 0: active_ticks
-  hvx_ticks,  // of kernels
+  ddr_ticks,         // in which its bytes moved; 0: active_ticks
+  ddr_bytes_of_all,  // that the DDR moved meanwhile
+  moving_ticks,      // active, with data that moves or is waited for and nothing else
+  hvx_ticks,         // of kernels
   hmx_ticks,
   measuring_ticks,  // of those on HMX, what is no work of the model
   hvx_spans,

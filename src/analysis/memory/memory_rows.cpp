@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "analysis/answers.hpp"
 #include "analysis/measuring.hpp"
 #include "analysis/memory/memory_analysis.hpp"
 #include "base/counting_sort.hpp"
@@ -54,7 +55,7 @@ MemoryCells MemoryAnalysis::cells_of(std::size_t group) {
   }
   MemoryCells cells(inferences_, count);
   // Without issues all that matters of a span is when it was active.
-  InCells<Interval> active;
+  InCells<Interval> active, not_moving;
   InCells<Counted> spans;
   if (options_.active_of_rows && issues_.empty()) active.reserve(count);
   std::uint64_t working = 0;
@@ -82,12 +83,19 @@ MemoryCells MemoryAnalysis::cells_of(std::size_t group) {
         spans.add(cell, span);
       } else if (is_active(kind)) {
         active.add(cell, interval);
+        if (any_movement_ && !is_movement(kind, span.engine)) not_moving.add(cell, interval);
       }
     }
   }
   groups_.rows[group].spans += working;
   active.for_cells(cells.size(), [&](std::uint32_t cell, std::span<Interval> of_cell) {
     cells.set(MemoryFigure::active_ticks, cell, double(covered_length(of_cell)));
+    if (!any_movement_) return;
+    cells.set(MemoryFigure::moving_ticks, cell, double(covered_length(of_cell)));
+    if (ddr_use_) measure_ddr(cells, cell, {of_cell.begin(), of_cell.end()});
+  });
+  not_moving.for_cells(cells.size(), [&](std::uint32_t cell, std::span<Interval> of_cell) {
+    cells.add(MemoryFigure::moving_ticks, cell, -double(covered_length(of_cell)));
   });
   spans.for_cells(cells.size(), [&](std::uint32_t cell, std::span<Counted> of_cell) {
     measure_active(cells, cell, of_cell);
@@ -137,6 +145,26 @@ void MemoryAnalysis::find_issues() {
   }
 }
 
+// Of issues nobody knows when their bytes moved.
+void MemoryAnalysis::find_ddr_use() {
+  any_movement_ = dma_units_ > 0 || !routes_.empty();
+  const bool knows_bytes =
+      traffic_.of_spans_known(Route::ddr_read) || traffic_.of_spans_known(Route::ddr_write);
+  const bool knows_times = options_.active_of_rows && knows_bytes && issues_.empty();
+  if (!knows_times || !table_.roofs.ddr_bytes_per_tick) return;
+  constexpr std::size_t buckets_of_inference = 4096, max_buckets = 1 << 20;
+  const std::size_t inferences =
+      std::clamp<std::size_t>(table_.inferences.size(), 1, max_buckets / buckets_of_inference);
+  ddr_use_.emplace(find_bandwidth(analysis_, buckets_of_inference * inferences));
+}
+
+void MemoryAnalysis::measure_ddr(MemoryCells& cells, std::uint32_t cell,
+                                 std::vector<Interval> times) const {
+  double bytes = 0;
+  for (const Interval& time : union_of(std::move(times))) bytes += ddr_use_->bytes_in(time);
+  cells.set(MemoryFigure::ddr_bytes_of_all, cell, bytes);
+}
+
 // Sorts the spans by their start. A transfer that was issued before its unit worked for others, and
 // then for the row again, was started ahead: its issue is no part of the row's active time, and its
 // bytes had until the row computes.
@@ -151,25 +179,25 @@ void MemoryAnalysis::measure_active(MemoryCells& cells, std::uint32_t cell,
   std::vector<Interval> ahead;
   std::vector<std::uint8_t> is_ahead;
   constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
-  std::int64_t computes = never;  // the next begin of that
+  std::int64_t computing = never;  // the next begin of that
   for (std::size_t i = spans.size(); i-- > 0;) {
     const Counted& span = spans[i];
-    if (span.kind == SpanKind::op && domain_of(span.engine) == Domain::compute) {
-      computes = span.begin;
+    if (computes(span.kind, span.engine)) {
+      computing = span.begin;
       continue;
     }
     const auto issue = issues_.find(span.row);
-    if (issue == issues_.end() || computes == never || issue->second >= computes) continue;
+    if (issue == issues_.end() || computing == never || issue->second >= computing) continue;
     is_ahead.resize(spans.size(), 0);
     is_ahead[i] = 1;
-    ahead.push_back({span.begin, computes});
+    ahead.push_back({span.begin, computing});
     cells.take_one(MemoryFigure::dma_spans, cell);
     for (const Route route : {Route::vtcm_read, Route::vtcm_write}) {
       if (!traffic_.of_spans_known(route)) continue;
       cells.add_vtcm_ahead(cell, traffic_.of_span(route, span.row));
     }
   }
-  std::int64_t covered = spans.front().begin;
+  std::int64_t covered = spans.front().begin, not_moving = covered;
   for (std::size_t i = 0; i < spans.size(); ++i) {
     const Counted& span = spans[i];
     if (!is_active(span.kind)) continue;
@@ -177,6 +205,12 @@ void MemoryAnalysis::measure_active(MemoryCells& cells, std::uint32_t cell,
     const double length = double(length_of({std::max(covered, span.begin), span.end}));
     cells.add(MemoryFigure::active_ticks, cell, length);
     covered = std::max(covered, span.end);
+    cells.add(MemoryFigure::moving_ticks, cell, length);
+    if (!is_movement(span.kind, span.engine)) {
+      const Interval fresh = {std::max(not_moving, span.begin), span.end};
+      cells.add(MemoryFigure::moving_ticks, cell, -double(length_of(fresh)));
+      not_moving = std::max(not_moving, span.end);
+    }
     if (!ahead.empty()) ahead.push_back({span.begin, span.end});
   }
   if (!ahead.empty()) cells.set(MemoryFigure::ddr_ticks, cell, double(covered_length(ahead)));
@@ -191,6 +225,8 @@ void MemoryAnalysis::fill(MemoryRow& row, const MemoryCells& cells) const {
   row.active = figure(MemoryFigure::active_ticks);
   Work& work = row.work;
   work.ddr_ticks = figure(MemoryFigure::ddr_ticks);
+  work.moving_ticks = figure(MemoryFigure::moving_ticks);
+  if (ddr_use_) work.ddr_bytes_of_all = figure(MemoryFigure::ddr_bytes_of_all);
   row.vtcm_bytes_ahead = cells.vtcm_ahead(over);
   work.hvx_ticks = figure(MemoryFigure::hvx_ticks);
   work.hmx_ticks = figure(MemoryFigure::hmx_ticks);

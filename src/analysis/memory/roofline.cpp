@@ -114,7 +114,7 @@ RooflineVerdict verdict_of(Resource resource) {
 
 // A thread that waits for memory inside its kernel is busy too, so a peak that is reached counts
 // before threads that are at work.
-void decide(Placement& placement, bool macs_matter) {
+void decide(Placement& placement, bool macs_matter, bool mostly_moves) {
   const auto roof = largest_of(placement, false), busy = largest_of(placement, true);
   if (roof && *placement.of(*roof) > impossible_share) {
     placement.largest = roof;
@@ -126,6 +126,13 @@ void decide(Placement& placement, bool macs_matter) {
     placement.verdict = verdict_of(*resource);
     return;
   }
+  const double with_others = placement.ddr_share_of_all.value_or(0);
+  if (roof == Resource::ddr && mostly_moves && with_others >= bound_share &&
+      with_others <= impossible_share) {
+    placement.largest = roof;
+    placement.verdict = RooflineVerdict::memory;
+    return;
+  }
   placement.largest = roof ? roof : busy;
   if (roof && busy && *placement.of(*busy) > *placement.of(*roof)) placement.largest = busy;
   // That none of those known is busy says nothing as long as one that matters is not known.
@@ -135,6 +142,8 @@ void decide(Placement& placement, bool macs_matter) {
 }
 
 }  // namespace
+
+bool Work::mostly_moves() const { return ticks > 0 && moving_ticks >= bound_share * ticks; }
 
 Placement place_under(const Roofs& roofs, const Work& work) {
   Placement placement;
@@ -152,12 +161,16 @@ Placement place_under(const Roofs& roofs, const Work& work) {
   if (work.ddr_bytes && roofs.ddr_bytes_per_tick) {
     const double share = work.ticks / std::max(work.ticks, work.ddr_ticks);
     put(Resource::ddr, *work.ddr_bytes / *roofs.ddr_bytes_per_tick * share);
+    if (work.ddr_bytes_of_all && *work.ddr_bytes > 0) {
+      const double meanwhile = std::max(work.ticks, work.ddr_ticks);
+      placement.ddr_share_of_all = *work.ddr_bytes_of_all / *roofs.ddr_bytes_per_tick / meanwhile;
+    }
   }
   if (work.vtcm_bytes && roofs.vtcm_bytes_per_tick) {
     put(Resource::vtcm, *work.vtcm_bytes / *roofs.vtcm_bytes_per_tick);
   }
   if (work.dispatch_ticks > 0) put(Resource::dispatch, work.dispatch_ticks);
-  decide(placement, !work.macs_known || on_hmx || work.all_macs() > 0);
+  decide(placement, !work.macs_known || on_hmx || work.all_macs() > 0, work.mostly_moves());
 
   const double all = work.all_macs();
   if (work.macs_known && all > 0 && work.ddr_bytes && *work.ddr_bytes > 0) {

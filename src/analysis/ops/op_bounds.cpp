@@ -13,6 +13,7 @@ const char* name_of(const OpBound& bound) {
       if (bound.resource == Resource::hmx) return "HMX";
       if (bound.resource == Resource::hvx) return "HVX";
       return name_of(bound.resource);
+    case BoundKind::movement: return "DMA";
     case BoundKind::waiting: return "waiting";
     case BoundKind::latency: return "latency";
     case BoundKind::engine: return name_of(bound.engine);
@@ -21,7 +22,7 @@ const char* name_of(const OpBound& bound) {
 }
 
 const char* source_of(BoundKind kind) {
-  constexpr const char* names[] = {"", "roofline", "waits", "roofline", "work"};
+  constexpr const char* names[] = {"", "roofline", "movement", "waits", "roofline", "work"};
   return names[std::size_t(kind)];
 }
 
@@ -36,7 +37,8 @@ std::optional<MemoryGrouping> memory_grouping(Grouping grouping) {
   }
 }
 
-OpBound bound_of(const OpTable& table, const OpRow& row, const Placement* placement) {
+OpBound bound_of(const OpTable& table, const OpRow& row, const MemoryRow* memory) {
+  const Placement* placement = memory ? &memory->placement : nullptr;
   const RooflineVerdict verdict = placement ? placement->verdict : RooflineVerdict::unknown;
   const bool is_resource = verdict == RooflineVerdict::compute ||
                            verdict == RooflineVerdict::memory ||
@@ -46,6 +48,7 @@ OpBound bound_of(const OpTable& table, const OpRow& row, const Placement* placem
     const auto place = table.place_of(name);
     return place ? row.values[*place].value_or(0) : 0;
   };
+  if (memory && memory->work.mostly_moves()) return {BoundKind::movement};
   if (value("waiting") > value("work")) return {BoundKind::waiting};
   if (verdict == RooflineVerdict::latency) return {BoundKind::latency};
   const Domain domain = row.engines.empty() ? Domain::other : domain_of(row.engines.front());
@@ -59,18 +62,18 @@ OpBound bound_of(const OpTable& table, const OpRow& row, const Placement* placem
 std::vector<OpBound> op_bounds(const Analysis& analysis, const OpTable& table, Grouping grouping,
                                MemoryOptions options) {
   MemoryTable memory;
-  std::unordered_map<std::string_view, const Placement*> placements;
+  std::unordered_map<std::string_view, const MemoryRow*> memory_rows;
   const auto of_memory = memory_grouping(grouping);
   if (of_memory && table.wall > 0 && !table.rows.empty()) {
     options.grouping = *of_memory;
     for (const OpRow& row : table.rows) options.only_rows.push_back(row.name);
     memory = analysis.memory(options);
-    for (const MemoryRow& row : memory.rows) placements.try_emplace(row.label, &row.placement);
+    for (const MemoryRow& row : memory.rows) memory_rows.try_emplace(row.label, &row);
   }
   std::vector<OpBound> bounds;
   for (const OpRow& row : table.rows) {
-    const auto found = placements.find(row.name);
-    bounds.push_back(bound_of(table, row, found == placements.end() ? nullptr : found->second));
+    const auto found = memory_rows.find(row.name);
+    bounds.push_back(bound_of(table, row, found == memory_rows.end() ? nullptr : found->second));
   }
   return bounds;
 }

@@ -4,9 +4,10 @@
 //   bounds[0]    {BoundKind::resource, Resource::ddr}   the verdict of `npuscope memory`
 //
 // First the resource that the roofline of the row's node or kernel says (analysis/memory.hpp); then
-// waiting, where the row waits longer than it works; then latency, where no resource is busy for
-// 65 % of its time. Where the peaks that would tell are unknown, the engine that does 65 % of its
-// work.
+// DMA, where for 65 % of its active time it moves data, or waits for that, and computes nothing;
+// then waiting, where the row waits longer than it works; then latency, where no resource is busy
+// for 65 % of its time. Where the peaks that would tell are unknown, the engine that does 65 % of
+// its work.
 #pragma once
 
 #include <string>
@@ -16,7 +17,7 @@
 
 namespace npuscope::analysis {
 
-enum class BoundKind : std::uint8_t { unknown, resource, waiting, latency, engine };
+enum class BoundKind : std::uint8_t { unknown, resource, movement, waiting, latency, engine };
 
 struct OpBound {
   BoundKind kind = BoundKind::unknown;
@@ -24,8 +25,9 @@ struct OpBound {
   Engine engine = Engine::none;
 };
 
-const char* name_of(const OpBound& bound);  // "DDR", "HVX", "waiting", "latency"; "": unknown
-const char* source_of(BoundKind kind);      // "roofline", "waits", "work"; "": unknown
+const char* name_of(
+    const OpBound& bound);              // "DDR", "HVX", "DMA", "waiting", "latency"; "": unknown
+const char* source_of(BoundKind kind);  // "roofline", "movement", "waits", "work"; "": unknown
 
 // By row. Of rows that are neither nodes nor kernels the roofline has none.
 std::vector<OpBound> op_bounds(const Analysis& analysis, const OpTable& table, Grouping grouping,

@@ -160,8 +160,11 @@ Section roofline_section(const Profile& profile, const MemoryTable& table,
     add({"macs_per_byte", "MACs per byte", Format::number}, placement.intensity);
     add({"ridge_macs_per_byte", "ridge point", Format::number}, placement.ridge);
   }
-  add({"hmx_busy_share", "HMX busy", Format::share}, placement.of(Resource::hmx));
-  add({"hvx_busy_share", "HVX busy", Format::share}, placement.of(Resource::hvx));
+  const analysis::Work& work = table.work;
+  add({"hmx_busy_share", work.hmx_units > 1 ? "HMX, mean" : "HMX busy", Format::share},
+      placement.of(Resource::hmx));
+  add({"hvx_busy_share", work.hvx_units > 1 ? "HVX, mean" : "HVX busy", Format::share},
+      placement.of(Resource::hvx));
   section.remarks = roofline_remarks(table, peaks, is_part);
   return section;
 }
@@ -197,6 +200,12 @@ Section memory_inferences_section(const MemoryTable& table, std::size_t top) {
 Section memory_ops_section(const Profile& profile, const MemoryTable& table, std::size_t top) {
   using analysis::Route;
   Section section{.key = "ops", .title = "OPS, by DDR bytes"};
+  const bool others_decide =
+      std::any_of(table.rows.begin(), table.rows.end(), [](const analysis::MemoryRow& row) {
+        const auto own = row.placement.of(analysis::Resource::ddr);
+        return row.placement.verdict == RooflineVerdict::memory && own < analysis::bound_share &&
+               row.placement.largest == analysis::Resource::ddr;
+      });
   section.table.fields = {
       {"op", "op"},
       {"layers", "layers", Format::count, false, true},
@@ -210,6 +219,8 @@ Section memory_ops_section(const Profile& profile, const MemoryTable& table, std
       of_kind(MeasureKind::active, {"active", "active", Format::ticks, true, true}),
       {"ddr_bytes_per_s", "DDR", Format::bytes_per_second, true, true},
       {"ddr_share_of_peak", "of peak", Format::share, true, true},
+      {"ddr_share_of_peak_with_others", others_decide ? "with others" : "", Format::share, true,
+       true},
       {"macs", "MACs", Format::number, true, true},
       {"macs_share_of_peak", "of peak", Format::share, true, true},
       {"macs_per_byte", "MAC/B", Format::number, false, true},
@@ -239,6 +250,7 @@ Section memory_ops_section(const Profile& profile, const MemoryTable& table, std
          row.active > 0 ? Value(row.active) : Value(),
          placement.ddr_bytes_per_s,
          placement.of(Resource::ddr),
+         placement.ddr_share_of_all,
          macs > 0 ? Value(macs) : Value(),
          placement.of(Resource::macs),
          placement.intensity,
@@ -260,6 +272,13 @@ Section memory_ops_section(const Profile& profile, const MemoryTable& table, std
     section.remarks = {
         "Shares of peak are of the row's active time, which is the union of its work and its waits "
         "for DMA; rows overlap, so active times do not add up to the wall."};
+  }
+  if (others_decide) {
+    section.remarks.push_back(
+        "with others: what all rows together draw of the DDR's peak meanwhile (where transfers "
+        "have "
+        "no times, over the whole run); a row that mostly moves data while that is 65 % or more is "
+        "bound by the DDR.");
   }
   const bool any_ahead =
       std::any_of(table.rows.begin(), table.rows.end(), [](const analysis::MemoryRow& row) {

@@ -311,6 +311,41 @@ TEST(Memory, ATrackOfSeveralThreadsCountsForAllOfThem) {
   EXPECT_EQ(table.placement.largest, Resource::hvx);
 }
 
+// Streams of weights, one after another on two engines that share the DDR: each has half of it
+// while it runs, and some were called latency bound, others DDR bound, as they happened to overlap.
+TEST(Memory, IdenticalStreamsOfWeightsHadDifferentVerdicts) {
+  MemoryBuilder made("cycles", ClockKind::unit_cycles, 1e9);
+  const UnitId engines[] = {made.unit("DMA 0", Engine::dma), made.unit("DMA 1", Engine::dma)};
+  const UnitId hmx = made.unit("HMX", Engine::hmx);
+  std::vector<std::int64_t> bytes;
+  for (std::int64_t i = 0; i < 8; ++i) {
+    const std::string name = "layer" + std::to_string(i);
+    const std::int64_t begin = 50 * i, end = begin + (i % 2 == 0 ? 100 : 90);
+    made.span(engines[i % 2], name, begin, end, SpanKind::transfer, "copy");
+    made.span(hmx, name, end, end + 10, SpanKind::op, "matmul");
+    bytes.insert(bytes.end(), {500, 0});
+  }
+  made.bytes("ddr read bytes", bytes);
+  MemoryOptions options;
+  options.peaks.ddr_bytes_per_s = 10e9;
+  const MemoryTable table = table_of(made.profile, options);
+  ASSERT_EQ(table.rows.size(), 8u);
+  double of_all = 0;
+  for (const MemoryRow& row : table.rows) {
+    EXPECT_EQ(row.placement.verdict, RooflineVerdict::memory) << row.label;
+    EXPECT_EQ(row.placement.largest, Resource::ddr) << row.label;
+    EXPECT_LT(*row.placement.of(Resource::ddr), bound_share) << row.label;
+    of_all += *row.work.ddr_bytes_of_all;
+  }
+  EXPECT_GT(of_all, 4'000);  // each moment of two rows counts for both
+  EXPECT_EQ(row_of(table, "layer2")->work.moving_ticks, 100);
+  EXPECT_EQ(row_of(table, "layer2")->active, 110);
+  // layer2 from 100 to 210: its own 500, of layer1 the last 40 of 90 ticks, of layer3 60 of 90, of
+  // layer4 10 of 100; a tick has whole bytes.
+  EXPECT_NEAR(*row_of(table, "layer2")->work.ddr_bytes_of_all,
+              500 + 500.0 * 40 / 90 + 500.0 * 60 / 90 + 50, 10);
+}
+
 // Sums over rows are those of the spans, and active times those of ticks counted one by one.
 TEST(Memory, EqualsASlowTwin) {
   std::mt19937_64 random(3);
@@ -320,20 +355,22 @@ TEST(Memory, EqualsASlowTwin) {
                             made.unit("DMA", Engine::dma)};
     const char* names[] = {"a", "b", "c/__0", "c/__1", ""};
     std::vector<std::int64_t> bytes;
-    std::map<std::string, std::set<std::int64_t>> ticks;
+    std::map<std::string, std::set<std::int64_t>> ticks, others;
     std::map<std::string, std::int64_t> sums;
     const int spans = 1 + int(random() % 12);
     for (int i = 0; i < spans; ++i) {
       const std::string name = names[random() % 5];
       const auto start = std::int64_t(random() % 30), length = std::int64_t(random() % 12);
       const SpanKind kind = random() % 5 == 0 ? SpanKind::sync : SpanKind::op;
-      made.span(units[random() % 3], name, start, start + length, kind);
+      const std::size_t unit = random() % 3;
+      made.span(units[unit], name, start, start + length, kind);
       bytes.push_back(std::int64_t(random() % 1000));
       const std::string label = name.substr(0, 1);
       if (kind == SpanKind::sync) bytes.back() = 0;
       sums[label] += bytes.back();
       for (std::int64_t tick = start; kind == SpanKind::op && tick < start + length; ++tick) {
         ticks[label].insert(tick);
+        if (unit < 2) others[label].insert(tick);
       }
     }
     made.bytes("ddr write bytes", bytes);
@@ -341,6 +378,7 @@ TEST(Memory, EqualsASlowTwin) {
     std::int64_t all = 0;
     for (const MemoryRow& row : table.rows) {
       ASSERT_EQ(row.active, double(ticks[row.label].size())) << row.label;
+      ASSERT_EQ(row.work.moving_ticks, row.active - double(others[row.label].size())) << row.label;
       ASSERT_EQ(at(row.bytes, Route::ddr_write), sums[row.label]);
       all += sums[row.label];
     }
@@ -374,6 +412,7 @@ TEST(Memory, RowsThatAreAskedForAreAsInTheWholeTable) {
   }
   made.bytes("ddr read bytes", bytes);
   MemoryOptions options;
+  options.peaks.ddr_bytes_per_s = 10e9;
   const MemoryTable whole = table_of(made.profile, options);
   options.only_rows = {"b", "d", "no such row"};
   const MemoryTable some = table_of(made.profile, options);
@@ -388,6 +427,8 @@ TEST(Memory, RowsThatAreAskedForAreAsInTheWholeTable) {
     EXPECT_EQ(row.work.hvx_ticks, expected->work.hvx_ticks);
     EXPECT_EQ(row.placement.verdict, expected->placement.verdict);
     EXPECT_EQ(row.placement.largest, expected->placement.largest);
+    EXPECT_EQ(row.work.moving_ticks, expected->work.moving_ticks);
+    EXPECT_EQ(row.work.ddr_bytes_of_all, expected->work.ddr_bytes_of_all);
   }
 }
 

@@ -45,6 +45,26 @@ TEST(Roofline, TheLargestShareAboveTheBoundDecides) {
   EXPECT_EQ(latency.largest, Resource::ddr);
 }
 
+TEST(Roofline, ADdrThatOthersKeepBusyBoundsWhatMostlyMoves) {
+  Work work = matrix_work(1000, 1'000, 2'000);
+  work.ddr_bytes_of_all = 8'000;
+  work.moving_ticks = 640;
+  EXPECT_EQ(place_under(small_roofs(), work).verdict, RooflineVerdict::latency);
+  work.moving_ticks = 660;
+  const Placement placement = place_under(small_roofs(), work);
+  EXPECT_EQ(placement.verdict, RooflineVerdict::memory);
+  EXPECT_EQ(placement.largest, Resource::ddr);
+  EXPECT_DOUBLE_EQ(*placement.of(Resource::ddr), 0.2);
+  EXPECT_DOUBLE_EQ(*placement.ddr_share_of_all, 0.8);
+  work.ddr_bytes_of_all = 6'400;
+  EXPECT_EQ(place_under(small_roofs(), work).verdict, RooflineVerdict::latency);
+  work.ddr_bytes_of_all = 13'000;  // more than is possible
+  EXPECT_EQ(place_under(small_roofs(), work).verdict, RooflineVerdict::latency);
+  work.ddr_bytes_of_all = 8'000;
+  work.ddr_bytes = 0;  // none of them are its own
+  EXPECT_EQ(place_under(small_roofs(), work).verdict, RooflineVerdict::latency);
+}
+
 TEST(Roofline, StartingKernelsCanTakeTheTime) {
   Work work = matrix_work(1000, 1'000, 100);
   work.dispatch_ticks = 15 * *small_roofs().hmx_dispatch_ticks;

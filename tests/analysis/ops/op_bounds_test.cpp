@@ -10,7 +10,7 @@ namespace {
 using npuscope::test_support::ProfileBuilder;
 
 // Two engines; an op that mostly waits, one that mostly moves, one of halves.
-Profile three_ops() {
+Profile four_ops() {
   ProfileBuilder made;
   const UnitId hvx = made.unit("HVX 0", Engine::hvx), dma = made.unit("DMA 0", Engine::dma);
   made.span(dma, "b", 0, 70, SpanKind::op, "copy");
@@ -19,6 +19,9 @@ Profile three_ops() {
   made.span(dma, "c", 150, 200, SpanKind::op, "copy");
   made.span(hvx, "a", 200, 230, SpanKind::op, "mul");
   made.span(hvx, "a", 230, 290, SpanKind::dma_wait, "mul");
+  const UnitId compute = made.unit("compute", Engine::compute);
+  made.span(compute, "d", 290, 360, SpanKind::sync, "add");
+  made.span(compute, "d", 360, 390, SpanKind::op, "add");
   return std::move(made.profile);
 }
 
@@ -35,10 +38,11 @@ std::string bound_of(const Profile& profile, const std::string& name) {
 }
 
 TEST(OpBounds, OpsDidNotSayWhatBoundsThem) {
-  const Profile profile = three_ops();
-  EXPECT_EQ(bound_of(profile, "a"), "waiting by waits");
-  EXPECT_EQ(bound_of(profile, "b"), "DMA by work");
+  const Profile profile = four_ops();
+  EXPECT_EQ(bound_of(profile, "a"), "DMA by movement");
+  EXPECT_EQ(bound_of(profile, "b"), "DMA by movement");
   EXPECT_EQ(bound_of(profile, "c"), " by ");
+  EXPECT_EQ(bound_of(profile, "d"), "waiting by waits");
 }
 
 // One resource that its unit is busy with for all of the time is what the roofline names.
@@ -50,10 +54,10 @@ TEST(OpBounds, AreThoseOfTheRooflineWhereItHasAVerdict) {
 }
 
 TEST(OpBounds, RowsCouldNotBeListedInOrderOfExecution) {
-  const Profile profile = three_ops();
+  const Profile profile = four_ops();
   const OpTable table = Analysis(profile).ops(
       {.grouping = Grouping::node, .top = 10, .details = true, .sort = "start"});
-  ASSERT_EQ(table.rows.size(), 3u);
+  ASSERT_EQ(table.rows.size(), 4u);
   EXPECT_TRUE(table.sort_is_known);
   EXPECT_EQ(table.rows[0].name, "b");
   EXPECT_EQ(table.rows[0].details.start, 0);

@@ -8,10 +8,14 @@ constexpr double min_factor = 2, min_difference = 0.1;
 RuleOutcome apply(FindingContext& context) {
   Finding finding;
   double issue = 0, transfers = 0;
+  constexpr const char* text = "DMA transfers take {} of the time, their issue {}";
+  std::string shares;  // as timelines draw them
   if (context.has_timeline()) {
     issue = context.domain_share(Engine::dma_issue);
     transfers = context.domain_share(Engine::dma);
     if (issue == 0 || transfers == 0) return DoesNotApply{};
+    shares = fmt::format(text, percent(context.active_share(Engine::dma)),
+                         percent(context.active_share(Engine::dma_issue)));
     finding.evidence = {
         share_evidence("issue_domain_share_of_wall", "DMA issue, the busiest thread, of the wall",
                        issue, MeasureKind::domain, "units: HARDWARE"),
@@ -23,6 +27,7 @@ RuleOutcome apply(FindingContext& context) {
     if (!stated || !in_flight) return Missing{"the issue of transfers apart from transfers"};
     issue = stated->share;
     transfers = *in_flight;
+    shares = fmt::format(text, percent(transfers), percent(issue));
     finding.evidence = {
         share_evidence("issue_stated_use", "DMA issue, the busiest thread, of its time", issue,
                        MeasureKind::unit_busy, "units: REPORTED BY THE FILES", stated->unit),
@@ -33,8 +38,7 @@ RuleOutcome apply(FindingContext& context) {
   if (transfers < min_factor * issue || transfers - issue < min_difference) {
     return DoesNotApply{};
   }
-  finding.title = fmt::format("DMA transfers take {} of the time, their issue {}",
-                              percent(transfers), percent(issue));
+  finding.title = std::move(shares);
   finding.weight = Weight::low;
   finding.no_gain = "affects interpretation only";
   finding.advice =

@@ -16,9 +16,10 @@ std::optional<double> share_of_ddr_peak(FindingContext& context) {
 }
 
 RuleOutcome of_timeline(FindingContext& context) {
-  double compute = 0;
+  double compute = 0, compute_active = 0;
   for (const Engine engine : compute_engines) {
     compute = std::max(compute, context.domain_share(engine));
+    compute_active = std::max(compute_active, context.active_share(engine));
   }
   const double dma = context.domain_share(Engine::dma);
   const auto ddr = share_of_ddr_peak(context);
@@ -28,11 +29,11 @@ RuleOutcome of_timeline(FindingContext& context) {
   const bool dma_busy = dma >= bound_share && compute < low_compute;
   if (!ddr_busy && !dma_busy) return DoesNotApply{};
   Finding finding;
-  finding.title = dma_busy
-                      ? fmt::format("Memory bound: DMA works for {} of the wall, compute for {}",
-                                    percent(dma), percent(compute))
-                      : fmt::format("Memory bound: the DDR needs {} of the wall at its peak",
-                                    percent(ddr.value_or(0)));
+  finding.title =
+      dma_busy ? fmt::format("Memory bound: DMA works for {} of the wall, compute for {}",
+                             percent(context.active_share(Engine::dma)), percent(compute_active))
+               : fmt::format("Memory bound: the DDR needs {} of the wall at its peak",
+                             percent(ddr.value_or(0)));
   finding.weight = Weight::high;
   const char* hardware = "units: HARDWARE";
   if (dma > 0) {

@@ -32,8 +32,7 @@ RuleOutcome apply(FindingContext& context) {
     return Missing{context.why_no_bandwidth()};
   }
   Finding finding;
-  finding.title =
-      fmt::format("The busiest class of hardware works for {} of the wall", percent(max));
+  finding.title = fmt::format("No unit works for more than {} of the wall", percent(max));
   finding.weight = Weight::medium;
   for (const EngineRow& row : context.analysis().units().engines) {
     finding.evidence.push_back(share_evidence(

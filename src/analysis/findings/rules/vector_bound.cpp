@@ -64,7 +64,9 @@ std::vector<bool> ops_on_hvx(FindingContext& context) {
 RuleOutcome of_timeline(FindingContext& context) {
   const double hvx = context.domain_share(Engine::hvx), hmx = context.domain_share(Engine::hmx);
   if (hmx == 0 || hvx < busy || hvx <= hmx) return DoesNotApply{};
-  Finding finding = made(hvx, hmx, "the wall");
+  // The first page draws the time in which any unit of a class works, and names that share.
+  Finding finding =
+      made(context.active_share(Engine::hvx), context.active_share(Engine::hmx), "the wall");
   const char* hardware = "units: HARDWARE";
   finding.evidence = {share_evidence("hvx_domain_share_of_wall", "HVX, the busiest, of the wall",
                                      hvx, MeasureKind::domain, hardware),
