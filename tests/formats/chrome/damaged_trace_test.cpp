@@ -95,18 +95,20 @@ TEST(DamagedTrace, ControlCharactersAndTrailingCommasAreReadAsMeant) {
 }
 
 TEST(DamagedTrace, AMemberWithControlCharactersCostsNoEvent) {
-  const Events events =
-      read_text("{\"note\":\"a\nb\",\"traceEvents\":[" + event("a", 1) + "," + event("b", 2) + "]}");
+  const Events events = read_text("{\"note\":\"a\nb\",\"traceEvents\":[" + event("a", 1) + "," +
+                                  event("b", 2) + "]}");
   EXPECT_EQ(names(events), (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(events.field("note"), R"("a\u000ab")");
-  EXPECT_EQ(notes_text(events.notes),
-            "1 control characters in strings or commas before a closing bracket, read as meant @8\n");
+  EXPECT_EQ(
+      notes_text(events.notes),
+      "1 control characters in strings or commas before a closing bracket, read as meant @8\n");
 }
 
 // A quote that is missing makes a string of what follows: no event of that is lost for it.
 TEST(DamagedTrace, ALostQuoteBeforeALineEndCostsOneEvent) {
-  const Events events = read_text("[" + event("a", 1) + ",\n{\"ph\":\"X\",\"ts\":1,\"name\":\"x},\n" +
-                                  event("b", 2) + ",\n" + event("c", 3) + "]");
+  const Events events =
+      read_text("[" + event("a", 1) + ",\n{\"ph\":\"X\",\"ts\":1,\"name\":\"x},\n" + event("b", 2) +
+                ",\n" + event("c", 3) + "]");
   EXPECT_EQ(names(events), (std::vector<std::string>{"a", "b", "c"}));
   EXPECT_EQ(count_of(events, "broken events"), 1u);
 }

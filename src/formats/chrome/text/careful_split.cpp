@@ -10,8 +10,8 @@
 namespace npuscope::chrome {
 namespace {
 
-// What looks like the next event may be an object in a list of this one's; of so many times the text
-// before it can be looked at again, and all of it still be looked at a few times only.
+// What looks like the next event may be an object in a list of this one's; of so many times the
+// text before it can be looked at again, and all of it still be looked at a few times only.
 constexpr std::size_t mendable_reach = 9;
 
 // Where the event at the beginning of the text ends, if it can be mended.

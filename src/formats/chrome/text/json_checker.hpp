@@ -1,8 +1,8 @@
 // Follows one JSON value strictly, byte by byte, across any number of pieces: where it ends, or
 // where it breaks. Slow beside simdjson, but it needs no end of the text, says the exact place, and
 // never looks at a byte twice: for damaged files, for values that grow beyond all measure and for
-// the text of nested values. NaN, Infinity and -Infinity, which Python writes, pass. A lenient one also
-// lets pass what `mended` makes JSON of.
+// the text of nested values. NaN, Infinity and -Infinity, which Python writes, pass. A lenient one
+// also lets pass what `mended` makes JSON of.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What writers of traces get wrong without a doubt of what they meant: control characters in strings
-// as they are, and a comma before a closing bracket.
+// What writers of traces get wrong without a doubt of what they meant: control characters in
+// strings as they are, and a comma before a closing bracket.
 //
 //   mended("{\"name\":\"a\nb\",\"args\":[1,]}")  // {"name":"a\u000ab","args":[1]}
 #pragma once

@@ -386,7 +386,8 @@ class TraceReader {
                   trace_.sliced);
     }
     if (!has_overview_) {
-      losses_.add(Severity::info, 0, "the file has no core's overview; its events are counted once");
+      losses_.add(Severity::info, 0,
+                  "the file has no core's overview; its events are counted once");
     }
     if (unnamed_overview_) {
       losses_.add(Severity::warning, 0, "process 0 has no name; taken as the overview of core 0");
