@@ -1,5 +1,5 @@
-// The numbers of a run that summaries of QNN and Cloud AI 100 print: cases 01 to 03, 05, 08, 09 and 11
-// of ../shared/data/public_cases (expected.md), beside what public_cases_test.cpp of report has.
+// The numbers of a run that summaries of QNN and Cloud AI 100 print: cases 01 to 03, 05, 08, 09 and
+// 11 of ../shared/data/public_cases (expected.md), beside what public_cases_test.cpp of report has.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -24,7 +24,9 @@ class PublicNumberCases : public test_support::PublicCases {
     const json page = page_of(file);
     std::map<std::string, Number> all;
     for (const json& row : page["profiles"][profile]["numbers_of_run"]["rows"]) {
-      const auto value = [&](const char* key) { return row[key].is_null() ? -1 : row[key].get<double>(); };
+      const auto value = [&](const char* key) {
+        return row[key].is_null() ? -1 : row[key].get<double>();
+      };
       all[row["name"].get<std::string>()] = {value("first"), value("median_of_rest")};
     }
     return all;
@@ -98,13 +100,16 @@ TEST_F(PublicNumberCases, AReportOfQairtHasWaitsLeftOut) {
   EXPECT_EQ(all.at("BACKEND_CREATE_FROM_BINARY: QNN (load binary) time").first, 9'009);
 }
 
-// Idle is what no lane covers: 10 % of 50,000 cycles. The file's 60 % of Conv2d are of the cycles of
-// all lanes; of the dominant path, by which ops are ranked, it states 66.67 %.
+// Idle is what no lane covers: 10 % of 50,000 cycles. The file's 60 % of Conv2d are of the cycles
+// of all lanes; of the dominant path, by which ops are ranked, it states 66.67 %.
 TEST_F(PublicNumberCases, AnEstimateIsInCyclesAlone) {
   const std::string file = "08-qhas-hextimate-time-zero/qhas_ok_zero_time.json";
   const auto all = numbers(file);
   EXPECT_EQ(all.at("graph wall").first, 50'000);
   EXPECT_EQ(all.at("cycles with any lane busy").first, 45'000);
+  const std::string page = run_npuscope({"show", folder + file, "--width", "100"}).output;
+  EXPECT_THAT(page, HasSubstr("graph 50,000 cycles"));
+  EXPECT_THAT(page, testing::ContainsRegex("any lane busy [^ ]+ 90 %  idle [^ ]+ 10 %"));
   const json rows = ask("ops", file)["ops"]["rows"];
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0]["op"], "Conv2d nodes");
