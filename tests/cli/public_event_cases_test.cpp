@@ -3,6 +3,8 @@
 // ../shared/data/public_cases, whose expected.md say why.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "cli/public_cases.hpp"
 
 namespace npuscope::cli::public_event_cases_test {

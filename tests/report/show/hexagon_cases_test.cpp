@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/timeline_rows.hpp"
