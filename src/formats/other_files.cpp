@@ -143,7 +143,7 @@ std::optional<std::string> what_else_it_is(const Candidate& candidate) {
   }
   if (looks_like_onnx(head) && (name.ends_with(".onnx") || head.find("onnx") != head.npos)) {
     return "an ONNX model: no times; npuscope compile makes a program of it for the reference NPU, "
-           "and npuscope graph --onnx compares it with what a profile ran";
+           "and npuscope graph PROFILE --expect MODEL compares it with what a profile ran";
   }
   if (is_json && head.find("\"traceEvents\"") == head.npos) {
     if (auto found = found_in(json_kinds(), head)) return found;

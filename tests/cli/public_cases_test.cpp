@@ -2,56 +2,14 @@
 // and of ../shared/data/public_cases where it is there.
 #include <gmock/gmock.h>
 
-#include <filesystem>
-#include <nlohmann/json.hpp>
-
-#include "cli/program.hpp"
+#include "cli/public_cases.hpp"
 
 namespace npuscope::cli::public_cases_test {
 namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
-
-struct PublicCases : testing::Test {
-  void SetUp() override {
-    if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there";
-  }
-
-  const std::string folder = NPUSCOPE_SHARED_DIR "/data/public_cases/";
-
-  json ask(const char* command, const std::string& file, std::vector<std::string> more = {}) const {
-    std::vector<std::string> arguments{command, "--json", folder + file};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const Outcome outcome = run_npuscope(arguments);
-    EXPECT_EQ(outcome.status, 0) << outcome.errors;
-    const json page = json::parse(outcome.output, nullptr, false);
-    return page.is_object() && page.contains("profiles") ? page["profiles"][0] : json();
-  }
-
-  // A number of each op, in ns.
-  json ops(const std::string& file, const char* number = "work") const {
-    const json page = ask("ops", file, {"--by", "name"});
-    json by_name = json::object();
-    for (const json& row : page["ops"]["rows"]) {
-      by_name[row["name"].get<std::string>()] = row[number];
-    }
-    return by_name;
-  }
-
-  double wall(const std::string& file) const {
-    return ask("ops", file, {"--by", "name"})["ops"]["wall"].get<double>();
-  }
-
-  std::string query(const std::string& file, const std::string& sql,
-                    std::vector<std::string> more = {}) const {
-    std::vector<std::string> arguments{"query", "--csv", folder + file, "--sql", sql};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const Outcome outcome = run_npuscope(arguments);
-    EXPECT_EQ(outcome.status, 0) << outcome.errors;
-    return outcome.output.substr(outcome.output.find('\n') + 1);
-  }
-};
+using PublicCases = test_support::PublicCases;
 
 TEST_F(PublicCases, ChildEndsAfterParent) {
   const std::string file = "22-child-ends-after-parent/off_by_one.json";
@@ -168,15 +126,6 @@ TEST_F(PublicCases, PrivateUse1Accelerator) {
             "1048576,262144\n");
 }
 
-TEST_F(PublicCases, CountersOfManySeries) {
-  const std::string file = "27-counters-many-series/trace.json";
-  EXPECT_EQ(query(file,
-                  "SELECT part, count(*), min(value), max(value) FROM counter_samples c JOIN "
-                  "counter_series s ON s.id = c.series WHERE part IN ('batch_size', "
-                  "'throughput') GROUP BY 1 ORDER BY 1"),
-            "batch_size,5,8,12\nthroughput,5,100.5,104.5\n");
-}
-
 TEST_F(PublicCases, PerfettoOverlapOnATrack) {
   const json encode = ops("31-perfetto-overlap-on-track/encode.pftrace", "active");
   EXPECT_EQ(encode.value("encode 0", -1), 50'000);
@@ -194,17 +143,6 @@ TEST_F(PublicCases, WrongUnit) {
   EXPECT_THAT(run_npuscope({"show", "--full", folder + file}).output, HasSubstr("--time-unit ns"));
   const Outcome ns = run_npuscope({"show", folder + file, "--time-unit", "ns"});
   EXPECT_THAT(ns.output, HasSubstr("wall 10.00 s")) << ns.errors;
-}
-
-TEST_F(PublicCases, JoinedLists) {
-  for (const char* name : {"double_comma", "missing_comma", "two_lists", "two_objects"}) {
-    const json work = ops(std::string("15-joined-lists/") + name + ".json");
-    EXPECT_EQ(work.size(), 4u) << name;
-  }
-  for (const char* name : {"ndjson_events.jsonl", "ndjson_header.jsonl"}) {
-    const Outcome outcome = run_npuscope({"show", folder + "15-joined-lists/" + name});
-    EXPECT_TRUE(outcome.status != 0 || outcome.output.find("warning") != std::string::npos) << name;
-  }
 }
 
 }  // namespace

@@ -26,6 +26,9 @@ Text text_of(Problem problem) {
     case Problem::bad_escape:
       return {Severity::warning,
               "strings with broken escapes or halves of surrogate pairs, replaced by U+FFFD"};
+    case Problem::mended:
+      return {Severity::warning,
+              "control characters in strings or commas before a closing bracket, read as meant"};
     case Problem::no_phase: return {Severity::warning, "events without a phase (ph), left out"};
     case Problem::unknown_phase: return {Severity::warning, "events of unknown phases (ph)"};
     case Problem::no_time:

@@ -21,6 +21,7 @@ enum class Problem : std::uint8_t {
   several_traces,
   bad_utf8,
   bad_escape,
+  mended,
   no_phase,
   unknown_phase,
   no_time,

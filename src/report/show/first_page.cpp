@@ -106,6 +106,29 @@ Section where_section(const Analysis& analysis, const FirstPageRequest& request)
   return section;
 }
 
+// Of a summary in cycles alone: how long the graph is, and what part of it no lane works.
+Section graph_section(const Analysis& analysis) {
+  const NumberRow *wall = nullptr, *busy = nullptr;
+  for (const NumberRow& row : analysis.numbers()) {
+    if (row.subject != Measure::Subject::profile || row.values.count != 1) continue;
+    if (row.meaning.role == NumberRole::graph_wall) wall = &row;
+    if (row.meaning.role == NumberRole::busy) busy = &row;
+  }
+  if (analysis.coarse().wall > 0 || wall == nullptr || !(wall->values.first > 0)) return {};
+  const Profile& profile = analysis.profile();
+  Section section{.key = "where"};
+  section.title =
+      "WHERE THE TIME GOES  graph " + ticks_text(profile, wall->clock, wall->values.first);
+  if (!shows_time(profile, wall->clock)) section.title += " " + unit_of(profile, wall->clock);
+  if (busy == nullptr || busy->clock != wall->clock) return section;
+  constexpr std::size_t bars = 24;
+  const double share = std::min(1.0, busy->values.first / wall->values.first);
+  section.drawing = {fmt::format("  any lane busy {} {:.0f} %  idle {} {:.0f} %",
+                                 bar_text(share, bars), 100 * share, bar_text(1 - share, bars),
+                                 100 * (1 - share))};
+  return section;
+}
+
 // "MLP projections 37 %, attention projections 33 %, lm head 22 %, other 8 %", as many as fit a
 // line, or two where one says less than most; the rest is other, so that they add up.
 std::string parts_text(const ModelParts& parts, std::size_t width) {
@@ -277,9 +300,11 @@ Document first_page(const Analysis& analysis, const FirstPageRequest& request) {
   };
   Section latency = request.is_part ? Section{} : latency_section(latency_of(analysis));
   if (!latency.key.empty()) latency.table.fields.back().label.clear();
+  const bool has_latency = !latency.key.empty();
   add(std::move(latency));
   if (!request.is_part) add(throughput_section(profile, request.peaks));
   add(where_section(analysis, request));
+  if (!request.is_part && !has_latency) add(graph_section(analysis));
   add(first_findings_section(analysis, request.leaves_out_rows, request.peaks));
   add(ops_section(analysis, std::move(ops), request));
   add(kernels_section(analysis));

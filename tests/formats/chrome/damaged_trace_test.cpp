@@ -71,6 +71,48 @@ TEST(DamagedTrace, ABrokenEventIsLocatedAndTheOthersAreKept) {
   }
 }
 
+// Wherever it stands: the last one too, one with objects in a list, one without a comma behind it.
+TEST(DamagedTrace, ControlCharactersAndTrailingCommasAreReadAsMeant) {
+  const std::string list = R"({"ph":"X","name":"m","pid":1,"tid":2,"ts":2,"dur":1,"args":)";
+  for (const std::string& mendable :
+       {event("m\n", 2), event("m\t\x01\\c", 2), list + "{\"a\":[1,2 , ]}}", list + "{\"a\":1,\n}}",
+        list + "{\"s\":\"\\\"\n\",\"a\":[{\"b\":1}, {\"b\":2}, {\"b\":3}, {\"b\":4}]}}"}) {
+    for (const std::string& text :
+         {"[" + mendable + "]", "[" + event("a", 1) + "," + mendable + ",\n" + event("c", 3) + "]",
+          R"({"traceEvents":[)" + event("a", 1) + mendable + event("b", 2) + mendable + "]}"}) {
+      const Events events = read_text(text);
+      const auto all = std::size_t(std::ranges::count(names(events), std::string("a")) +
+                                   std::ranges::count(names(events), std::string("b")) +
+                                   std::ranges::count(names(events), std::string("c")));
+      std::size_t begun = 0;
+      for (std::size_t at = 0; (at = text.find("\"ph\"", at)) != text.npos; ++at) ++begun;
+      EXPECT_EQ(events.slices.size(), begun) << text;
+      EXPECT_EQ(count_of(events, "control characters in strings or commas"), begun - all) << text;
+      EXPECT_EQ(count_of(events, "broken events"), 0u) << text;
+    }
+  }
+  EXPECT_EQ(names(read_text("[" + event("a\nb", 1) + "]")), std::vector<std::string>{"a\nb"});
+}
+
+TEST(DamagedTrace, AMemberWithControlCharactersCostsNoEvent) {
+  const Events events = read_text("{\"note\":\"a\nb\",\"traceEvents\":[" + event("a", 1) + "," +
+                                  event("b", 2) + "]}");
+  EXPECT_EQ(names(events), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(events.field("note"), R"("a\u000ab")");
+  EXPECT_EQ(
+      notes_text(events.notes),
+      "1 control characters in strings or commas before a closing bracket, read as meant @8\n");
+}
+
+// A quote that is missing makes a string of what follows: no event of that is lost for it.
+TEST(DamagedTrace, ALostQuoteBeforeALineEndCostsOneEvent) {
+  const Events events =
+      read_text("[" + event("a", 1) + ",\n{\"ph\":\"X\",\"ts\":1,\"name\":\"x},\n" + event("b", 2) +
+                ",\n" + event("c", 3) + "]");
+  EXPECT_EQ(names(events), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(count_of(events, "broken events"), 1u);
+}
+
 TEST(DamagedTrace, BytesThatAreNotUtf8AreReplaced) {
   const Events events =
       read_text("[" +

@@ -10,6 +10,7 @@
 #include "formats/chrome/text/careful_split.hpp"
 #include "formats/chrome/text/event_cutter.hpp"
 #include "formats/chrome/text/json_checker.hpp"
+#include "formats/chrome/text/mended.hpp"
 #include "formats/chrome/text/unescape.hpp"
 
 namespace npuscope::chrome::scanning_test {
@@ -168,6 +169,37 @@ TEST(JsonChecker, PassesWhatPythonWritesForNoNumber) {
   EXPECT_TRUE(accepts("[NaN, Infinity, -Infinity]", 100));
   EXPECT_FALSE(accepts("[nan]", 100));
   EXPECT_FALSE(accepts("[-NaN]", 100));
+}
+
+bool accepts_leniently(std::string_view text) {
+  JsonChecker checker(true);
+  const std::size_t taken = checker.take(text);
+  checker.finish();
+  return checker.state() == JsonChecker::State::complete && taken == text.size();
+}
+
+// What a lenient one passes is JSON once mended, and what was JSON stays as it is.
+TEST(JsonChecker, PassesLenientlyWhatCanBeMended) {
+  std::mt19937 random(10);
+  const std::string whole = R"({"a":[1,-2.5,"x,]y",{"b":null,"c":[true,[]],"":{"k":1}}],"d":"e"})";
+  std::size_t mendable = 0;
+  for (int round = 0; round < 50'000; ++round) {
+    std::string text = whole;
+    for (std::size_t i = 0; i < 1 + random() % 3; ++i) {
+      const std::size_t at = random() % text.size();
+      if (random() % 4 == 0) text.erase(at, 1 + random() % 3);
+      text.insert(at, 1, ",,,\n\t\x01{}[]\":x1"[random() % 14]);
+    }
+    const bool sound = parser_accepts(text).value_or(false);
+    if (sound) {
+      EXPECT_TRUE(accepts_leniently(text)) << text;
+      EXPECT_EQ(mended(text), text);
+    } else if (accepts_leniently(text)) {
+      EXPECT_TRUE(parser_accepts(mended(text)).value_or(false)) << text << '\n' << mended(text);
+      ++mendable;
+    }
+  }
+  EXPECT_GT(mendable, 1'000u);
 }
 
 TEST(JsonChecker, StopsBehindTheValue) {

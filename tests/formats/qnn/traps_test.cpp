@@ -48,6 +48,45 @@ TEST_F(QnnTraps, AnEventThatOnlyItsOpsProcessHasIsKept) {
   EXPECT_EQ(profile.text(profile.units[index_of(profile.spans.unit[2])].name), "HMX 256");
 }
 
+// As tools other than QNN's write it; a note of the processes' events would be about nothing.
+TEST_F(QnnTraps, ATraceWithoutAnOverviewIsCountedOnce) {
+  const GeneratedRun run = small_run();
+  std::string text = op_trace_of(run);
+  for (std::size_t at = 0; (at = text.find("\"pid\": 0,", at)) != text.npos;) {
+    const std::size_t line = text.rfind('\n', at) + 1;
+    text.erase(line, text.find('\n', at) + 1 - line);
+    at = line;
+  }
+  const Profile profile = read_one({write("trace.json", text)});
+  EXPECT_EQ(profile.spans.size(), 3u);
+  EXPECT_EQ(noted(profile, "the core's overview does not repeat"), 0u);
+  EXPECT_EQ(noted(profile, "no core's overview"), 1u);
+}
+
+// An op that writes no flags counts for the hardware that its lane is named after.
+TEST_F(QnnTraps, OpsWithoutFlagsRunOnWhatTheirLaneIsOf) {
+  const std::string text = op_trace_of(small_run());
+  std::string bare = text;
+  for (std::size_t at = 0; (at = bare.find("\"Flags\": [", at)) != bare.npos;) {
+    bare.erase(at, bare.find("],", at) + 2 - at);
+  }
+  ASSERT_LT(bare.size(), text.size());
+  const Profile whole = read_one({write("trace.json", text)});
+  const Profile profile = read_one({write("trace.json", bare)});
+  ASSERT_EQ(profile.spans.size(), whole.spans.size());
+  std::vector<Engine> engines;
+  for (std::size_t i = 0; i < profile.spans.size(); ++i) {
+    const Op& op = profile.ops[index_of(profile.spans.op[i])];
+    EXPECT_EQ(op.engine, whole.ops[index_of(whole.spans.op[i])].engine) << i;
+    EXPECT_EQ(op.attributes, StringId::empty);
+    engines.push_back(op.engine);
+  }
+  EXPECT_EQ(std::ranges::count(engines, Engine::hvx), 2);
+  EXPECT_EQ(std::ranges::count(engines, Engine::hmx), 1);
+  ASSERT_NE(column(profile, "dominant path"), nullptr);
+  EXPECT_EQ(column(profile, "dominant path")->values, column(whole, "dominant path")->values);
+}
+
 // They stand a few cycles before their consumer, last 5 cycles and would stretch the graph's wall.
 TEST_F(QnnTraps, FabricatedTimesOfNonExecutedTensorsAreNoSpans) {
   const GeneratedRun run = small_run();

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "formats/chrome/parse/chunk_parser.hpp"
 #include "formats/chrome/text/careful_split.hpp"
+#include "formats/chrome/text/mended.hpp"
 
 namespace npuscope::chrome {
 namespace {
@@ -47,7 +48,12 @@ struct Cleaner {
     if (piece.sound && event[0] == '[' && depth < deepest_list) {
       problems.add(Problem::text_between, offset);
       add(event.substr(1, event.size() - 2), offset + 1, depth + 1);
-    } else if (!piece.sound || event[0] != '{' || std::ranges::count(unreadable, offset) > 0) {
+    } else if (event[0] != '{' || std::ranges::count(unreadable, offset) > 0) {
+      problems.add(Problem::broken_event, offset);
+    } else if (piece.mendable) {
+      problems.add(Problem::mended, offset);
+      add_event(mended(event), offset);
+    } else if (!piece.sound) {
       problems.add(Problem::broken_event, offset);
     } else {
       add_event(event, offset);

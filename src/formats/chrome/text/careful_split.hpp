@@ -15,6 +15,7 @@ struct Piece {
   std::size_t begin = 0;
   std::size_t end = 0;
   bool sound = false;
+  bool mendable = false;  // sound once `mended`
 };
 
 struct CarefulSplit {

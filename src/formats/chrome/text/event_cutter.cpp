@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "formats/chrome/limits.hpp"
+#include "formats/chrome/text/mended.hpp"
 #include "formats/chrome/text/separators.hpp"
 #include "formats/chrome/text/unescape.hpp"
 
@@ -121,25 +122,27 @@ void EventCutter::read_value(std::string key) {
   const std::uint64_t offset = window_.offset();
   std::string value;
   bool too_long = false;
-  checker_.restart();
-  while (checker_.state() == JsonChecker::State::incomplete && window_.peek()) {
-    const std::size_t taken = checker_.take(window_.text());
+  JsonChecker checker(true);
+  while (checker.state() == JsonChecker::State::incomplete && window_.peek()) {
+    const std::size_t taken = checker.take(window_.text());
     too_long = too_long || value.size() + taken > longest_field_bytes;
     if (!too_long) value += window_.text().substr(0, taken);
     window_.drop(taken);
   }
-  if (checker_.state() == JsonChecker::State::broken) {
+  if (checker.state() == JsonChecker::State::broken) {
     problems_.add(Problem::text_between, offset);
     resync_ = {};
     place_ = Place::lost;
-  } else if (checker_.state() == JsonChecker::State::incomplete) {
+  } else if (checker.state() == JsonChecker::State::incomplete) {
     problems_.add(Problem::truncated, offset);
     place_ = Place::at_end;
   } else if (too_long) {
     problems_.add(Problem::long_field, offset);
   } else {
     while (!value.empty() && is_json_space(value.front())) value.erase(0, 1);
-    fields_.emplace_back(std::move(key), std::move(value));
+    std::string sound = mended(value);
+    if (sound != value) problems_.add(Problem::mended, offset);
+    fields_.emplace_back(std::move(key), std::move(sound));
   }
 }
 

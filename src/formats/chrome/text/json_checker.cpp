@@ -58,15 +58,12 @@ bool JsonChecker::step(char byte) {
   switch (expect_) {
     case Expect::text:
       if (byte == '\\') expect_ = Expect::escape;
-      if (byte != '"') return byte == '\\';
+      if (byte != '"') return byte == '\\' || lenient_;
       if (!in_key_) return end_value();
       in_key_ = false;
       expect_ = Expect::colon;
       return true;
-    case Expect::escape:
-      expect_ = byte == 'u' ? Expect::hexadecimal : Expect::text;
-      hexadecimal_left_ = 4;
-      return std::string_view("\"\\/bfnrtu").find(byte) != std::string_view::npos;
+    case Expect::escape: return in_escape(byte);
     case Expect::hexadecimal:
       if (--hexadecimal_left_ == 0) expect_ = Expect::text;
       return is_hexadecimal(byte);
@@ -87,11 +84,14 @@ bool JsonChecker::step(char byte) {
     case Expect::value_or_end:
       if (byte == ']') return close(byte);
       [[fallthrough]];
-    case Expect::value: return begin_value(byte);
+    case Expect::value:
+      if (byte == ']' && lenient_ && !is_object_.empty()) return close(byte);
+      return begin_value(byte);
     case Expect::key_or_end:
       if (byte == '}') return close(byte);
       [[fallthrough]];
     case Expect::key:
+      if (byte == '}' && lenient_) return close(byte);
       expect_ = Expect::text;
       in_key_ = true;
       return byte == '"';
@@ -101,6 +101,12 @@ bool JsonChecker::step(char byte) {
       expect_ = is_object_.back() ? Expect::key : Expect::value;
       return true;
   }
+}
+
+bool JsonChecker::in_escape(char byte) {
+  expect_ = byte == 'u' && !lenient_ ? Expect::hexadecimal : Expect::text;
+  hexadecimal_left_ = 4;
+  return lenient_ || std::string_view("\"\\/bfnrtu").find(byte) != std::string_view::npos;
 }
 
 bool JsonChecker::begin_value(char byte) {

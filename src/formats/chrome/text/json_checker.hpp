@@ -1,7 +1,8 @@
 // Follows one JSON value strictly, byte by byte, across any number of pieces: where it ends, or
 // where it breaks. Slow beside simdjson, but it needs no end of the text, says the exact place, and
 // never looks at a byte twice: for damaged files, for values that grow beyond all measure and for
-// the text of nested values. NaN, Infinity and -Infinity, which Python writes, pass.
+// the text of nested values. NaN, Infinity and -Infinity, which Python writes, pass. A lenient one
+// also lets pass what `mended` makes JSON of.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +15,8 @@ namespace npuscope::chrome {
 class JsonChecker {
  public:
   enum class State : std::uint8_t { incomplete, complete, broken };
+
+  explicit JsonChecker(bool lenient = false) : lenient_(lenient) {}
 
   void restart();
   // Takes bytes as long as the value lasts and returns how many it took: all while it is
@@ -50,6 +53,7 @@ class JsonChecker {
   };
 
   bool step(char byte);
+  bool in_escape(char byte);
   bool begin_value(char byte);
   bool begin_literal(std::string_view text);
   bool open(char byte);
@@ -59,6 +63,7 @@ class JsonChecker {
   bool number_may_end() const;
   std::size_t skip_text(std::string_view bytes, std::size_t at) const;
 
+  bool lenient_;
   State state_ = State::incomplete;
   Expect expect_ = Expect::value;
   bool in_key_ = false;

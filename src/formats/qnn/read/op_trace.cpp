@@ -183,6 +183,7 @@ class TraceReader {
     };
     const auto kept = rows_of(Fate::kept), twins = rows_of(Fate::twin),
                not_executed = rows_of(Fate::not_executed);
+    has_overview_ = !kept.empty();
     trace_.rows.assign(kept.begin(), kept.end());
     not_executed_.assign(not_executed.begin(), not_executed.end());
     trace_.not_executed = not_executed.size();
@@ -222,6 +223,7 @@ class TraceReader {
     if (orphans == 0) return;
     trace_.duplicates -= orphans;
     std::sort(trace_.rows.begin(), trace_.rows.end());
+    if (!has_overview_) return;
     losses_.add(Severity::warning, 0,
                 "events of QNN:: processes that the core's overview does not repeat; kept",
                 orphans);
@@ -298,7 +300,19 @@ class TraceReader {
     op.flag_words = flags_.json(row);
     op.inputs = inputs_.json(row);
     for (const std::string_view word : texts_in(text(op.flag_words))) add_flag(op.flags, word);
+    if (op.flag_words == StringId::empty) op.flags = flags_of_lane(row);
     return op;
+  }
+
+  // Of an op without flags, as tools other than QNN's write them: its lane is all that is known.
+  OpFlags flags_of_lane(std::size_t row) const {
+    const std::uint32_t lane = trace_.lane_of_thread[events_.slices.thread[row]];
+    OpFlags flags;
+    if (lane == OpTrace::no_lane) return flags;
+    flags.hmx = trace_.lanes[lane].engine == Engine::hmx;
+    flags.hvx = trace_.lanes[lane].engine == Engine::hvx;
+    flags.dma = trace_.lanes[lane].engine == Engine::dma;
+    return flags;
   }
 
   // The base that a slice of an op asks for.
@@ -371,6 +385,10 @@ class TraceReader {
                   "slices whose arguments repeat another slice's cycles; ts, dur and tid are used",
                   trace_.sliced);
     }
+    if (!has_overview_) {
+      losses_.add(Severity::info, 0,
+                  "the file has no core's overview; its events are counted once");
+    }
     if (unnamed_overview_) {
       losses_.add(Severity::warning, 0, "process 0 has no name; taken as the overview of core 0");
     }
@@ -395,7 +413,7 @@ class TraceReader {
   std::vector<Role> roles_;  // by thread
   std::map<std::pair<std::uint32_t, StringId>, std::size_t> lanes_;
   std::vector<std::uint32_t> not_executed_;
-  bool unnamed_overview_ = false;
+  bool unnamed_overview_ = false, has_overview_ = false;
   ArgumentColumn id_, htp_op_, flags_, start_;
   ArgumentColumn qnn_op_ = column("QNN Op Name"), qnn_op_type_ = column("QNN Op Type"),
                  type_ = column("Data Type"), dims_ = column("Dims"),

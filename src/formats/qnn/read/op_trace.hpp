@@ -5,7 +5,8 @@
 //   - the lane "Non Executed Tensors" has made-up times: its rows become ops that never ran;
 //   - the arguments of a sliced op repeat one slice's cycles: only ts, dur and tid count;
 //   - ts is cycles since a base that no field names: it is found from the events;
-//   - lanes are known by their thread's name, what an op runs on by its flags, neither by numbers.
+//   - lanes are known by their thread's name, what an op runs on by its flags (of an op without any
+//     "Flags": by its lane), neither by numbers.
 #pragma once
 
 #include <cstdint>
