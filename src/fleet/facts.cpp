@@ -141,9 +141,10 @@ void RunFacts::add_run() {
   run.format = valid_utf8(from.format);
   run.temperature = stable_name(from.temperature);
   run.instrumentation = known(from.instrumentation);
-  run.origin = stable_name(samples_.is_estimated()  ? Origin::estimated
-                           : is_simulated(profile_) ? Origin::simulated
-                                                    : Origin::measured);
+  run.origin = stable_name(!from.ran()               ? from.times
+                           : samples_.is_estimated() ? Origin::estimated
+                           : is_simulated(profile_)  ? Origin::simulated
+                                                     : Origin::measured);
   run.clock = known(clock_.name);
   if (run.clock) run.clock_kind = stable_name(clock_.kind);
   if (clock_.hertz > 0) run.hertz = clock_.hertz;

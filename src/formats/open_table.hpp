@@ -98,6 +98,10 @@ void open_torq(std::span<const Input> inputs, OpenRun& run);
 std::optional<FormatKind> recognise_chrome(const Candidate& candidate);
 void open_chrome(std::span<const Input> inputs, OpenRun& run);
 
+// Tables of layers that tables/*.toml describe.
+std::optional<FormatKind> recognise_described_table(const Candidate& candidate);
+void open_described_tables(std::span<const Input> inputs, OpenRun& run);
+
 // SigmaStar's models, which join the IPU timelines among the inputs.
 std::optional<FormatKind> recognise_sigmastar_model(const Candidate& candidate);
 void open_sigmastar_models(std::span<const Input> inputs, OpenRun& run);

@@ -73,7 +73,10 @@ Profile profile_of(chrome::Events&& events, const OpenOptions& options) {
   const bool is_schedule = !as_it_stands && is_simulated_by_openvino(events);
   Profile profile = chrome::make_profile(std::move(events));
   if (!as_it_stands) set_time_unit(options.time_unit, displays_nanoseconds, profile);
-  if (is_schedule) profile.provenance.format = "OpenVINO compile-time schedule";
+  if (is_schedule) {
+    profile.provenance.format = "OpenVINO compile-time schedule";
+    profile.provenance.times = Origin::estimated;
+  }
   apply_roles(profile, options.roles);
   if (!as_it_stands) set_far_spans_apart(profile);
   return profile;

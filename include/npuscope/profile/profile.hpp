@@ -323,6 +323,10 @@ struct Provenance {
   std::uint32_t inferences = 0;  // 0: unknown
   enum class Temperature : std::uint8_t { unknown, cold, warm, cold_then_warm };
   Temperature temperature = Temperature::unknown;
+  // Where its times come from. Estimated, simulated: nothing ran, and the same program gives the
+  // same ones again.
+  Origin times = Origin::measured;
+  bool ran() const { return times == Origin::measured || times == Origin::counter; }
 };
 
 // One identity that the files must obey, tried.

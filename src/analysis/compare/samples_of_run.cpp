@@ -10,7 +10,6 @@
 #include "base/sort_rows.hpp"
 #include "npuscope/analysis/statistics.hpp"
 #include "npuscope/analysis/units.hpp"
-#include "profile/estimates.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -49,7 +48,7 @@ Metric& RunSamples::Held::add(std::string name, MeasureKind kind, SampleQuantity
   for (int copy = 2; place_of.contains(name); ++copy) name = fmt::format("{} ({})", wanted, copy);
   place_of.emplace(name, metrics.size());
   Metric metric{std::move(name), kind, quantity, time, {}, false};
-  metric.repeats = times_are_estimates(profile.provenance) || quantity != SampleQuantity::time;
+  metric.repeats = !profile.provenance.ran() || quantity != SampleQuantity::time;
   return metrics.emplace_back(std::move(metric));
 }
 
@@ -239,7 +238,7 @@ void RunSamples::Held::find_columns() {
                   [](SpanKind kind) { return role_of(kind) == Role::work; })) {
     columns.push_back({"work",
                        MeasureKind::work,
-                       origin_of_times(profile.provenance),
+                       profile.provenance.times,
                        profile.base_clock,
                        From::work,
                        0,
@@ -266,7 +265,7 @@ void RunSamples::Held::find_columns() {
 
 void RunSamples::Held::find_call() {
   made.call = call_metrics(profile, spans, metrics, base);
-  for (Metric& metric : made.call) metric.repeats = times_are_estimates(profile.provenance);
+  for (Metric& metric : made.call) metric.repeats = !profile.provenance.ran();
 }
 
 void RunSamples::Held::make_numbers() {
@@ -278,7 +277,7 @@ void RunSamples::Held::make_numbers() {
   find_inferences();
   find_columns();
   find_call();
-  made.is_estimated = times_are_estimates(profile.provenance);
+  made.is_estimated = !profile.provenance.ran();
 }
 
 // share(active(DMA)), or share(DMA), is active(DMA) by wall.

@@ -8,7 +8,6 @@
 #include "base/counting_sort.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/statistics.hpp"
-#include "profile/estimates.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -97,7 +96,7 @@ void OpSums::find_columns(const OpOptions& options) {
   }
   const auto add_time = [&](bool any, const char* name, MeasureKind kind, What what) {
     if (!any) return;
-    add({name, kind, origin_of_times(profile_.provenance), NamedNumber(name, kind).meaning,
+    add({name, kind, profile_.provenance.times, NamedNumber(name, kind).meaning,
          profile_.base_clock, true},
         {what});
   };

@@ -10,6 +10,7 @@
 
 #include "base/json_writer.hpp"
 #include "base/numbers.hpp"
+#include "profile/names.hpp"
 #include "profile/number_names.hpp"
 #include "profile/schema.hpp"
 
@@ -250,6 +251,7 @@ std::string about_text(const Profile& profile, std::int64_t moved_ns) {
   write_text(json, "instrumentation", from.instrumentation);
   json.member("inferences", from.inferences);
   write_text(json, "temperature", stable_name(from.temperature));
+  if (!from.ran()) write_text(json, "times", stable_name(from.times));
   write_rows(json, source, "clocks");
   json.member("base_clock", index_of(profile.base_clock));
   json.member("moved_ns", moved_ns);
@@ -286,6 +288,7 @@ std::optional<About> parse_about(std::string_view text, StringPool& strings) {
   about.provenance.inferences = index_in(json, "inferences", every_instance) % every_instance;
   about.provenance.temperature = value_named<Provenance::Temperature>(text_in(json, "temperature"))
                                      .value_or(Provenance::Temperature::unknown);
+  about.provenance.times = value_named<Origin>(text_in(json, "times")).value_or(Origin::measured);
   about.base_clock = ClockId(index_in(json, "base_clock", every_instance));
   about.moved_ns = std::max<std::int64_t>(0, number_in<std::int64_t>(json, "moved_ns").value_or(0));
   Profile rows;

@@ -118,6 +118,8 @@ class RunReader {
     from.instrumentation = in_.text(run, "instrumentation");
     from.inferences = std::uint32_t(in_.count(run, "inference_count"));
     from.temperature = in_.named<Provenance::Temperature>(run, "temperature");
+    if (in_.truth(run, "estimated")) from.times = Origin::estimated;
+    if (in_.truth(run, "simulated")) from.times = Origin::simulated;
     if (const auto clock = in_.find(run, "base_clock")) {
       const TimeBase base = time_base(in_.dictionary(*clock, "base_clock"));
       profile.clocks.push_back({profile.strings.intern(base.name), base.kind, Hertz{base.hertz}});

@@ -97,6 +97,7 @@ class SnapshotWriter {
     json_.member("calls", held.is_of_calls);
     json_.end_object();
     if (numbers.is_estimated) json_.member("estimated", true);
+    if (from.times == Origin::simulated) json_.member("simulated", true);
     if (numbers.metrics_left > 0) json_.member("numbers_left_out", numbers.metrics_left);
   }
 

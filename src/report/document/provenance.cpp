@@ -7,7 +7,6 @@
 
 #include "analysis/profile_content.hpp"
 #include "base/text.hpp"
-#include "profile/estimates.hpp"
 #include "report/document/quantity.hpp"
 
 namespace npuscope::report {
@@ -50,7 +49,8 @@ std::string what_was_profiled(const Profile& profile) {
   for (const std::string& part : {from.device, from.graph}) {
     if (!part.empty() && from.format.find(part) == std::string::npos) text += " · " + part;
   }
-  if (times_are_estimates(from)) text += " · times are a compiler's estimate, nothing ran";
+  if (from.times == Origin::estimated) text += " · times are a compiler's estimate, nothing ran";
+  if (from.times == Origin::simulated) text += " · times are simulated, nothing ran";
   if (from.inferences > 0) {
     text += fmt::format(" · {} inference{}", thousands(from.inferences),
                         from.inferences == 1 ? "" : "s");

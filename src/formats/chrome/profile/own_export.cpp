@@ -105,6 +105,10 @@ void restore_provenance(std::string_view other_data, Profile& profile) {
     std::string_view text;
     if (head[name].get(text) == simdjson::SUCCESS) *into = text;
   }
+  std::string_view times;
+  if (head["times"].get(times) == simdjson::SUCCESS) {
+    profile.provenance.times = value_named<Origin>(times).value_or(Origin::measured);
+  }
   restore_clock(head, profile);
 }
 

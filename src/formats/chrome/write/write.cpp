@@ -11,6 +11,7 @@
 #include "formats/chrome/write/write_phases.hpp"
 #include "formats/chrome/write/write_tracks.hpp"
 #include "profile/loss_counts.hpp"
+#include "profile/names.hpp"
 
 namespace npuscope::chrome {
 namespace {
@@ -64,6 +65,7 @@ void TraceWriter::write_head() {
   for (const auto& [name, text] : facts) {
     if (!text->empty()) json.member(name, *text);
   }
+  if (!profile_.provenance.ran()) json.member("times", stable_name(profile_.provenance.times));
   const std::size_t base = index_of(profile_.base_clock);
   if (base < profile_.clocks.size()) {
     json.member("clock", out_.text(profile_.clocks[base].name));

@@ -7,13 +7,11 @@
 
 #include "base/text.hpp"
 #include "formats/qnn/read/viewer.hpp"
+#include "ingest/delimited.hpp"
 #include "profile/line_reader.hpp"
 
 namespace npuscope::qnn {
 namespace {
-
-// Of one record: a quote that is never closed must not gather the whole file.
-constexpr std::size_t max_record_bytes = std::size_t{64} << 10;
 
 class CsvReader {
  public:
@@ -21,17 +19,12 @@ class CsvReader {
       : collector_(sessions, losses), losses_(losses) {}
 
   void read(LineReader& lines) {
-    for (std::string_view line; lines.next(line);) {
-      if (offset_ == 0 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
-      if (!quoted_) {
-        fields_.assign(1, {});
-        record_bytes_ = 0;
-        offset_ = lines.offset();
-      }
-      take_line(line);
-      if (!quoted_) take_record();
+    DelimitedReader records(lines, losses_, ',');
+    while (records.next()) {
+      fields_.swap(records.fields());
+      offset_ = records.offset();
+      take_record();
     }
-    if (quoted_) take_record();
     count_short_rows();
   }
   bool has_header() const { return has_header_; }
@@ -39,36 +32,6 @@ class CsvReader {
  private:
   enum Column { message, time, unit, level, identifier, columns };
   static constexpr std::size_t no_column = ~std::size_t{0};
-
-  // A line, or a piece of a record whose quoted field holds line ends, into fields_; a quoted field
-  // may also hold commas, and quotes twice.
-  void take_line(std::string_view line) {
-    record_bytes_ += line.size() + 1;
-    if (record_bytes_ > max_record_bytes) {
-      losses_.add(Severity::warning, offset_, "rows of more than 64 KiB; cut");
-      quoted_ = false;
-      return;
-    }
-    if (quoted_) fields_.back() += '\n';
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      const char c = line[i];
-      if (quoted_) {
-        if (c != '"') {
-          fields_.back() += c;
-        } else if (i + 1 < line.size() && line[i + 1] == '"') {
-          fields_.back() += line[++i];
-        } else {
-          quoted_ = false;
-        }
-      } else if (c == '"' && fields_.back().empty()) {
-        quoted_ = true;
-      } else if (c == ',') {
-        fields_.emplace_back();
-      } else if (c != '\r') {
-        fields_.back() += c;
-      }
-    }
-  }
 
   void take_record() {
     if (take_header()) return;
@@ -240,8 +203,6 @@ class CsvReader {
   std::string preamble_version_;
   std::uint64_t short_rows_ = 0, first_short_row_ = 0;  // since the last whole row
   std::uint64_t offset_ = 0;                            // of the record
-  std::size_t record_bytes_ = 0;
-  bool quoted_ = false;
   bool has_header_ = false, is_first_header_ = true;
 };
 

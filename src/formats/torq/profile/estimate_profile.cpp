@@ -20,6 +20,7 @@ class EstimateProfile {
 
   std::optional<Profile> run() {
     profile_.provenance.format = "Torq debug information";
+    profile_.provenance.times = Origin::estimated;
     profile_.provenance.device = "Torq";
     profile_.provenance.graph = dispatch_.name;
     profile_.provenance.files = {dispatch_.file};

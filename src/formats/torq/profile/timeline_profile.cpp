@@ -45,6 +45,7 @@ class TimelineProfile {
 
   Profile run() {
     profile_.provenance.format = "Torq compile-time timeline";
+    profile_.provenance.times = Origin::estimated;
     profile_.provenance.version = version_text(timeline_);
     profile_.provenance.device = "Torq";
     profile_.base_clock = add_clock(profile_, "NPU cycles", ClockKind::unit_cycles, Hertz{0});

@@ -1,0 +1,28 @@
+// Tables of layers as their descriptions have them, made into profiles: ops in the order of their
+// rows with their numbers, without a timeline.
+//
+//   if (const auto place = recognise_table(head)) …                    // among
+//   builtin_descriptions() auto profiles = read_table(*source, builtin_descriptions()[*place]);
+//   (*profiles)[0].ops.size()                                          // 17
+//
+// A file may hold several tables, one below the other, each with its header: a profile each, but
+// for those that repeat another row by row. Totals of the file are tried against the sums of their
+// rows (Profile::checks).
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "formats/tables/description.hpp"
+#include "npuscope/base/byte_source.hpp"
+
+namespace npuscope::tables {
+
+// The first description whose heads the text has in one row; `head` is the begin of a file.
+std::optional<std::size_t> recognise_table(std::string_view head);
+
+// An input error where no row is an op.
+Result<std::vector<Profile>> read_table(ByteSource& source, const TableDescription& description);
+
+}  // namespace npuscope::tables

@@ -1,0 +1,48 @@
+#include "ingest/delimited.hpp"
+
+#include "base/text.hpp"
+
+namespace npuscope {
+
+constexpr std::size_t max_record_bytes = std::size_t{64} << 10;
+
+bool DelimitedReader::next() {
+  std::string_view line;
+  if (!lines_.next(line)) return false;
+  offset_ = lines_.offset();
+  if (offset_ == 0) line = without_byte_order_mark(line);
+  fields_.assign(1, {});
+  record_bytes_ = 0;
+  is_quoted_ = false;
+  while (take_line(line) && lines_.next(line)) fields_.back() += '\n';
+  return true;
+}
+
+bool DelimitedReader::take_line(std::string_view line) {
+  record_bytes_ += line.size() + 1;
+  if (record_bytes_ > max_record_bytes) {
+    losses_.add(Severity::warning, offset_, "rows of more than 64 KiB; cut");
+    return false;
+  }
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (is_quoted_) {
+      if (c != '"') {
+        fields_.back() += c;
+      } else if (i + 1 < line.size() && line[i + 1] == '"') {
+        fields_.back() += line[++i];
+      } else {
+        is_quoted_ = false;
+      }
+    } else if (c == '"' && fields_.back().empty()) {
+      is_quoted_ = true;
+    } else if (c == delimiter_) {
+      fields_.emplace_back();
+    } else if (c != '\r') {
+      fields_.back() += c;
+    }
+  }
+  return is_quoted_;
+}
+
+}  // namespace npuscope

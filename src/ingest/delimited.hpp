@@ -1,0 +1,46 @@
+// The records of a text of fields between delimiters (CSV), as RFC 4180 quotes them: a quoted field
+// may hold delimiters, line ends, and quotes written twice. One record lies in memory at a time.
+//
+//   DelimitedReader records(lines, losses, ',');
+//   while (records.next()) take(records.fields(), records.offset());
+//
+// A byte-order mark and carriage returns are no part of a field. Of a record beyond 64 KiB (a quote
+// that is never closed must not gather the whole file) the rest is left out, with a note.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "profile/line_reader.hpp"
+
+namespace npuscope {
+
+class DelimitedReader {
+ public:
+  DelimitedReader(LineReader& lines, CountedNotes& losses, char delimiter)
+      : lines_(lines), losses_(losses), delimiter_(delimiter) {}
+
+  // False at the end of the text.
+  bool next();
+
+  // Of the record, at least one; a caller may change them.
+  std::vector<std::string>& fields() { return fields_; }
+  const std::vector<std::string>& fields() const { return fields_; }
+  // Where the record begins in the text.
+  std::uint64_t offset() const { return offset_; }
+
+ private:
+  // Whether the record goes on in the next line.
+  bool take_line(std::string_view line);
+
+  LineReader& lines_;
+  CountedNotes& losses_;
+  char delimiter_;
+  std::vector<std::string> fields_;
+  std::uint64_t offset_ = 0;
+  std::size_t record_bytes_ = 0;
+  bool is_quoted_ = false;
+};
+
+}  // namespace npuscope
