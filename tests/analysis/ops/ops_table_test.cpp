@@ -44,6 +44,20 @@ struct TwoCores : ProfileBuilder {
   }
 };
 
+// By kind a QNN node's cycles were in the total and in no row.
+TEST(OpTable, WhatHasNoNameHasARowWhereAnyNumberIsItsOwn) {
+  ProfileBuilder made;
+  made.span(made.unit("HVX", Engine::hvx), "kernel", 0, 10);
+  made.profile.ops[0].kind = made.text("conv");
+  made.profile.ops.push_back({});
+  made.profile.add_measure(Measure::Subject::op, 1, NamedNumber{"node cycles", MeasureKind::work},
+                           Origin::measured, made.profile.base_clock, 7);
+  const OpTable table = table_of(made.profile, {.grouping = Grouping::kind});
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_FALSE(table.rows[1].has_name);
+  EXPECT_EQ(table.rows[1].values[*table.place_of("node cycles")], 7);
+}
+
 TEST(OpTable, GroupsByTheCoreDeviceAndUnitOfEachSpan) {
   TwoCores made;
   made.span(made.units[0], "a", 0, 10);
