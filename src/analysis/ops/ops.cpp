@@ -86,6 +86,12 @@ void OpTableBuilder::add_op_measures() {
   }
   for (const Key& key : order) {
     const auto& measures = columns[key];
+    // Cycles of nodes by kind: a row with a name has none, and those of spans say more.
+    const bool is_told = std::any_of(measures.begin(), measures.end(), [&](const Measure* measure) {
+      const std::uint32_t at = keys_.of(OpId{measure->subject_id});
+      return at != OpKeys::none && keys_.rows()[at].has_name;
+    });
+    if (!is_told && !sums_.columns().empty()) continue;
     auto* values = add_column({std::string(profile_.text(key.what)), key.kind, key.origin,
                                measures.front()->meaning, key.clock, false, false, 0});
     if (values == nullptr) continue;

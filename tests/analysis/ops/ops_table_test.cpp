@@ -44,14 +44,22 @@ struct TwoCores : ProfileBuilder {
   }
 };
 
-// By kind a QNN node's cycles were in the total and in no row.
-TEST(OpTable, WhatHasNoNameHasARowWhereAnyNumberIsItsOwn) {
+// By kind the cycles of QNN's nodes were in the total and in no row.
+TEST(OpTable, WhatHasNoNameHasARowWhereItsNumberIsPartOfAColumn) {
   ProfileBuilder made;
   made.span(made.unit("HVX", Engine::hvx), "kernel", 0, 10);
   made.profile.ops[0].kind = made.text("conv");
   made.profile.ops.push_back({});
-  made.profile.add_measure(Measure::Subject::op, 1, NamedNumber{"node cycles", MeasureKind::work},
-                           Origin::measured, made.profile.base_clock, 7);
+  const auto add = [&](std::uint32_t op, double value) {
+    made.profile.add_measure(Measure::Subject::op, op,
+                             NamedNumber{"node cycles", MeasureKind::work}, Origin::measured,
+                             made.profile.base_clock, value);
+  };
+  add(1, 7);
+  const OpTable without = table_of(made.profile, {.grouping = Grouping::kind});
+  EXPECT_THAT(names_of(without), ElementsAre("conv"));
+  EXPECT_EQ(without.column("node cycles"), nullptr);
+  add(0, 2);
   const OpTable table = table_of(made.profile, {.grouping = Grouping::kind});
   ASSERT_EQ(table.rows.size(), 2u);
   EXPECT_FALSE(table.rows[1].has_name);

@@ -115,95 +115,122 @@ void try_same(const json& a, const json& b, const std::string& key, Tried& tried
   }
 }
 
-}  // namespace
+// What the pages of a profile say as JSON.
+struct Pages {
+  json show, units, ops, kinds, path;
+};
 
-void try_pages(const Sample& sample, Tried& tried) {
+Pages pages_of(const analysis::Analysis& analysis) {
   constexpr std::size_t all = 1'000'000;
-  const json show = json_of(show_document(sample.analysis, {.top = 0}));
-  const json units = json_of(units_document(sample.analysis, {.top = 0}));
+  Pages pages{json_of(show_document(analysis, {.top = 0})),
+              json_of(units_document(analysis, {.top = 0})),
+              {},
+              {},
+              {}};
   OpsRequest request;
   request.top = 0;
-  const json ops = json_of(ops_document(sample.analysis, request));
+  pages.ops = json_of(ops_document(analysis, request));
   request.grouping = analysis::Grouping::kind;
-  json kinds = json_of(ops_document(sample.analysis, request));
-  if (kinds.contains("ops")) kinds["kinds"] = kinds["ops"];
-  PathDocumentOptions path_options;
-  path_options.top = path_options.steps = all;
-  const json path = json_of(path_document(sample.analysis, path_options));
+  pages.kinds = json_of(ops_document(analysis, request));
+  if (pages.kinds.contains("ops")) pages.kinds["kinds"] = pages.kinds["ops"];
+  PathDocumentOptions path;
+  path.top = path.steps = all;
+  pages.path = json_of(path_document(analysis, path));
+  return pages;
+}
 
-  for (const auto& [key, section] : show.items()) {
-    if (key == "wall") continue;  // of units it has other facts
-    try_same(show, units, key, tried);
+void try_wall(const Pages& pages, Tried& tried) {
+  if (!pages.show.contains("wall") || pages.show["wall"]["rows"].empty()) return;
+  const json& wall = pages.show["wall"];
+  tried.near("shares of the wall are 1", sum_of(wall["rows"], "share_of_wall"), 1);
+  tried.near("parts shown are the wall", sum_of(wall["rows"], "ticks"), wall["ticks"]);
+  if (pages.units.contains("wall")) {
+    const json& of_units = pages.units["wall"];
+    tried.near("wall of show is that of units", wall["ticks"], of_units["wall"]);
+    tried.near("active of show is that of units", wall["active"], of_units["active"]);
+    tried.near("work of show is that of units", wall["work"], of_units["work"]);
   }
-  try_same(show, ops, "ops", tried);
-  try_same(show, kinds, "kinds", tried);
-  if (show.contains("wall") && show["wall"].contains("rows") && !show["wall"]["rows"].empty()) {
-    const json& wall = show["wall"];
-    tried.near("shares of the wall are 1", sum_of(wall["rows"], "share_of_wall"), 1);
-    tried.near("parts shown are the wall", sum_of(wall["rows"], "ticks"), wall["ticks"]);
-    if (units.contains("wall")) {
-      tried.near("wall of show is that of units", wall["ticks"], units["wall"]["wall"]);
-      tried.near("active of show is that of units", wall["active"], units["wall"]["active"]);
-      tried.near("work of show is that of units", wall["work"], units["wall"]["work"]);
-    }
-    if (path.contains("path") && path["path"]["inferences"] == 0) {
-      tried.near("wall of path is that of show", path["path"]["wall"], wall["ticks"]);
-    }
+  if (pages.path.contains("path") && pages.path["path"]["inferences"] == 0) {
+    tried.near("wall of path is that of show", pages.path["path"]["wall"], wall["ticks"]);
   }
-  if (units.contains("units")) {
-    for (const json& row : units["units"]["rows"]) {
-      const double sum = row["busy"].get<double>() + row["waiting_for_dma"].get<double>() +
-                         row["at_syncs"].get<double>() + row["at_barriers"].get<double>() +
-                         row["idle"].get<double>();
-      tried.near("busy, waits and idle shown are the wall", sum, units["wall"]["wall"],
+}
+
+void try_units(const json& page, Tried& tried) {
+  if (page.contains("units")) {
+    for (const json& row : page["units"]["rows"]) {
+      double sum = 0;
+      for (const char* part : {"busy", "waiting_for_dma", "at_syncs", "at_barriers", "idle"}) {
+        sum += row[part].get<double>();
+      }
+      tried.near("busy, waits and idle shown are the wall", sum, page["wall"]["wall"],
                  row["unit"].get<std::string>());
     }
   }
-  if (units.contains("concurrency")) {
-    tried.near("concurrency covers the wall", sum_of(units["concurrency"]["rows"], "time"),
-               units["wall"]["wall"]);
+  if (page.contains("concurrency")) {
+    tried.near("concurrency covers the wall", sum_of(page["concurrency"]["rows"], "time"),
+               page["wall"]["wall"]);
   }
-  if (path.contains("parts") && path["path"]["wall"].get<double>() > 0) {
-    tried.near("parts of the path are the wall", sum_of(path["parts"]["rows"], "time"),
-               path["path"]["wall"]);
-    tried.near("shares of the path are 1", sum_of(path["parts"]["rows"], "share_of_wall"), 1);
-    tried.near("ops on the path are its work", sum_of(path["ops"]["rows"], "on_path"),
-               path["path"]["work_on_path"]);
-    tried.near("units on the path are its work", sum_of(path["units"]["rows"], "on_path"),
-               path["path"]["work_on_path"]);
-    tried.near("steps are its work", sum_of(path["steps"]["rows"], "duration"),
-               path["path"]["work_on_path"]);
-    for (const json& row : path["ops"]["rows"]) {
-      for (const char* key : {"work", "on_path", "waiting_before", "slack", "gain_if_free"}) {
-        if (!row[key].is_number()) continue;
-        tried.not_negative("op of the path", row[key].get<double>() + 1e-6,
-                           row["op"].get<std::string>() + " " + key);
-      }
-      if (row["gain_if_free"].is_number()) {
-        tried.at_most("gain if free <= wall", row["gain_if_free"], path["path"]["wall"]);
-      }
+}
+
+void try_path_page(const json& page, Tried& tried) {
+  if (!page.contains("parts") || page["path"]["wall"].get<double>() <= 0) return;
+  const json &wall = page["path"]["wall"], &work = page["path"]["work_on_path"];
+  tried.near("parts of the path are the wall", sum_of(page["parts"]["rows"], "time"), wall);
+  tried.near("shares of the path are 1", sum_of(page["parts"]["rows"], "share_of_wall"), 1);
+  tried.near("ops on the path are its work", sum_of(page["ops"]["rows"], "on_path"), work);
+  tried.near("units on the path are its work", sum_of(page["units"]["rows"], "on_path"), work);
+  tried.near("steps are its work", sum_of(page["steps"]["rows"], "duration"), work);
+  for (const json& row : page["ops"]["rows"]) {
+    for (const char* key : {"work", "on_path", "waiting_before", "slack", "gain_if_free"}) {
+      if (!row[key].is_number()) continue;
+      constexpr double rounding = 1e-6;
+      tried.not_negative("op of the path", row[key].get<double>() + rounding,
+                         row["op"].get<std::string>() + " " + key);
     }
-    for (const json& row : path["reasons"]["rows"]) {
-      tried.not_negative("wait of steps", row["waiting_before"].get<double>());
-      tried.at_most("delay of steps <= wait", row["delay"], row["waiting_before"]);
+    if (row["gain_if_free"].is_number()) {
+      tried.at_most("gain if free <= wall", row["gain_if_free"], wall);
     }
   }
-  if (ops.contains("ops")) {
-    for (const json& row : ops["ops"]["rows"]) {
-      for (const auto& [key, value] : row.items()) {
-        if (!value.is_number() || key.find("_share_of_") == key.npos) continue;
-        tried.not_negative("share of an op", value.get<double>(), row["op"].dump() + " " + key);
-        tried.at_most("share of an op <= 1", value.get<double>(), 1, row["op"].dump() + " " + key);
-      }
-    }
-    for (const auto& [key, value] : ops["ops"].items()) {
-      if (!key.ends_with("_total") || !value.is_number() || value.get<double>() <= 0) continue;
-      const std::string share = key.substr(0, key.size() - 6) + "_share_of_all";
-      if (ops["ops"]["rows"].empty() || !ops["ops"]["rows"][0].contains(share)) continue;
-      tried.near("shares of all ops are 1", sum_of(ops["ops"]["rows"], share.c_str()), 1, share);
+  for (const json& row : page["reasons"]["rows"]) {
+    tried.not_negative("wait of steps", row["waiting_before"].get<double>());
+    tried.at_most("delay of steps <= wait", row["delay"], row["waiting_before"]);
+  }
+}
+
+void try_shares(const json& page, Tried& tried) {
+  if (!page.contains("ops") || page["ops"]["rows"].empty()) return;
+  const json& rows = page["ops"]["rows"];
+  for (const json& row : rows) {
+    for (const auto& [key, value] : row.items()) {
+      if (!value.is_number() || key.find("_share_of_") == key.npos) continue;
+      const std::string detail = row["op"].dump() + " " + key;
+      tried.not_negative("share of an op", value.get<double>(), detail);
+      tried.at_most("share of an op <= 1", value.get<double>(), 1, detail);
     }
   }
-  try_first_page(sample, show, ops, tried);
+  constexpr std::string_view total = "_total";
+  for (const auto& [key, value] : page["ops"].items()) {
+    if (!key.ends_with(total) || !value.is_number() || value.get<double>() <= 0) continue;
+    const std::string share = key.substr(0, key.size() - total.size()) + "_share_of_all";
+    if (!rows[0].contains(share)) continue;
+    tried.near("shares of all ops are 1", sum_of(rows, share.c_str()), 1, share);
+  }
+}
+
+}  // namespace
+
+void try_pages(const Sample& sample, Tried& tried) {
+  const Pages pages = pages_of(sample.analysis);
+  for (const auto& [key, section] : pages.show.items()) {
+    if (key != "wall") try_same(pages.show, pages.units, key, tried);  // of units it has others
+  }
+  try_same(pages.show, pages.ops, "ops", tried);
+  try_same(pages.show, pages.kinds, "kinds", tried);
+  try_wall(pages, tried);
+  try_units(pages.units, tried);
+  try_path_page(pages.path, tried);
+  try_shares(pages.ops, tried);
+  try_first_page(sample, pages.show, pages.ops, tried);
 }
 
 }  // namespace npuscope::report::identities
