@@ -115,7 +115,8 @@ TEST(SampleIdentities, OpsAreThoseOfDiff) {
 
 TEST(SampleIdentities, SelectedIsAsInAll) {
   expect_all(try_selection, {"a number of a selected op", "instances of a selected op",
-                             "parts in a window of everything", "busy in a window of everything"});
+                             "parts in a window of everything", "busy in a window of everything",
+                             "busy of a unit alone", "wall of an inference alone"});
 }
 
 }  // namespace

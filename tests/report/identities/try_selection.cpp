@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "npuscope/profile/unit_path.hpp"
 #include "report/identities/identities.hpp"
 #include "report/selection.hpp"
 
@@ -109,6 +110,59 @@ void try_window(const Sample& sample, Tried& tried) {
   }
 }
 
+// Busy, waits and work of a unit alone.
+void try_unit(const Sample& sample, Tried& tried) {
+  constexpr std::size_t tried_units = 6;
+  const Profile& profile = sample.profile();
+  std::map<std::string, std::size_t> paths;
+  for (std::uint32_t i = 0; i < profile.units.size(); ++i) paths[path_of(profile, UnitId(i))] += 1;
+  std::size_t units = 0;
+  for (const UnitRow& row : sample.analysis.units().units) {
+    const std::string path = path_of(profile, row.unit);
+    if (paths[path] != 1 || ++units > tried_units) continue;
+    Selection selection;
+    selection.unit = exactly(path);
+    const auto part = select(profile, selection, {});
+    tried.holds("a unit is selected by its name", part.has_value(),
+                part ? path : part.error().message);
+    if (!part) continue;
+    const Analysis of_part(part->profile);
+    const auto& rows = of_part.units().units;
+    tried.equal("a unit alone is one", std::int64_t(rows.size()), 1, path);
+    if (rows.size() != 1) continue;
+    tried.equal("busy of a unit alone", row.busy, rows[0].busy, path);
+    tried.equal("waiting of a unit alone", row.waiting, rows[0].waiting, path);
+    tried.equal("work of a unit alone", row.work, rows[0].work, path);
+    tried.equal("spans of a unit alone", std::int64_t(row.spans), std::int64_t(rows[0].spans),
+                path);
+  }
+}
+
+// Inferences one by one are what their rows say, and together at most all.
+void try_inferences(const Sample& sample, Tried& tried) {
+  constexpr std::size_t tried_inferences = 8;
+  const auto& extents = sample.analysis.inference_extents();
+  if (extents.size() > tried_inferences) return;
+  std::int64_t work = 0;
+  for (const auto& [inference, extent] : extents) {
+    Selection selection;
+    selection.inference = inference;
+    const auto part = select(sample.profile(), selection, {});
+    if (!part) continue;  // nothing of it has times
+    const std::string name = std::to_string(inference);
+    const Analysis of_part(part->profile);
+    tried.equal("wall of an inference alone", of_part.coarse().wall, length_of(extent), name);
+    work += of_part.coarse().work;
+    const auto path = sample.analysis.path(inference);
+    const auto alone = of_part.path(inference);
+    if (path && alone) {
+      tried.equal("path of an inference alone", path->observed().work, alone->observed().work,
+                  name);
+    }
+  }
+  tried.at_most("work of inferences <= work", double(work), double(sample.analysis.coarse().work));
+}
+
 }  // namespace
 
 void try_selection(const Sample& sample, Tried& tried) {
@@ -123,6 +177,8 @@ void try_selection(const Sample& sample, Tried& tried) {
     }
   }
   try_window(sample, tried);
+  try_unit(sample, tried);
+  try_inferences(sample, tried);
 }
 
 }  // namespace npuscope::report::identities
