@@ -150,8 +150,16 @@ void Selection::choose_ops() {
     const std::uint32_t op = index_of(profile_.spans.op[row]);
     if (op < stays.size()) stays[op] = true;
   }
-  if (profile_.spans.size() == 0) {
-    for (std::uint32_t op = 0; op < stays.size(); ++op) stays[op] = op_allowed(OpId(op));
+  // What never ran as a span has numbers only, which are of no moment, unit or inference.
+  const bool by_name_only = filter_.keeps_op && !filter_.window && !filter_.keeps_unit;
+  if (profile_.spans.size() == 0 || (by_name_only && !filter_.instance)) {
+    std::vector<bool> has_spans(profile_.ops.size(), false);
+    for (const OpId op : profile_.spans.op) {
+      if (index_of(op) < has_spans.size()) has_spans[index_of(op)] = true;
+    }
+    for (std::uint32_t op = 0; op < stays.size(); ++op) {
+      if (!has_spans[op]) stays[op] = op_allowed(OpId(op));
+    }
   }
   op_number_ = numbered(stays);
 }

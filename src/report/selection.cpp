@@ -212,7 +212,10 @@ bool is_anything_left(const Profile& part, const Profile& whole) {
   const auto timed = [](const Profile& profile) {
     return profile.spans.size() + profile.counters.size() + profile.phases.size();
   };
-  if (whole.spans.size() > 0) return part.spans.size() > 0;
+  const bool has_numbers = std::ranges::any_of(part.measures, [](const Measure& measure) {
+    return measure.subject == Measure::Subject::op;
+  });
+  if (whole.spans.size() > 0) return part.spans.size() > 0 || has_numbers;
   return timed(whole) > 0 ? timed(part) > 0 : part.ops.size() + part.units.size() > 0;
 }
 

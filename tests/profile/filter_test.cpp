@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "npuscope/profile/filter.hpp"
@@ -184,6 +185,30 @@ TEST(Filter, WhatIsOfUnitsAndOpsThatGoGoesWithThem) {
   EXPECT_EQ(part.tensors[0].producer, OpId{0});
   ASSERT_EQ(part.tensor_uses.size(), 1u);
   EXPECT_EQ(part.tensor_uses[0].consumer, OpId{0});
+}
+
+// Numbers of nodes stand beside the ops of their kernels; a summary has numbers and no spans of
+// ops.
+TEST(Filter, OpsThatNeverRanAsSpansStayByTheirNamesAlone) {
+  Profile whole = sample();
+  whole.ops.push_back(whole.ops[0]);  // "a" again
+  whole.add_measure(Measure::Subject::op, 3, NamedNumber{"node cycles", MeasureKind::work},
+                    Origin::measured, whole.base_clock, 7);
+  Filter filter;
+  filter.keeps_op = [](const Profile& profile, OpId op) {
+    return profile.text(profile.ops[index_of(op)].name) == "a";
+  };
+  const auto number_of = [](const Profile& part) {
+    return std::ranges::count_if(part.measures,
+                                 [](const Measure& measure) { return measure.value == 7; });
+  };
+  const Profile by_name = filtered(whole, filter);
+  EXPECT_EQ(by_name.ops.size(), 2u);
+  EXPECT_EQ(number_of(by_name), 1);
+  filter.window = {{0, 5}};
+  const Profile in_window = filtered(whole, filter);
+  EXPECT_EQ(in_window.ops.size(), 1u);
+  EXPECT_EQ(number_of(in_window), 0);
 }
 
 TEST(Filter, RelationsBetweenWhatStaysStay) {

@@ -10,11 +10,11 @@
 // when `cut` is set, so that nothing is busy outside of it. Rows keep their order, but that what
 // encloses others stays before them where the cut makes them equally long. What an op has to itself
 // does not depend on what else is chosen (Spans::own). Units that lose
-// all their spans and counters are left out with their measures, ops likewise where the profile has
-// spans at all. Parents of units that stay, stay. Numbers about more than is selected go: those of
-// the run and its checks always, of units and ops where a window was set, of spans and phases where
-// they were cut; of a span's dominant path stays what is certain. A note says how many spans were
-// kept and cut.
+// all their spans and counters are left out with their measures, ops likewise; those that never had
+// spans, only numbers, stay where ops alone are chosen. Parents of units that stay, stay. Numbers
+// about more than is selected go: those of the run and its checks always, of units and ops where a
+// window was set, of spans and phases where they were cut; of a span's dominant path stays what is
+// certain. A note says how many spans were kept and cut.
 #pragma once
 
 #include <functional>

@@ -92,9 +92,11 @@ std::optional<double> OpTableBuilder::rank_value(std::uint32_t row) const {
 bool OpTableBuilder::is_shown(std::uint32_t row) const {
   const OpRow& of = keys_.rows()[row];
   if (of.instances > 0) return true;
-  if (!of.has_name) return values_[table_.ranked_by][row] != 0;
-  return std::any_of(known_.begin(), known_.end(),
-                     [&](const auto& column) { return column[row] != 0; });
+  const auto has = [&](const auto& columns) {
+    return std::any_of(columns.begin(), columns.end(),
+                       [&](const auto& column) { return column[row] != 0; });
+  };
+  return has(values_) || (of.has_name && has(known_));
 }
 
 std::vector<OverInferences> OpTableBuilder::spreads_of(const RowSums& row) const {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
 #include "analysis/answers.hpp"
@@ -87,11 +86,17 @@ void OpTableBuilder::add_op_measures() {
   }
   for (const Key& key : order) {
     const auto& measures = columns[key];
+    // Cycles of nodes by kind: a row with a name has none, and those of spans say more.
+    const bool is_told = std::any_of(measures.begin(), measures.end(), [&](const Measure* measure) {
+      const std::uint32_t at = keys_.of(OpId{measure->subject_id});
+      return at != OpKeys::none && keys_.rows()[at].has_name;
+    });
+    if (!is_told && !sums_.columns().empty()) continue;
     auto* values = add_column({std::string(profile_.text(key.what)), key.kind, key.origin,
                                measures.front()->meaning, key.clock, false, false, 0});
     if (values == nullptr) continue;
     table_.columns.back().core_cycles = core_cycles_of(measures);
-    std::unordered_map<std::uint32_t, std::vector<double>> samples;  // of ops, by inference
+    std::map<std::uint32_t, std::map<std::uint32_t, double>> samples;  // of rows, by inference
     std::set<std::uint32_t> inferences;
     for (const Measure* measure : measures) {
       const std::uint32_t at = keys_.of(OpId{measure->subject_id});
@@ -100,15 +105,15 @@ void OpTableBuilder::add_op_measures() {
       if (measure->instance == every_instance) {
         (*values)[at] += measure->value;
       } else {
-        samples[measure->subject_id].push_back(measure->value);
+        samples[at][measure->instance] += measure->value;
         inferences.insert(measure->instance);
       }
     }
-    for (std::uint32_t op = 0; op < profile_.ops.size() && !samples.empty(); ++op) {
-      const auto found = samples.find(op);
-      if (found == samples.end()) continue;
-      (*values)[keys_.of(OpId{op})] += spread_of(found->second).median_of_rest;
-      table_.columns.back().per_inference |= found->second.size() > 1;
+    for (const auto& [at, by_inference] : samples) {
+      std::vector<double> sums;
+      for (const auto& [inference, sum] : by_inference) sums.push_back(sum);
+      (*values)[at] += spread_of(sums).median_of_rest;
+      table_.columns.back().per_inference |= sums.size() > 1;
     }
     if (inferences.size() > 1) inferences.erase(inferences.begin());
     if (!inferences.empty()) {

@@ -1,5 +1,10 @@
 #include "report/show/latency_of.hpp"
 
+#include <algorithm>
+#include <map>
+
+#include "analysis/call_names.hpp"
+#include "analysis/latency.hpp"
 #include "analysis/step_times.hpp"
 
 namespace npuscope::report {
@@ -66,8 +71,28 @@ void add_call(const Analysis& analysis, const Call& call, LatencyOfCall& latency
   }
 }
 
-// Steps that a trace names; of several the first is apart unless others ran before it, as in what
-// `check` and `diff` compare.
+// Of several the first is apart unless others ran before it, as in what `check` and `diff` compare.
+void add_samples(const Spread& seconds, LatencyRow row, const Profile& profile,
+                 LatencyOfCall& latency) {
+  using Temperature = Provenance::Temperature;
+  const Temperature temperature = profile.provenance.temperature;
+  if (temperature == Temperature::warm) {
+    row.warm_seconds = seconds.median;
+    latency.warm_count = seconds.count;
+  } else if (temperature == Temperature::cold) {
+    row.cold_seconds = seconds.median;
+  } else if (seconds.count > 1) {
+    row.cold_seconds = seconds.first;
+    row.warm_seconds = seconds.median_of_rest;
+    latency.warm_count = seconds.count - 1;
+  } else {
+    const bool is_cold = temperature == Temperature::cold_then_warm;
+    (is_cold ? row.cold_seconds : row.seconds) = seconds.first;
+  }
+  latency.rows.push_back(std::move(row));
+}
+
+// Steps that a trace names.
 bool add_steps(const Analysis& analysis, LatencyOfCall& latency) {
   const Profile& profile = analysis.profile();
   const StepTimes steps = step_times(profile);
@@ -77,54 +102,68 @@ bool add_steps(const Analysis& analysis, LatencyOfCall& latency) {
   if (!(rate > 0)) return false;
   std::vector<double> seconds;
   for (const Sample& sample : steps.samples) seconds.push_back(sample.value / rate);
-  const Spread spread = spread_of(seconds);
-  LatencyRow row{"step", steps.name, {}, {}, {}};
-  if (profile.provenance.temperature == Provenance::Temperature::warm) {
-    row.warm_seconds = spread.median;
-    latency.warm_count = spread.count;
-  } else if (spread.count > 1) {
-    row.cold_seconds = spread.first;
-    row.warm_seconds = spread.median_of_rest;
-    latency.warm_count = spread.count - 1;
-  } else {
-    row.seconds = spread.first;
-  }
-  latency.rows.push_back(std::move(row));
+  add_samples(spread_of(seconds), {"step", steps.name, {}, {}, {}}, profile, latency);
   return true;
 }
 
+// The host's calls of an inference, of which a log has phases and no number.
+bool add_phases_of_call(const Analysis& analysis, LatencyOfCall& latency) {
+  const Profile& profile = analysis.profile();
+  for (const std::vector<CallLayerName>& layers : known_calls()) {
+    const CallLayerName& outer = layers.front();
+    const bool is_phase = outer.form == CallLayerName::Form::phase;
+    if (!is_phase || outer.place != CallLayerName::Place::host) continue;
+    std::map<std::uint32_t, double> by_inference;
+    for (const Phase& phase : profile.phases) {
+      if (profile.text(phase.name) != outer.phase) continue;
+      if (phase.microseconds < 0) return false;
+      by_inference[phase.instance] += phase.microseconds * 1e-6;
+    }
+    if (by_inference.empty()) continue;
+    std::vector<double> seconds;
+    for (const auto& [inference, sum] : by_inference) seconds.push_back(sum);
+    add_samples(spread_of(seconds), {"call", std::string(outer.phase), {}, {}, {}}, profile,
+                latency);
+    return true;
+  }
+  return false;
+}
+
+// Of a latency file: those from before the host had filled its queue say nothing of the others.
+std::vector<double> round_trips(const Profile& profile) {
+  const Spans& spans = profile.spans;
+  if (spans.instance.size() != spans.size()) return {};
+  const std::vector<bool> beginning = samples_of_beginning(profile);
+  const bool all = std::ranges::find(beginning, false) == beginning.end();
+  const bool is_warm = profile.provenance.temperature == Provenance::Temperature::warm;
+  const auto first = std::ranges::min_element(spans.instance) - spans.instance.begin();
+  std::vector<double> ticks;
+  if (!is_warm) ticks.push_back(double(spans.duration[std::size_t(first)]));
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    const bool is_apart = !is_warm && spans.instance[row] == spans.instance[std::size_t(first)];
+    if (is_apart || (beginning[row] && !all)) continue;
+    ticks.push_back(double(spans.duration[row]));
+  }
+  return ticks;
+}
+
 void add_inferences(const Analysis& analysis, LatencyOfCall& latency) {
-  using Temperature = Provenance::Temperature;
+  const Profile& profile = analysis.profile();
   const Coarse& coarse = analysis.coarse();
   if (coarse.wall <= 0) return;
-  const auto rate = clock_rate_during(analysis.profile(), coarse.timeline);
+  const auto rate = clock_rate_during(profile, coarse.timeline);
   if (!rate) return;
-  const auto seconds = [&](double ticks) { return ticks / rate->rate.value; };
-  const Temperature temperature = analysis.profile().provenance.temperature;
-  LatencyRow row{"inference", {}, {}, {}, {}};
-  if (coarse.inferences.count > 1) {
-    latency.warm_count = coarse.inferences.count - 1;
-    const double rest = seconds(coarse.inferences.median_of_rest);
-    if (temperature == Temperature::cold_then_warm) {
-      row.cold_seconds = seconds(coarse.inferences.first);
-      row.warm_seconds = rest;
-    } else {
-      (temperature == Temperature::warm ? row.warm_seconds : row.seconds) =
-          seconds(coarse.inferences.median);
-      latency.warm_count = coarse.inferences.count;
+  std::vector<double> walls;
+  if (profile.spans.measure(NumberRole::host_round_trip) != nullptr) walls = round_trips(profile);
+  if (walls.empty()) {
+    for (const auto& [inference, extent] : analysis.inference_extents()) {
+      walls.push_back(double(length_of(extent)));
     }
-  } else {
-    const bool is_one =
-        coarse.inferences.count == 1 || analysis.profile().provenance.inferences == 1;
-    if (!is_one) return;
-    const double wall =
-        seconds(coarse.inferences.count == 1 ? coarse.inferences.first : double(coarse.wall));
-    (temperature == Temperature::cold || temperature == Temperature::cold_then_warm
-         ? row.cold_seconds
-     : temperature == Temperature::warm ? row.warm_seconds
-                                        : row.seconds) = wall;
   }
-  latency.rows.push_back(std::move(row));
+  if (walls.empty() && profile.provenance.inferences == 1) walls = {double(coarse.wall)};
+  if (walls.empty()) return;
+  for (double& wall : walls) wall /= rate->rate.value;
+  add_samples(spread_of(walls), {"inference", {}, {}, {}, {}}, profile, latency);
 }
 
 }  // namespace
@@ -133,7 +172,7 @@ LatencyOfCall latency_of(const Analysis& analysis) {
   LatencyOfCall latency;
   if (const auto& call = analysis.call()) {
     add_call(analysis, *call, latency);
-  } else if (!add_steps(analysis, latency)) {
+  } else if (!add_steps(analysis, latency) && !add_phases_of_call(analysis, latency)) {
     add_inferences(analysis, latency);
   }
   return latency;

@@ -19,7 +19,7 @@ struct LatencyRow {
   std::string what;  // "call", "on the NPU", "graph", "inference"
   std::string name;  // as the files have it; empty: they have none
   std::optional<double> warm_seconds, cold_seconds;
-  // Neither: the files do not say which of the two it is, or the median of several is of both.
+  // Neither: the files do not say which of the two the only one is.
   std::optional<double> seconds;
   bool is_of_more = false;  // than the call: a sum over several graphs
 };

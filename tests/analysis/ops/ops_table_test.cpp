@@ -44,6 +44,48 @@ struct TwoCores : ProfileBuilder {
   }
 };
 
+// By kind the cycles of QNN's nodes were in the total and in no row.
+TEST(OpTable, WhatHasNoNameHasARowWhereItsNumberIsPartOfAColumn) {
+  ProfileBuilder made;
+  made.span(made.unit("HVX", Engine::hvx), "kernel", 0, 10);
+  made.profile.ops[0].kind = made.text("conv");
+  made.profile.ops.push_back({});
+  const auto add = [&](std::uint32_t op, double value) {
+    made.profile.add_measure(Measure::Subject::op, op,
+                             NamedNumber{"node cycles", MeasureKind::work}, Origin::measured,
+                             made.profile.base_clock, value);
+  };
+  add(1, 7);
+  const OpTable without = table_of(made.profile, {.grouping = Grouping::kind});
+  EXPECT_THAT(names_of(without), ElementsAre("conv"));
+  EXPECT_EQ(without.column("node cycles"), nullptr);
+  add(0, 2);
+  const OpTable table = table_of(made.profile, {.grouping = Grouping::kind});
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_FALSE(table.rows[1].has_name);
+  EXPECT_EQ(table.rows[1].values[*table.place_of("node cycles")], 7);
+}
+
+// As diff has it: not the sum of the medians of its ops.
+TEST(OpTable, ANumberOfARowIsTheMedianOfItsSumsOverInferences) {
+  ProfileBuilder made;
+  for (std::uint32_t op = 0; op < 2; ++op) {
+    made.profile.ops.push_back({});
+    made.profile.ops[op].kind = made.text("conv");
+    constexpr double values[][4] = {{100, 1, 5, 2},
+                                    {100, 2, 1, 5}};  // sums after the first: 3, 6, 7
+    for (std::uint32_t inference = 0; inference < 4; ++inference) {
+      made.profile.add_measure(Measure::Subject::op, op,
+                               NamedNumber{"node cycles", MeasureKind::work}, Origin::measured,
+                               made.profile.base_clock, values[op][inference]);
+      made.profile.measures.back().instance = inference;
+    }
+  }
+  const OpTable table = table_of(made.profile, {.grouping = Grouping::kind});
+  ASSERT_EQ(table.rows.size(), 1u);
+  EXPECT_EQ(table.rows[0].values[*table.place_of("node cycles")], 6);
+}
+
 TEST(OpTable, GroupsByTheCoreDeviceAndUnitOfEachSpan) {
   TwoCores made;
   made.span(made.units[0], "a", 0, 10);

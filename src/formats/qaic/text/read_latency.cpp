@@ -140,6 +140,9 @@ class LatencyProfile {
     profile_.provenance.device = "Cloud AI 100";
     profile_.provenance.graph = report_.program_name;
     profile_.provenance.inferences = std::uint32_t(report_.samples.size());
+    const bool ran_before = std::ranges::none_of(
+        report_.samples, [](const LatencySample& sample) { return sample.sample == 0; });
+    if (ran_before) profile_.provenance.temperature = Provenance::Temperature::warm;
     host_ = rows_.unit("host", Engine::host, UnitId::none);
     for (const LatencySample& sample : report_.samples) add(sample);
     add_columns();

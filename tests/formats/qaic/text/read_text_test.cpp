@@ -301,6 +301,7 @@ TEST(ReadText, LatencyTablesWithPaddedColumnsAndWithoutTheDevice) {
       "\n";
   EXPECT_EQ(recognise_text(text), TextKind::latency_table);
   const Profile profile = read(text);
+  EXPECT_EQ(profile.provenance.temperature, Provenance::Temperature::warm);  // 50 ran before
   // Overlapping samples nested in one another: work of 2 us for 1,012.
   ASSERT_EQ(profile.spans.size(), 2u);
   for (const SpanKind kind : profile.spans.kind) EXPECT_EQ(kind, SpanKind::inference);
