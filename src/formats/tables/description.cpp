@@ -192,11 +192,12 @@ Status check(const TableDescription& description, const std::string& file) {
                        [&](const TableColumn& column) { return column.head == head; });
   };
   for (const TableRow& row : description.rows) {
-    if (!is_column(row.head)) return usage_error("{}: a row's '{}' is no column", file, row.head);
+    if (!is_column(row.head))
+      return usage_error("{}: the '{}' of a row is not a column", file, row.head);
   }
   for (const TableEngine& engine : description.engines) {
     if (is_column(engine.head)) continue;
-    return usage_error("{}: an engine's '{}' is no column", file, engine.head);
+    return usage_error("{}: the '{}' of an engine is not a column", file, engine.head);
   }
   const bool any_must_be = std::any_of(description.columns.begin(), description.columns.end(),
                                        [](const TableColumn& column) { return !column.optional; });

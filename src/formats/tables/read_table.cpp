@@ -179,7 +179,7 @@ class TableProfile {
       if (!number) {
         if (!text.empty() && places_[i] != no_place) {
           losses_.add(Severity::warning, offset,
-                      fmt::format("'{}' is no number in some rows; left out", column.head));
+                      fmt::format("'{}' is not a number in some rows; left out", column.head));
         }
         continue;
       }
@@ -298,7 +298,7 @@ Result<std::vector<Profile>> read_table(ByteSource& source, const TableDescripti
   }
   if (profiles.empty()) {
     if (lines.error()) return tl::unexpected(*lines.error());
-    return input_error("{}: has the header of a {}, but no row below it; write it again",
+    return input_error("{}: is a table of {}, but has no row below its header; write it again",
                        source.name(), description.name);
   }
   for (std::size_t i = 0; i < profiles.size(); ++i) {

@@ -63,7 +63,7 @@ std::vector<double> shares_of(const json& rows, const char* key) {
 void try_first_page(const Sample& sample, const json& show, const json& ops, Tried& tried) {
   const Document page = first_page(sample.analysis, {.width = 160});
   if (const Section* where = section_of(page, "where");
-      where != nullptr && !where->drawing.empty()) {
+      where != nullptr && !where->drawing.empty() && show.contains("wall")) {
     std::string line;  // the parts may take several; the strips below have fractions
     for (const std::string& each : where->drawing) line += each + "\n";
     try_percents(whole_percents(line), shares_of(show["wall"]["rows"], "share_of_wall"),

@@ -1,0 +1,52 @@
+#include "formats/tables/description.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace npuscope::tables::description_test {
+namespace {
+
+constexpr const char* columns =
+    "[[column]]\nhead = \"layer\"\nis = \"op\"\n"
+    "[[column]]\nhead = \"time\"\nis = \"time\"\nunit = \"us\"\n";
+
+std::string error_of(const std::string& toml) {
+  const auto description = parse_description(toml, "mine.toml");
+  return description ? "" : description.error().message;
+}
+
+TEST(TableDescriptions, BuiltInOnesAreAllRead) {
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(NPUSCOPE_SOURCE_DIR "/tables")) {
+    std::ifstream file(entry.path());
+    const std::string toml((std::istreambuf_iterator<char>(file)), {});
+    const auto description = parse_description(toml, entry.path().string());
+    EXPECT_TRUE(description) << description.error().message;
+    ++files;
+  }
+  EXPECT_EQ(builtin_descriptions().size(), files);
+}
+
+TEST(TableDescriptions, SayWhatIsWrongAndWhere) {
+  const std::string begin = "name = \"x\"\norigin = \"measured\"\n";
+  EXPECT_EQ(error_of(begin + columns), "");
+  EXPECT_EQ(error_of("name = \n"),
+            "mine.toml:1: Error while parsing key-value pair: expected value, "
+            "saw '\\n'; correct the description");
+  EXPECT_EQ(error_of(columns), "mine.toml:1: 'name' is missing");
+  EXPECT_EQ(error_of("name = \"x\"\norigin = \"guessed\"\n" + std::string(columns)),
+            "mine.toml:2: 'origin' must be one of: measured, estimated, simulated");
+  EXPECT_EQ(error_of(begin + "[[column]]\nhead = \"a\"\nis = \"op\"\nunits = \"us\"\n"),
+            "mine.toml:6: 'units' is unknown; see docs/formats/tables.md");
+  EXPECT_EQ(error_of(begin + "[[column]]\nhead = \"a\"\nis = \"op\"\n"),
+            "mine.toml: no column is a time");
+  EXPECT_EQ(error_of(begin + "[[column]]\nhead = \"a\"\nis = \"time\"\nunit = \"bytes\"\n"),
+            "mine.toml:3: a time needs a 'unit' of time: cycles, ns, us, ms, s");
+  EXPECT_EQ(error_of(begin + columns + "[[row]]\nhead = \"b\"\nequals = \"c\"\nis = \"skipped\"\n"),
+            "mine.toml: the 'b' of a row is not a column");
+}
+
+}  // namespace
+}  // namespace npuscope::tables::description_test
