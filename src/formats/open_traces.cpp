@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "formats/chrome/events.hpp"
+#include "formats/onnxruntime/session.hpp"
 #include "formats/open_table.hpp"
 #include "formats/perfetto/read/read.hpp"
 #include "formats/qaic/opstats/opstats_profile.hpp"
@@ -77,6 +78,7 @@ Profile profile_of(chrome::Events&& events, const OpenOptions& options) {
     profile.provenance.format = "OpenVINO compile-time schedule";
     profile.provenance.times = Origin::estimated;
   }
+  if (!as_it_stands && onnxruntime::is_session(profile)) onnxruntime::make_session(profile);
   apply_roles(profile, options.roles);
   if (!as_it_stands) set_far_spans_apart(profile);
   return profile;

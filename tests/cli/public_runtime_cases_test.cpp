@@ -142,6 +142,23 @@ TEST_F(OrtTraces, FencesLastAMicrosecondEach) {
   }
 }
 
+// Sixty milliseconds of initialisation were most of the work, and no run was an inference.
+TEST_F(OrtTraces, RunsAreInferencesAndNodesHaveTheirNames) {
+  const std::string page = show(in + "fences.json");
+  EXPECT_NE(page.find("ONNX Runtime profile"), page.npos) << page;
+  EXPECT_NE(page.find("LATENCY"), page.npos) << page;
+  EXPECT_EQ(query(in + "fences.json",
+                  "SELECT DISTINCT op FROM named_spans WHERE kind = 'host' ORDER BY 1"),
+            "BN_1\nConv_0\nRelu_2\n");
+}
+
+TEST_F(OrtTraces, WhatFellBackIsAFinding) {
+  const auto out = run_npuscope({"diagnose", folder + in + "cpu_fallback.json"}).output;
+  EXPECT_NE(out.find("Operators on the CPU take 61.3 % of the time of all operators"), out.npos)
+      << out;
+  EXPECT_LT(out.find("nms"), out.find("Resize_12"));
+}
+
 TEST_F(OrtTraces, NodesThatFellBackToTheCpuTakeMostOfARun) {
   const char* file = "cpu_fallback.json";
   EXPECT_EQ(executions(file, "QNNExecutionProvider_QNN_4317293_0_0"), "900000,900000,4\n");

@@ -37,6 +37,7 @@ const auto& all_rules() {
                                 &false_dependency_rule,
                                 &dispatch_bound_rule,
                                 &host_bound_rule,
+                                &host_fallback_rule,
                                 &host_overhead_rule,
                                 &idle_between_rule,
                                 &system_throughput_rule,

@@ -16,6 +16,7 @@ extern const Rule exposed_dma_rule;
 extern const Rule false_dependency_rule;
 extern const Rule first_calls_rule;
 extern const Rule host_bound_rule;
+extern const Rule host_fallback_rule;
 extern const Rule host_overhead_rule;
 extern const Rule idle_between_rule;
 extern const Rule imbalance_rule;

@@ -1,0 +1,105 @@
+#include <algorithm>
+#include <limits>
+
+#include "analysis/findings/rules/rules.hpp"
+#include "base/sort_rows.hpp"
+
+namespace npuscope::analysis {
+namespace host_fallback {
+
+constexpr double min_share = 0.05;
+constexpr std::size_t nodes_named = 3;
+
+// Operators of the model of which a reader knows where they run.
+struct Split {
+  std::size_t on_host = 0, on_device = 0;
+};
+Split operators_of(const Profile& profile) {
+  Split split;
+  for (const Op& op : profile.ops) {
+    if (op.node_kind == StringId::empty) continue;
+    split.on_host += op.engine == Engine::host;
+    split.on_device += is_of_device(domain_of(op.engine));
+  }
+  return split;
+}
+
+Finding made(std::string title) {
+  Finding finding;
+  finding.title = std::move(title);
+  finding.weight = Weight::high;
+  finding.no_gain = "what they would take on the NPU is unknown";
+  finding.advice =
+      "Find out why the compiler or the execution provider left these to the CPU: an operator or a "
+      "type that it lacks, a dynamic shape, an attribute. Each of them also splits what runs on "
+      "the "
+      "NPU in two, with copies between. Replace them, give shapes and types that are supported, or "
+      "move them to an end of the model.";
+  return finding;
+}
+
+// Vela and the like: the rest of the network has times, these have none.
+RuleOutcome of_table(const Split& split) {
+  Finding finding =
+      made(fmt::format("{} of {} operators run on the CPU, and no time of them is known",
+                       split.on_host, split.on_host + split.on_device));
+  finding.evidence = {count_evidence("operators_on_host", "operators on the CPU",
+                                     double(split.on_host), "query: ops")};
+  return finding;
+}
+
+RuleOutcome apply(FindingContext& context) {
+  const Split split = operators_of(context.profile());
+  if (split.on_host + split.on_device == 0) return Missing{"where the model's operators ran"};
+  if (split.on_host == 0 || split.on_device == 0) return DoesNotApply{};
+  const OpTable ops = context.analysis().ops({.grouping = Grouping::op,
+                                              .top = std::numeric_limits<std::size_t>::max(),
+                                              .count_runs = false,
+                                              .active_and_span = false,
+                                              .counts = false,
+                                              .per_inference = true});
+  const auto work = ops.place_of("work");
+  if (!work) return of_table(split);
+  double on_host = 0, all = 0;
+  std::vector<const OpRow*> rows;
+  for (const OpRow& row : ops.rows) {
+    const double ticks = row.values[*work].value_or(0);
+    if (index_of(row.first_op) >= context.profile().ops.size()) continue;
+    const Op& op = context.profile().ops[index_of(row.first_op)];
+    if (op.node_kind == StringId::empty) continue;
+    all += ticks;
+    if (op.engine != Engine::host) continue;
+    on_host += ticks;
+    rows.push_back(&row);
+  }
+  if (!(all > 0) || on_host < min_share * all) return DoesNotApply{};
+  sort_rows(rows.begin(), rows.end(), [&](const OpRow* a, const OpRow* b) {
+    return a->values[*work].value_or(0) > b->values[*work].value_or(0);
+  });
+  Finding finding = made(fmt::format("Operators on the CPU take {} of the time of all operators",
+                                     percent(on_host / all)));
+  finding.evidence = {share_evidence("host_share_of_operators", "on the CPU, of all operators",
+                                     on_host / all, MeasureKind::work, "ops")};
+  if (rows.size() > nodes_named) rows.resize(nodes_named);
+  for (const OpRow* row : rows) {
+    finding.evidence.push_back(share_evidence("node_share_of_operators", "of all operators",
+                                              row->values[*work].value_or(0) / all,
+                                              MeasureKind::work, "ops", row->name));
+  }
+  return finding;
+}
+
+}  // namespace host_fallback
+
+const Rule host_fallback_rule{
+    {"host-fallback", "operators of the model that run on the CPU beside an NPU",
+     "Work of operators on the CPU by that of all operators, without what encloses others; where "
+     "the file has no times of them, how many there are.",
+     "5 % of the time of all operators; without times, 1 operator",
+     "what users of ONNX Runtime's execution providers and of Vela ask first; 5 % is npuscope's "
+     "own",
+     "Files that do not say where an operator ran. Copies between CPU and NPU, which are in no "
+     "operator."},
+    host_fallback::apply};
+
+}  // namespace npuscope::analysis

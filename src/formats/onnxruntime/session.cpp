@@ -1,0 +1,215 @@
+#include "formats/onnxruntime/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "npuscope/profile/spans_by_unit.hpp"
+
+namespace npuscope::onnxruntime {
+namespace {
+
+constexpr std::string_view kernel_end = "_kernel_time", cpu = "CPUExecutionProvider";
+
+enum class What : std::uint8_t { other, run, setting_up, frame, node, fence, truncated };
+
+What what_is(std::string_view category, std::string_view name) {
+  if (category == "Session") {
+    if (name == "model_run") return What::run;
+    if (name == "session_initialization" || name.starts_with("model_loading")) {
+      return What::setting_up;
+    }
+    if (name == "profile_truncated") return What::truncated;
+    return name.ends_with("Executor::Execute") ? What::frame : What::other;
+  }
+  if (category != "Node") return What::other;
+  if (name.ends_with(kernel_end)) return What::node;
+  return name.ends_with("_fence_before") || name.ends_with("_fence_after") ? What::fence
+                                                                           : What::other;
+}
+
+What what_is(const Profile& profile, const Op& op) {
+  return what_is(profile.text(op.kind), profile.text(op.name));
+}
+
+// The node of the model: what the optimizer adds to the name of the last one that it fused.
+std::string_view without_inventions(std::string_view name) {
+  constexpr std::array<std::string_view, 3> added{"_nchwc", "/MatMulAddFusion",
+                                                  "/MatMulScaleFusion/"};
+  for (const std::string_view each : added) {
+    if (name.ends_with(each) && name.size() > each.size()) {
+      name.remove_suffix(each.size());
+      break;
+    }
+  }
+  const std::size_t token = name.rfind("_token_");
+  const bool is_number = token != name.npos && token > 0 && token + 7 < name.size() &&
+                         name.find_first_not_of("0123456789", token + 7) == name.npos;
+  return is_number ? name.substr(0, token) : name;
+}
+
+class Session {
+ public:
+  explicit Session(Profile& profile) : profile_(profile), spans_(profile.spans) {}
+
+  void make() {
+    for (const Op& op : profile_.ops) what_.push_back(what_is(profile_, op));
+    profile_.provenance.format = "ONNX Runtime profile";
+    find_runs();
+    name_nodes();
+    give_kinds();
+    describe();
+  }
+
+ private:
+  struct Run {
+    Interval time;
+    std::uint32_t unit = 0;
+    std::uint32_t number = 0;
+  };
+
+  What what(std::size_t row) const {
+    const std::size_t op = index_of(spans_.op[row]);
+    return op < what_.size() ? what_[op] : What::other;
+  }
+
+  // By their begin; several threads may run the session at the same time.
+  void find_runs() {
+    for (std::uint32_t row = 0; row < spans_.size(); ++row) {
+      if (what(row) != What::run) continue;
+      runs_.push_back({interval_of(spans_, row), index_of(spans_.unit[row]), row});
+    }
+    std::stable_sort(runs_.begin(), runs_.end(),
+                     [](const Run& a, const Run& b) { return a.time.begin < b.time.begin; });
+    std::uint32_t number = 0;
+    for (Run& run : runs_) run.number = number++;
+    for (const Run& run : runs_) by_unit_[run.unit].push_back(run);
+  }
+
+  static const Run* run_in(const std::vector<Run>& runs, std::int64_t time) {
+    auto after =
+        std::upper_bound(runs.begin(), runs.end(), time,
+                         [](std::int64_t at, const Run& run) { return at < run.time.begin; });
+    return after != runs.begin() && time <= after[-1].time.end ? &after[-1] : nullptr;
+  }
+
+  // That of its thread; a thread of a pool has none of its own, and works for the run of that time.
+  std::uint32_t instance_of(std::size_t row) const {
+    const auto of_unit = by_unit_.find(index_of(spans_.unit[row]));
+    const Run* run = run_in(of_unit != by_unit_.end() ? of_unit->second : runs_, spans_.start[row]);
+    return run != nullptr ? run->number : every_instance;
+  }
+
+  void name_nodes() {
+    std::vector<bool> is_known(profile_.ops.size(), false);
+    for (std::size_t row = 0; row < spans_.size(); ++row) {
+      if (what(row) != What::node) continue;
+      const std::size_t index = index_of(spans_.op[row]);
+      if (is_known[index]) continue;
+      is_known[index] = true;
+      Op& op = profile_.ops[index];
+      const std::string name(profile_.text(op.name));
+      const std::string_view plain =
+          std::string_view(name).substr(0, name.size() - kernel_end.size());
+      const std::string type = text_of(row, "op_name"), provider = text_of(row, "provider");
+      op.name = profile_.strings.intern(plain);
+      op.node = profile_.strings.intern(without_inventions(plain));
+      op.kind = op.node_kind = profile_.strings.intern(type);
+      op.attributes = profile_.strings.intern(provider);
+      op.engine = provider.empty() || provider == cpu ? Engine::host : Engine::compute;
+      if (!provider.empty() && std::ranges::find(providers_, provider) == providers_.end()) {
+        providers_.push_back(provider);
+      }
+    }
+  }
+
+  std::string text_of(std::size_t row, std::string_view name) const {
+    const Arguments& arguments = spans_.arguments;
+    const auto id = profile_.strings.find(name);
+    if (!id || row >= arguments.size()) return {};
+    const auto found = arguments.find(row, *id);
+    const bool is_text = found && found->key.type == ArgumentType::text;
+    return is_text ? std::string(profile_.text(found->text())) : std::string();
+  }
+
+  void give_kinds() {
+    spans_.instance.assign(spans_.size(), every_instance);
+    for (std::size_t row = 0; row < spans_.size(); ++row) {
+      const What is = what(row);
+      if (is == What::setting_up) spans_.kind[row] = SpanKind::activation;
+      if (is == What::frame) spans_.kind[row] = SpanKind::annotation;
+      if (is == What::run) spans_.kind[row] = SpanKind::inference;
+      if (is == What::truncated) spans_.kind[row] = SpanKind::instant;
+      if (is == What::setting_up || is == What::truncated || is == What::other) continue;
+      const std::uint32_t instance = spans_.instance[row] = instance_of(row);
+      if (is != What::node && is != What::fence) continue;
+      const bool is_lost = instance == every_instance && !runs_.empty();
+      lost_ += is_lost;
+      const bool on_host =
+          is == What::fence || profile_.ops[index_of(spans_.op[row])].engine == Engine::host;
+      spans_.kind[row] = is_lost             ? SpanKind::profiler
+                         : is == What::fence ? SpanKind::runtime_call
+                         : on_host           ? SpanKind::host
+                                             : SpanKind::kernel;
+    }
+    if (runs_.empty()) spans_.instance.clear();
+  }
+
+  void describe() {
+    using Temperature = Provenance::Temperature;
+    const bool has_begin = std::find(what_.begin(), what_.end(), What::setting_up) != what_.end();
+    profile_.provenance.inferences = std::uint32_t(runs_.size());
+    if (has_begin && !runs_.empty()) {
+      profile_.provenance.temperature =
+          runs_.size() == 1 ? Temperature::cold : Temperature::cold_then_warm;
+    }
+    profile_.provenance.instrumentation = "ONNX Runtime's profiler";
+    profile_.provenance.device = fmt::format("{}", fmt::join(providers_, ", "));
+    note(Severity::info, 1,
+         "a profiled run takes longer than one that is not: its latency is an upper bound");
+    if (std::find(what_.begin(), what_.end(), What::truncated) != what_.end()) {
+      note(Severity::warning, 1,
+           "the recorder was full (profile_truncated): later runs are missing; record fewer");
+    }
+    if (lost_ > 0) {
+      note(Severity::warning, lost_,
+           "nodes of a run whose end was not recorded; they are counted nowhere");
+    }
+  }
+
+  void note(Severity severity, std::uint64_t count, std::string message) {
+    const auto& files = profile_.provenance.files;
+    profile_.notes.push_back(
+        {severity, files.empty() ? "" : files.front(), 0, std::move(message), count});
+  }
+
+  Profile& profile_;
+  Spans& spans_;
+  std::vector<What> what_;  // by op
+  std::vector<Run> runs_;
+  std::map<std::uint32_t, std::vector<Run>> by_unit_;
+  std::vector<std::string> providers_;
+  std::uint64_t lost_ = 0;
+};
+
+}  // namespace
+
+bool is_session(const Profile& profile) {
+  bool has_session = false, has_node = false;
+  for (const Op& op : profile.ops) {
+    const What is = what_is(profile, op);
+    has_session |= is == What::run || is == What::setting_up || is == What::frame;
+    has_node |= is == What::node;
+  }
+  return has_session && has_node;
+}
+
+void make_session(Profile& profile) { Session(profile).make(); }
+
+}  // namespace npuscope::onnxruntime
