@@ -5,6 +5,7 @@
 #include "cli/documents.hpp"
 #include "cli/rules_choice.hpp"
 #include "cli/target_choice.hpp"
+#include "report/memory/memory_document.hpp"
 #include "report/ops/ops_document.hpp"
 
 namespace npuscope::cli {
@@ -15,6 +16,8 @@ using analysis::Grouping;
 struct OpsOptions : DocumentOptions {
   report::OpsRequest request;
   std::string rules;
+  std::string model;
+  std::vector<std::string> symbols;
   double min_percent = 0;
 };
 
@@ -35,6 +38,11 @@ ExitStatus ops(OpsOptions options, bool by_given) {
   if (is_in_order) request.grouping = Grouping::node;
   if (const Status chosen = choose_target(request.peaks); !chosen) return report(chosen.error());
   if (*rules) request.rules = &**rules;
+  if (!options.model.empty()) {
+    auto model = report::macs_of_model(options.model, options.symbols);
+    if (!model) return report(model.error());
+    request.model = std::move(*model);
+  }
   return print_documents(options,
                          [&](const analysis::Analysis& analysis, const report::ProfilePart&) {
                            return report::ops_document(analysis, request);
@@ -73,6 +81,12 @@ void add_ops_command(Command& program) {
                "ops that only route, describe or keep step as one row");
   command.flag("--owners-as-written", request.owners_as_written,
                "leave HMX ops with the reshape that the files give them to");
+  command.flag("--model", options->model, "ONNX file: MACs of ops by their name, and by cycle");
+  command
+      .flag("--onnx-define-symbol", options->symbols,
+            "value of a symbolic dimension of the model: name,value")
+      .one_each()
+      .needs("--model");
   add_part_options(command, *options);
   add_target_option(command, request.peaks);
   command.action = [options, &by] { return ops(*options, by.is_given); };

@@ -47,6 +47,20 @@ TEST_F(PublicRuntimeCases, ConversionsOfFloatInputsCostMoreThanTheMatmul) {
   EXPECT_TRUE(page["latency"]["warm_median_seconds"].is_null());
 }
 
+TEST_F(PublicRuntimeCases, MacsOfTheModelByTheCyclesOfItsNode) {
+  const auto rate = [&](const char* file) {
+    const json page =
+        ask("ops", x_elite + std::string(file), {"--model", folder + x_elite + "matmul.onnx"});
+    const json* matmul = row_of(page["ops"]["rows"], "op", "matmul_node");
+    EXPECT_NE(matmul, nullptr) << page;
+    if (matmul == nullptr) return 0.0;
+    EXPECT_EQ((*matmul)["macs"], 3'456'000'000);
+    return std::round((*matmul)["macs_per_cycle"].get<double>());
+  };
+  EXPECT_EQ(rate("float_io.csv"), 315);
+  EXPECT_EQ(rate("quant_io.csv"), 323);
+}
+
 // Cycles of the ops are a sum over threads: by 25,815 us they make 1,980 MHz, which no clock ran
 // at.
 TEST_F(PublicRuntimeCases, CyclesOfSeveralThreadsAreNoClock) {

@@ -12,20 +12,6 @@
 #include "base/sort_rows.hpp"
 
 namespace npuscope::analysis {
-namespace {
-
-std::string plain_name(std::string_view name) {
-  std::string plain;
-  for (const char c : name) {
-    const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (word || !plain.empty()) plain += word ? c : '_';
-  }
-  while (!plain.empty() && plain.back() == '_') plain.pop_back();
-  return plain;
-}
-
-}  // namespace
-
 Work MemoryAnalysis::work_with_units(Work work) const {
   work.hvx_units = hvx_units_;
   work.hmx_units = hmx_units_;
@@ -53,14 +39,14 @@ void MemoryAnalysis::take_model() {
   std::vector<OfRow> of_row(groups_.rows.size());
   std::unordered_map<std::string, std::vector<std::uint32_t>> rows_of;
   for (const auto& [node, row] : groups_.nodes) {
-    rows_of[plain_name(node)].push_back(row);
+    rows_of[plain_node_name(node)].push_back(row);
     of_row[row].nodes += 1;
   }
   for (const NodeMacs& node : options_.model) {
     if (!(node.macs > 0)) continue;
     table_.model_nodes += 1;
     table_.model_macs += node.macs;
-    const auto found = rows_of.find(plain_name(node.name));
+    const auto found = rows_of.find(plain_node_name(node.name));
     if (found == rows_of.end() || found->second.size() != 1) continue;
     OfRow& row = of_row[found->second.front()];
     row.named += 1;

@@ -119,4 +119,14 @@ MemoryGroups make_memory_groups(const Profile& profile, MemoryGrouping grouping)
   return Grouper(profile, grouping).finish();
 }
 
+std::string plain_node_name(std::string_view name) {
+  std::string plain;
+  for (const char c : name) {
+    const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (word || !plain.empty()) plain += word ? c : '_';
+  }
+  while (!plain.empty() && plain.back() == '_') plain.pop_back();
+  return plain;
+}
+
 }  // namespace npuscope::analysis

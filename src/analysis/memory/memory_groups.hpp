@@ -26,4 +26,7 @@ struct MemoryGroups {
 
 MemoryGroups make_memory_groups(const Profile& profile, MemoryGrouping grouping);
 
+// A node's name as it is compared: names reach devices with other signs for slashes and dots.
+std::string plain_node_name(std::string_view name);
+
 }  // namespace npuscope::analysis

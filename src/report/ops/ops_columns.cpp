@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
+#include "analysis/memory/memory_groups.hpp"
 #include "analysis/ops/op_times.hpp"
 #include "base/text.hpp"
 #include "npuscope/analysis/units.hpp"
@@ -207,6 +209,35 @@ void OpsTable::add_values() {
   add_those([](const OpColumn& column) { return column.of_base_clock; });
   if (profile_.spans.size() > 0) add_details();
   add_those([&](const OpColumn& column) { return !column.of_base_clock && !is_beside(column); });
+}
+
+// MACs by name, and by the cycles that ops are ranked by; not of rows of several layers.
+void OpsTable::add_model() {
+  if (request_.model.empty()) return;
+  std::map<std::string, double> macs_of;
+  for (const NodeMacs& node : request_.model) macs_of[plain_node_name(node.name)] += node.macs;
+  std::map<std::string, double> of_row;
+  for (const OpRow& row : table_.rows) {
+    const auto found = macs_of.find(plain_node_name(row.name));
+    if (row.layers == 1 && found != macs_of.end()) of_row.insert({row.name, found->second});
+  }
+  const auto macs = [of_row = std::move(of_row)](const OpRow& row) -> std::optional<double> {
+    const auto found = of_row.find(row.name);
+    return found != of_row.end() ? std::optional(found->second) : std::nullopt;
+  };
+  add({"macs", "MACs", Format::number, true, true}, macs);
+  if (table_.columns.empty()) return;
+  const std::size_t place = table_.ranked_by;
+  const OpColumn& column = table_.columns[place];
+  const std::size_t clock = index_of(column.clock);
+  const bool counts_cycles = column.kind != MeasureKind::count && clock < profile_.clocks.size() &&
+                             profile_.clocks[clock].kind == ClockKind::unit_cycles;
+  if (!counts_cycles) return;
+  add({"macs_per_cycle", "MACs a cycle", Format::number, true, true}, [=](const OpRow& row) {
+    const auto of = macs(row);
+    const double cycles = row.values[place].value_or(0);
+    return of && cycles > 0 ? Value(*of / cycles) : Value();
+  });
 }
 
 void OpsTable::add_details() {

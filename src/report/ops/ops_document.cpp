@@ -194,6 +194,7 @@ Result<Document> OpsTable::make() {
   }
   add_names();
   add_values();
+  add_model();
   if (!is_in_order()) {
     add_place();
     add_bound();

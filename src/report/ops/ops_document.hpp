@@ -26,9 +26,10 @@ struct OpsRequest {
   std::string sort = {};  // key of a column; empty: what decides most
   std::vector<std::string> columns = {};  // keys; empty: those that fit, JSON and CSV: all
   bool fold_bookkeeping = false;
-  bool owners_as_written = false;          // HMX ops of X_post_reshape do not count for X
-  const analysis::Rules* rules = nullptr;  // for Grouping::rule; null: those that fit the graph
-  PeakText peaks = {};                     // of the hardware: what bounds a row
+  bool owners_as_written = false;              // HMX ops of X_post_reshape do not count for X
+  const analysis::Rules* rules = nullptr;      // for Grouping::rule; null: those that fit the graph
+  PeakText peaks = {};                         // of the hardware: what bounds a row
+  std::vector<analysis::NodeMacs> model = {};  // MACs of nodes, from elsewhere
 };
 
 // A usage error for a column that the profile does not have; it lists those that it has.

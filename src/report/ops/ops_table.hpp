@@ -49,6 +49,7 @@ class OpsTable {
   void add_share(std::size_t place, const std::string& key);
   void add_spread(std::size_t place, const std::string& key);
   void add_details();
+  void add_model();
   Status choose_columns();
   std::string title() const;
   std::vector<std::string> remarks() const;
