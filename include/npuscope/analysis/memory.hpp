@@ -46,6 +46,7 @@ struct MemoryOptions {
   std::vector<NodeMacs> model;  // counts before what shapes say
   MemoryGrouping grouping = MemoryGrouping::node;
   bool active_of_rows = true;  // else it stays 0, and so rows have no placement; takes long
+  bool movement = false;       // fill Work::moving_ticks, also where no DDR's peak is known
   // Labels of the rows that are asked for; empty: all. What the run did as a whole by its work is
   // not known then.
   std::vector<std::string_view> only_rows = {};

@@ -123,7 +123,7 @@ class MemoryAnalysis {
   // Issues of transfers that go on after them, by row: when their unit next works for another row
   // of the table. Empty where transfers have spans of their own.
   std::unordered_map<std::uint32_t, std::int64_t> issues_;
-  bool any_movement_ = false;                   // else nothing can mostly move
+  bool any_movement_ = false;                   // moving_ticks are asked for
   std::optional<DdrUse> ddr_use_;               // where the DDR's peak is known
   std::vector<std::uint32_t> threads_of_unit_;  // that its spans stand for
 };

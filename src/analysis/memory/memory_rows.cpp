@@ -89,9 +89,10 @@ MemoryCells MemoryAnalysis::cells_of(std::size_t group) {
   }
   groups_.rows[group].spans += working;
   active.for_cells(cells.size(), [&](std::uint32_t cell, std::span<Interval> of_cell) {
-    cells.set(MemoryFigure::active_ticks, cell, double(covered_length(of_cell)));
+    const auto length = double(covered_length(of_cell));
+    cells.set(MemoryFigure::active_ticks, cell, length);
     if (!any_movement_) return;
-    cells.set(MemoryFigure::moving_ticks, cell, double(covered_length(of_cell)));
+    cells.set(MemoryFigure::moving_ticks, cell, length);
     if (ddr_use_) measure_ddr(cells, cell, {of_cell.begin(), of_cell.end()});
   });
   not_moving.for_cells(cells.size(), [&](std::uint32_t cell, std::span<Interval> of_cell) {
@@ -147,11 +148,12 @@ void MemoryAnalysis::find_issues() {
 
 // Of issues nobody knows when their bytes moved.
 void MemoryAnalysis::find_ddr_use() {
-  any_movement_ = dma_units_ > 0 || !routes_.empty();
   const bool knows_bytes =
       traffic_.of_spans_known(Route::ddr_read) || traffic_.of_spans_known(Route::ddr_write);
   const bool knows_times = options_.active_of_rows && knows_bytes && issues_.empty();
-  if (!knows_times || !table_.roofs.ddr_bytes_per_tick) return;
+  const bool knows_use = knows_times && table_.roofs.ddr_bytes_per_tick;
+  any_movement_ = options_.movement || knows_use;
+  if (!knows_use) return;
   constexpr std::size_t buckets_of_inference = 4096, max_buckets = 1 << 20;
   const std::size_t inferences =
       std::clamp<std::size_t>(table_.inferences.size(), 1, max_buckets / buckets_of_inference);

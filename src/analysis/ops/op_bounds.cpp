@@ -66,6 +66,7 @@ std::vector<OpBound> op_bounds(const Analysis& analysis, const OpTable& table, G
   const auto of_memory = memory_grouping(grouping);
   if (of_memory && table.wall > 0 && !table.rows.empty()) {
     options.grouping = *of_memory;
+    options.movement = true;
     for (const OpRow& row : table.rows) options.only_rows.push_back(row.name);
     memory = analysis.memory(options);
     for (const MemoryRow& row : memory.rows) memory_rows.try_emplace(row.label, &row);

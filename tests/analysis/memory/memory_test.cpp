@@ -374,7 +374,9 @@ TEST(Memory, EqualsASlowTwin) {
       }
     }
     made.bytes("ddr write bytes", bytes);
-    const MemoryTable table = table_of(made.profile);
+    MemoryOptions with_movement;
+    with_movement.movement = true;
+    const MemoryTable table = table_of(made.profile, with_movement);
     std::int64_t all = 0;
     for (const MemoryRow& row : table.rows) {
       ASSERT_EQ(row.active, double(ticks[row.label].size())) << row.label;
