@@ -6,7 +6,7 @@
 #include "cli/compile/architecture.hpp"
 #include "cli/target_choice.hpp"
 #include "npu/graph/import_onnx.hpp"
-#include "npu/target/remembered_target.hpp"
+#include "npu/target/target_file.hpp"
 
 namespace npuscope::cli {
 namespace compile_command {

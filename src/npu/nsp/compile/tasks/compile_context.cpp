@@ -1,4 +1,4 @@
-#include "npu/nsp/compile/tasks/fusion.hpp"
+#include "npu/nsp/compile/tasks/compile_context.hpp"
 
 #include <algorithm>
 #include <set>
