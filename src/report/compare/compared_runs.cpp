@@ -4,8 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "analysis/choose_runs.hpp"
-#include "analysis/profile_content.hpp"
+#include "analysis/run_identity.hpp"
 #include "report/document/damage.hpp"
 
 namespace npuscope::report {

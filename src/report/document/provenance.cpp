@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "analysis/profile_content.hpp"
+#include "analysis/run_identity.hpp"
 #include "base/text.hpp"
 #include "profile/estimates.hpp"
 #include "report/document/quantity.hpp"

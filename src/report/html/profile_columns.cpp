@@ -4,7 +4,7 @@
 #include <ranges>
 #include <unordered_map>
 
-#include "analysis/timeline/stages.hpp"
+#include "analysis/ops/row_names.hpp"
 #include "base/sort_rows.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "npuscope/profile/unit_path.hpp"

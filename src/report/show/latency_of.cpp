@@ -1,6 +1,6 @@
 #include "report/show/latency_of.hpp"
 
-#include "analysis/step_times.hpp"
+#include "analysis/latency.hpp"
 
 namespace npuscope::report {
 namespace {

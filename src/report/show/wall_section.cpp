@@ -4,7 +4,7 @@
 #include <span>
 
 #include "analysis/latency.hpp"
-#include "analysis/units/clocks.hpp"
+#include "analysis/units/core_clock.hpp"
 #include "base/text.hpp"
 #include "report/document/names.hpp"
 #include "report/document/quantity.hpp"
