@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "cli/flags.hpp"
-#include "report/document/colour.hpp"
+#include "report/document/terminal_text.hpp"
 
 namespace npuscope::cli {
 

@@ -4,8 +4,8 @@
 
 #include "cli/github_job.hpp"
 #include "npuscope/base/progress.hpp"
-#include "report/document/ascii_marks.hpp"
 #include "report/document/document_markdown.hpp"
+#include "report/document/terminal_text.hpp"
 
 namespace npuscope::cli {
 

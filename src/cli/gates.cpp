@@ -9,8 +9,8 @@
 #include "cli/github_job.hpp"
 #include "npuscope/base/files.hpp"
 #include "report/compare/compared_runs.hpp"
-#include "report/compare/diff_github.hpp"
 #include "report/compare/gate_text.hpp"
+#include "report/compare/judgement.hpp"
 
 namespace npuscope::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include "cli/colour.hpp"
 #include "cli/profiles.hpp"
 #include "cli/suggestions.hpp"
-#include "report/document/ascii_marks.hpp"
+#include "report/document/terminal_text.hpp"
 #include "report/words/reference_page.hpp"
 
 namespace npuscope::cli {

@@ -10,7 +10,7 @@
 #include "npuscope/analysis/run_sets.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/progress.hpp"
-#include "report/document/quantity.hpp"
+#include "report/document/document_value.hpp"
 #include "report/html/report_page.hpp"
 
 namespace npuscope::cli {

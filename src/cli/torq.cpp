@@ -10,7 +10,7 @@
 #include "jobs/torq/torq_timeline.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/progress.hpp"
-#include "report/torq/torq_overview_document.hpp"
+#include "report/torq/torq_documents.hpp"
 
 namespace npuscope::cli {
 namespace {

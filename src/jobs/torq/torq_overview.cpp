@@ -3,7 +3,7 @@
 #include "formats/perfetto/read/read.hpp"
 #include "formats/torq/runtime_log.hpp"
 #include "npuscope/base/byte_source.hpp"
-#include "report/document/scope.hpp"
+#include "report/document/provenance.hpp"
 
 namespace npuscope::jobs {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "jobs/torq/torq_files.hpp"
-#include "report/torq/torq_timeline_document.hpp"
+#include "report/torq/torq_documents.hpp"
 
 namespace npuscope::jobs {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "analysis/run_identity.hpp"
-#include "report/document/damage.hpp"
+#include "report/document/provenance.hpp"
 
 namespace npuscope::report {
 namespace {

@@ -29,7 +29,7 @@
 
 #include "npuscope/base/result.hpp"
 #include "npuscope/profile/profile.hpp"
-#include "report/document/colour.hpp"
+#include "report/document/terminal_text.hpp"
 
 namespace npuscope::report {
 

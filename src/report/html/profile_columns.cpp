@@ -9,8 +9,7 @@
 #include "npuscope/profile/intervals.hpp"
 #include "npuscope/profile/unit_path.hpp"
 #include "profile/names.hpp"
-#include "report/html/column_bytes.hpp"
-#include "report/html/path_columns.hpp"
+#include "report/html/columns.hpp"
 #include "report/html/placed_spans.hpp"
 
 namespace npuscope::report {
