@@ -5,7 +5,7 @@
 
 #include "base/text.hpp"
 #include "bindings.hpp"
-#include "jobs/named_rules.hpp"
+#include "jobs/named_tables.hpp"
 #include "npuscope/analysis/run_sets.hpp"
 #include "npuscope/formats/open.hpp"
 #include "profile/names.hpp"

@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "cli/choices.hpp"
 #include "cli/parser/parser.hpp"
-#include "jobs/role_files.hpp"
+#include "jobs/named_tables.hpp"
 #include "npuscope/analysis/run_sets.hpp"
 #include "npuscope/profile/run_numbers.hpp"
 #include "report/document/document_value.hpp"

@@ -1,6 +1,6 @@
 #include "cli/rules_choice.hpp"
 
-#include "jobs/named_rules.hpp"
+#include "jobs/named_tables.hpp"
 
 namespace npuscope::cli {
 

@@ -1,10 +1,18 @@
-#include "jobs/role_files.hpp"
+#include "jobs/named_tables.hpp"
 
 #include <utility>
 
 #include "npuscope/base/files.hpp"
 
 namespace npuscope::jobs {
+
+Result<analysis::Rules> named_rules(const std::string& name) {
+  const bool is_file = name.ends_with(".toml") || name == "/dev/stdin";
+  if (analysis::Rules::is_builtin(name) || !is_file) return analysis::Rules::builtin(name);
+  const auto text = MappedFile::open(name);
+  if (!text) return tl::unexpected(text.error());
+  return analysis::Rules::parse(as_text(text->bytes()), name);
+}
 
 Result<std::vector<RoleTable>> read_roles(std::span<const std::string> files) {
   std::vector<RoleTable> tables;
