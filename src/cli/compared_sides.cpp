@@ -4,6 +4,15 @@
 
 namespace npuscope::cli {
 
+Result<RunSide> open_side(ProfileOptions options, const std::vector<std::string>& files) {
+  options.files = files;
+  options.takes_snapshots = true;
+  options.joins_runs = false;  // each run is a sample, and says itself whether it is cold
+  auto selected = open_selected(options);
+  if (!selected) return tl::unexpected(selected.error());
+  return RunSide{profiles_of(std::move(selected->parts)), std::move(selected->notes)};
+}
+
 void add_side_options(Command& command, SideFiles& files) {
   command.flag("--a", files.a, "the runs of A, each a file or folder");
   command.flag("--b", files.b, "the runs of B");

@@ -5,10 +5,20 @@
 #include <string>
 #include <vector>
 
-#include "cli/run_sides.hpp"
+#include "cli/profiles.hpp"
+#include "npuscope/analysis/samples.hpp"
 #include "report/compare/compared_runs.hpp"
 
 namespace npuscope::cli {
+
+// The runs that diff, check and snapshot take from files: as they stand, each a sample or several.
+struct RunSide {
+  std::vector<Profile> profiles;
+  std::vector<Note> notes;
+};
+
+// `files` in place of those of the options.
+Result<RunSide> open_side(ProfileOptions options, const std::vector<std::string>& files);
 
 struct SideFiles {
   std::vector<std::string> a, b;  // both, or neither

@@ -6,7 +6,6 @@
 #include "base/text.hpp"
 #include "cli/choices.hpp"
 #include "cli/environment.hpp"
-#include "cli/github_job.hpp"
 #include "npuscope/base/files.hpp"
 #include "report/compare/compared_runs.hpp"
 #include "report/compare/gate_text.hpp"

@@ -2,7 +2,6 @@
 #include <memory>
 
 #include "cli/documents.hpp"
-#include "cli/picture.hpp"
 #include "report/latency/latency_document.hpp"
 
 namespace npuscope::cli {

@@ -1,9 +1,9 @@
 // npuscope explain: an entry of the glossary. npuscope record-help: how to record with a runtime.
 #include <memory>
 
-#include "cli/colour.hpp"
+#include "cli/choices.hpp"
 #include "cli/profiles.hpp"
-#include "cli/suggestions.hpp"
+#include "cli/terminal.hpp"
 #include "report/document/terminal_text.hpp"
 #include "report/words/reference_page.hpp"
 

@@ -4,9 +4,9 @@
 
 #include "cli/compared_sides.hpp"
 #include "cli/documents.hpp"
+#include "cli/file_choices.hpp"
 #include "cli/fleet_part.hpp"
 #include "cli/gates.hpp"
-#include "cli/target_choice.hpp"
 #include "npuscope/analysis/run_sets.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/progress.hpp"

@@ -4,7 +4,7 @@
 #include "base/text.hpp"
 #include "cli/choices.hpp"
 #include "cli/documents.hpp"
-#include "cli/github_job.hpp"
+#include "cli/environment.hpp"
 #include "jobs/torq/torq_annotate.hpp"
 #include "jobs/torq/torq_times.hpp"
 #include "npuscope/base/files.hpp"

@@ -1,4 +1,4 @@
-#include "cli/report_fleet.hpp"
+#include "cli/fleet_part.hpp"
 
 #include <algorithm>
 

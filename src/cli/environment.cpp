@@ -1,5 +1,3 @@
-#include "cli/github_job.hpp"
-
 #include "cli/environment.hpp"
 
 namespace npuscope::cli {

@@ -1,6 +1,10 @@
-#include "cli/rules_choice.hpp"
+#include "cli/file_choices.hpp"
+
+#include <iterator>
+#include <sstream>
 
 #include "jobs/named_tables.hpp"
+#include "npu/target/target_file.hpp"
 
 namespace npuscope::cli {
 
@@ -22,6 +26,22 @@ Result<std::optional<analysis::Rules>> chosen_rules(const std::string& name, boo
   auto rules = jobs::named_rules(name);
   if (!rules) return tl::unexpected(rules.error());
   return std::optional(std::move(*rules));
+}
+
+std::vector<std::string> target_names() {
+  std::string names = npu::builtin_target_names();
+  std::erase(names, ',');
+  std::istringstream words(names);
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
+void add_target_option(Command& command, report::PeakText& peaks) {
+  command
+      .flag("--target", peaks.target,
+            "hardware description for peak rates: " + npu::builtin_target_names() +
+                " or a .toml file; default: by device, else NPUSCOPE_TARGET or the configuration "
+                "file")
+      .offers(target_names());
 }
 
 }  // namespace npuscope::cli
