@@ -11,7 +11,7 @@
 #include "analysis/units/busy_together.hpp"
 #include "analysis/units/unit_numbers.hpp"
 #include "base/text.hpp"
-#include "profile/union_of_many.hpp"
+#include "profile/interval_sets.hpp"
 
 namespace npuscope::analysis {
 

@@ -10,7 +10,7 @@
 
 #include "npuscope/profile/filter.hpp"
 #include "profile/names.hpp"
-#include "profile/numbered_phases.hpp"
+#include "profile/own_traces.hpp"
 
 namespace npuscope::chrome {
 namespace {

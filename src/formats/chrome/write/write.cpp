@@ -10,7 +10,7 @@
 #include "formats/chrome/write/write_flows.hpp"
 #include "formats/chrome/write/write_phases.hpp"
 #include "formats/chrome/write/write_tracks.hpp"
-#include "profile/loss_counts.hpp"
+#include "profile/own_traces.hpp"
 
 namespace npuscope::chrome {
 namespace {

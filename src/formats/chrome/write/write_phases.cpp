@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "profile/numbered_phases.hpp"
+#include "profile/own_traces.hpp"
 
 namespace npuscope::chrome {
 namespace {

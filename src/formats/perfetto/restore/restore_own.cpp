@@ -8,7 +8,7 @@
 #include "formats/perfetto/restore/remove_spans.hpp"
 #include "formats/perfetto/trace_time.hpp"
 #include "npuscope/profile/intervals.hpp"
-#include "profile/numbered_phases.hpp"
+#include "profile/own_traces.hpp"
 
 namespace npuscope::perfetto {
 namespace {

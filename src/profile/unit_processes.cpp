@@ -1,4 +1,4 @@
-#include "profile/process_names.hpp"
+#include "profile/unit_processes.hpp"
 
 #include <unordered_map>
 

@@ -1,4 +1,4 @@
-// The process that each unit of a trace is part of: the outermost of its parents.
+// Processes of units: which one each unit is part of, and those of one name told apart.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,13 @@
 
 namespace npuscope {
 
+// Processes of one name told apart, so that their units have paths of their own.
+
+// Numbers those that share a name, as lanes: the first is 0. Their names stay what the trace says;
+// a path says of the others which process they are, "python (4711)".
+void number_namesakes(Profile& profile);
+
+// The process that each unit of a trace is part of: the outermost of its parents.
 class UnitRoots {
  public:
   static constexpr std::uint32_t none = ~std::uint32_t{0};  // of a unit that does not exist

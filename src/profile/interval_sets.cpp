@@ -1,11 +1,8 @@
-#include "profile/union_of_many.hpp"
+#include "profile/interval_sets.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include "base/parallel.hpp"
-#include "profile/append_interval.hpp"
-#include "profile/windows.hpp"
 
 namespace npuscope {
 namespace {

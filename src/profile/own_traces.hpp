@@ -1,5 +1,5 @@
-// Phases as a trace of ours tells them: in any order, each with the number that it had in the
-// table.
+// What a trace of ours says of its profile where no format has a place for it: numbered phases,
+// losses.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,8 @@
 
 namespace npuscope {
 
+// Phases as a trace of ours tells them: in any order, each with the number that it had in the
+// table.
 struct NumberedPhase {
   std::int64_t number =
       std::numeric_limits<std::int64_t>::max();  // none: after those that have one
@@ -23,5 +25,13 @@ struct NumberedPhase {
 // parent that is not there, or is part of itself, is of none, and units that do not exist are left
 // out.
 void add_phases(std::vector<NumberedPhase> phases, Profile& profile);
+
+// How much there is of what no trace format has a place for: the counts of losses.
+
+// Units that stand for hardware, not for a process, a thread or a track.
+std::uint64_t hardware_units(const Profile& profile);
+std::uint64_t ops_without_span(const Profile& profile);
+// Numbers in the columns beside the spans that are not missing.
+std::uint64_t numbers_of_spans(const Profile& profile);
 
 }  // namespace npuscope
