@@ -1,17 +1,19 @@
-// A value out of a query that a column is compared with, as far as it can be compared here. SQLite
-// checks every row again, so what cannot be told leaves all rows in.
+// Values that go between SQLite and the tables of a profile.
 #pragma once
 
 #include <sqlite3.h>
-
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "query/table.hpp"
 
 namespace npuscope::query {
 
+// A value out of a query that a column is compared with, as far as it can be compared here. SQLite
+// checks every row again, so what cannot be told leaves all rows in.
 enum class Fit : std::uint8_t {
   all,    // cannot be told
   none,   // no row can compare so: NULL, a number out of range
@@ -61,5 +63,27 @@ inline KeyBound key_bound_of(const Field& column, const Source& source, sqlite3_
   const auto key = find_key(source, column, std::string_view(text, size));
   return key ? KeyBound{Fit::these, *key} : KeyBound{Fit::none, no_key};
 }
+
+// A value on its way into SQLite. Texts of a profile are handed on where they lie.
+class Output {
+ public:
+  explicit Output(sqlite3_context* context) : context_(context) {}
+
+  void nothing() { sqlite3_result_null(context_); }
+  void boolean(bool value) { number(int(value)); }
+  void number(std::integral auto value) { sqlite3_result_int64(context_, std::int64_t(value)); }
+  void number(double value) { sqlite3_result_double(context_, value); }  // NaN becomes NULL
+  // The text outlives the database.
+  void text(std::string_view text) { set(text, SQLITE_STATIC); }
+  void copy(std::string_view text) { set(text, SQLITE_TRANSIENT); }
+
+ private:
+  void set(std::string_view text, sqlite3_destructor_type lifetime) {
+    sqlite3_result_text64(context_, text.data() != nullptr ? text.data() : "", text.size(),
+                          lifetime, SQLITE_UTF8);
+  }
+
+  sqlite3_context* context_;
+};
 
 }  // namespace npuscope::query

@@ -1,4 +1,4 @@
-#include "query/source.hpp"
+#include "query/table.hpp"
 
 namespace npuscope::query {
 
