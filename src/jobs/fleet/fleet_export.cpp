@@ -4,7 +4,7 @@
 #include "base/text_output.hpp"
 #include "fleet/questions/choice.hpp"
 #include "fleet/schema.hpp"
-#include "fleet/sqlite/sqlite_copy.hpp"
+#include "fleet/sqlite/sqlite_tables.hpp"
 #include "formats/parquet/table_writer.hpp"
 #include "jobs/export/file_by_name.hpp"
 #include "npuscope/base/files.hpp"
