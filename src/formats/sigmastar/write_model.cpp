@@ -4,7 +4,7 @@
 #include <limits>
 #include <map>
 
-#include "formats/sigmastar/flatbuffer_writer.hpp"
+#include "formats/sigmastar/flatbuffer.hpp"
 #include "formats/sigmastar/model_slots.hpp"
 #include "formats/sigmastar/tflite_names.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "formats/chrome/text/unescape.hpp"
+#include "formats/chrome/text/json_checker.hpp"
 
 namespace npuscope::chrome {
 namespace {

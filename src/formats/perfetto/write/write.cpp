@@ -10,7 +10,7 @@
 
 #include "formats/perfetto/about.hpp"
 #include "formats/perfetto/fields.hpp"
-#include "formats/perfetto/write/profile_spans.hpp"
+#include "formats/perfetto/write/span_source.hpp"
 #include "formats/perfetto/write/write_slices.hpp"
 #include "npuscope/base/files.hpp"
 #include "profile/own_traces.hpp"

@@ -7,7 +7,6 @@
 
 #include "formats/chrome/trace_events.hpp"
 #include "formats/qaic/opstats/opstats_host_trace.hpp"
-#include "formats/qaic/opstats/opstats_style.hpp"
 #include "formats/qaic/opstats/opstats_summary.hpp"
 #include "formats/qaic/opstats/opstats_trace.hpp"
 
