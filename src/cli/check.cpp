@@ -5,7 +5,6 @@
 #include "cli/compared_sides.hpp"
 #include "cli/documents.hpp"
 #include "cli/environment.hpp"
-#include "cli/gates.hpp"
 #include "npuscope/base/progress.hpp"
 #include "report/compare/compared_runs.hpp"
 

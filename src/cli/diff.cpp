@@ -9,7 +9,6 @@
 #include "cli/documents.hpp"
 #include "cli/environment.hpp"
 #include "cli/file_choices.hpp"
-#include "cli/gates.hpp"
 #include "npuscope/base/progress.hpp"
 #include "report/compare/diff_svg.hpp"
 

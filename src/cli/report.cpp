@@ -6,7 +6,6 @@
 #include "cli/documents.hpp"
 #include "cli/file_choices.hpp"
 #include "cli/fleet_part.hpp"
-#include "cli/gates.hpp"
 #include "npuscope/analysis/run_sets.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/progress.hpp"

@@ -2,8 +2,8 @@
 
 #include <set>
 
+#include "report/document/document.hpp"
 #include "report/document/document_value.hpp"
-#include "report/document/names.hpp"
 #include "report/document/provenance.hpp"
 
 namespace npuscope::report {

@@ -9,8 +9,8 @@
 #include "analysis/run_identity.hpp"
 #include "base/text.hpp"
 #include "profile/estimates.hpp"
+#include "report/document/document.hpp"
 #include "report/document/document_value.hpp"
-#include "report/document/names.hpp"
 
 namespace npuscope::report {
 namespace {

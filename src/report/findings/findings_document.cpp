@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "npuscope/profile/unit_path.hpp"
+#include "report/document/document.hpp"
 #include "report/document/document_value.hpp"
-#include "report/document/names.hpp"
 #include "report/document/provenance.hpp"
 #include "report/document/shared_sections.hpp"
 

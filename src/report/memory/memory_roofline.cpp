@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "report/document/document.hpp"
 #include "report/document/document_value.hpp"
-#include "report/document/names.hpp"
 #include "report/document/provenance.hpp"
 #include "report/memory/memory_sections.hpp"
 

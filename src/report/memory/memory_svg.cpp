@@ -6,8 +6,8 @@
 #include <array>
 
 #include "npuscope/profile/intervals.hpp"
+#include "report/document/document.hpp"
 #include "report/document/document_value.hpp"
-#include "report/document/names.hpp"
 #include "report/document/provenance.hpp"
 #include "report/memory/memory_sections.hpp"
 #include "report/memory/roofline_drawing.hpp"

@@ -3,8 +3,8 @@
 #include "analysis/memory/vtcm_peak.hpp"
 #include "npuscope/analysis/timeline.hpp"
 #include "npuscope/analysis/units.hpp"
+#include "report/document/document.hpp"
 #include "report/document/document_value.hpp"
-#include "report/document/names.hpp"
 #include "report/memory/memory_sections.hpp"
 
 namespace npuscope::report {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "report/document/document.hpp"
 #include "report/document/document_value.hpp"
-#include "report/document/names.hpp"
 #include "report/document/provenance.hpp"
 #include "report/picture/axes.hpp"
 #include "report/picture/figure.hpp"

@@ -8,8 +8,8 @@
 #include "base/sort_rows.hpp"
 #include "base/text.hpp"
 #include "npuscope/analysis/timeline.hpp"
+#include "report/document/document.hpp"
 #include "report/document/document_value.hpp"
-#include "report/document/names.hpp"
 #include "report/document/provenance.hpp"
 #include "report/ops/ops_table.hpp"
 

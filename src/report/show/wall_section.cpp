@@ -6,8 +6,8 @@
 #include "analysis/latency.hpp"
 #include "analysis/units/core_clock.hpp"
 #include "base/text.hpp"
+#include "report/document/document.hpp"
 #include "report/document/document_value.hpp"
-#include "report/document/names.hpp"
 #include "report/show/show_sections.hpp"
 
 namespace npuscope::report {

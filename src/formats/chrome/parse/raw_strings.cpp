@@ -1,9 +1,7 @@
 #include "formats/chrome/parse/raw_strings.hpp"
 
 #include <xxhash.h>
-
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "formats/chrome/text/json_checker.hpp"
