@@ -6,7 +6,7 @@
 
 #include "base/sort_rows.hpp"
 #include "base/text.hpp"
-#include "formats/sigmastar/tflite_names.hpp"
+#include "formats/sigmastar/tflite_schema.hpp"
 
 namespace npuscope::sigmastar {
 

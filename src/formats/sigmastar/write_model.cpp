@@ -5,8 +5,7 @@
 #include <map>
 
 #include "formats/sigmastar/flatbuffer.hpp"
-#include "formats/sigmastar/model_slots.hpp"
-#include "formats/sigmastar/tflite_names.hpp"
+#include "formats/sigmastar/tflite_schema.hpp"
 
 namespace npuscope::sigmastar {
 namespace {

@@ -10,7 +10,6 @@
 #include "npuscope/profile/unit_path.hpp"
 #include "profile/names.hpp"
 #include "report/html/columns.hpp"
-#include "report/html/placed_spans.hpp"
 
 namespace npuscope::report {
 namespace {

@@ -7,7 +7,6 @@
 #include "formats/qaic/qpc/network_descriptor.hpp"
 #include "formats/qaic/qpc/program.hpp"
 #include "formats/qaic/qpc/qpc_contents.hpp"
-#include "formats/qaic/qpc/qpc_validation.hpp"
 #include "formats/qaic/qpc/schematic.hpp"
 
 namespace npuscope::qaic {

@@ -1,7 +1,6 @@
-#include "formats/sigmastar/tflite_names.hpp"
+#include "formats/sigmastar/tflite_schema.hpp"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 
