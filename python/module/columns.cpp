@@ -8,8 +8,8 @@
 
 #include "base/text.hpp"
 #include "profile/names.hpp"
-#include "report/document/quantity.hpp"
-#include "report/query/query_cells.hpp"
+#include "report/document/document_value.hpp"
+#include "report/query/query_output.hpp"
 
 namespace npuscope::python {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "base/text.hpp"
 #include "bindings.hpp"
-#include "jobs/named_rules.hpp"
+#include "jobs/named_tables.hpp"
 #include "questions.hpp"
 #include "recordings.hpp"
 #include "report/compare/compared_runs.hpp"

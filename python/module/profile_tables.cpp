@@ -9,9 +9,9 @@
 #include "columns.hpp"
 #include "profile/names.hpp"
 #include "profile/schema.hpp"
-#include "report/document/quantity.hpp"
+#include "report/document/document_value.hpp"
 #include "report/ops/ops_table.hpp"
-#include "report/query/query_cells.hpp"
+#include "report/query/query_output.hpp"
 
 namespace npuscope::python {
 namespace {

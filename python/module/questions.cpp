@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "failure.hpp"
-#include "jobs/role_files.hpp"
+#include "jobs/named_tables.hpp"
 
 namespace npuscope::python {
 namespace {

@@ -2,8 +2,6 @@
 
 #include "analysis/answers.hpp"
 #include "analysis/inference_times.hpp"
-#include "analysis/lazy.hpp"
-#include "analysis/ops/op_runs.hpp"
 #include "analysis/ops/op_spans.hpp"
 #include "analysis/ops/op_times.hpp"
 #include "analysis/span_extents.hpp"

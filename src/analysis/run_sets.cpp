@@ -3,9 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
 
 #include "analysis/run_identity.hpp"
 #include "npuscope/analysis/timeline.hpp"
+#include "npuscope/profile/intervals.hpp"
+#include "npuscope/profile/spans_by_unit.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -46,6 +51,180 @@ std::vector<RunSet> run_sets(std::span<const Profile* const> profiles) {
   }
   for (RunSet& set : sets) measure(set, profiles);
   return sets;
+}
+
+namespace {
+
+struct Sample {
+  std::size_t place = 0;  // among the profiles
+  std::uint32_t inference = 0;
+  std::vector<std::optional<Interval>> extents = {};  // of what each unit did, the last of no unit
+  bool joins = false;
+};
+
+// Whether one comes after the other, by number and by time: on each unit, since those of several
+// cores go on to the next inference one by one.
+bool follow(const Sample& a, const Sample& b) {
+  const bool in_order = a.inference < b.inference;
+  const Sample &early = in_order ? a : b, &late = in_order ? b : a;
+  if (a.inference == b.inference || a.extents.size() != b.extents.size()) return false;
+  for (std::size_t unit = 0; unit < early.extents.size(); ++unit) {
+    const auto &before = early.extents[unit], &after = late.extents[unit];
+    if (before && after && before->end > after->begin) return false;
+  }
+  return true;
+}
+
+// None: not one inference with nothing but spans, units, ops and numbers.
+std::optional<Sample> sample_of(const Profile& profile, std::size_t place) {
+  const Spans& spans = profile.spans;
+  const std::size_t rows = spans.size();
+  if (rows == 0 || spans.instance.size() != rows || profile.provenance.inferences != 1) return {};
+  const bool is_plain = spans.arguments.empty() && profile.counters.size() == 0 &&
+                        profile.phases.empty() && profile.flows.empty();
+  if (!is_plain) return {};
+  Sample sample{place, spans.instance[0], {}, true};
+  sample.extents.resize(profile.units.size() + 1);
+  bool any = false;
+  for (std::size_t row = 0; row < rows; ++row) {
+    if (spans.instance[row] != sample.inference) return {};
+    const Role role = role_of(spans.kind[row]);
+    if (role != Role::work && role != Role::wait) continue;
+    const Interval interval = interval_of(spans, row);
+    const std::size_t unit = std::min<std::size_t>(index_of(spans.unit[row]), profile.units.size());
+    Interval& extent = sample.extents[unit].emplace(sample.extents[unit].value_or(interval));
+    any = true;
+    extent.begin = std::min(extent.begin, interval.begin);
+    extent.end = std::max(extent.end, interval.end);
+  }
+  if (!any || sample.inference == every_instance) return {};
+  return sample;
+}
+
+// What must be the same for samples of one program on the same hardware.
+class Likeness {
+ public:
+  Likeness(const Profile& a, const Profile& b) : a_(a), b_(b) {}
+
+  bool holds() const {
+    return !a_.provenance.graph.empty() && run_identity(a_) == run_identity(b_) &&
+           same(a_.clocks, b_.clocks, &Likeness::clock) &&
+           same(a_.units, b_.units, &Likeness::unit) && same(a_.ops, b_.ops, &Likeness::op) &&
+           same(a_.edges, b_.edges, &Likeness::edge) && same_columns();
+  }
+
+ private:
+  bool same_columns() const {
+    return a_.base_clock == b_.base_clock && a_.tensors.size() == b_.tensors.size() &&
+           a_.spans.processor_cycles.empty() == b_.spans.processor_cycles.empty() &&
+           a_.spans.measures.empty() && b_.spans.measures.empty();
+  }
+
+  template <class Rows, class Same>
+  bool same(const Rows& a, const Rows& b, Same is_same) const {
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      if (!(this->*is_same)(a[i], b[i])) return false;
+    }
+    return true;
+  }
+  bool text(StringId a, StringId b) const { return a_.text(a) == b_.text(b); }
+  bool clock(const Clock& a, const Clock& b) const {
+    return a.kind == b.kind && a.rate.value == b.rate.value && text(a.name, b.name);
+  }
+  bool unit(const Unit& a, const Unit& b) const {
+    return std::tie(a.device, a.core, a.engine, a.lane, a.parent) ==
+               std::tie(b.device, b.core, b.engine, b.lane, b.parent) &&
+           text(a.name, b.name);
+  }
+  bool op(const Op& a, const Op& b) const {
+    return std::tie(a.core, a.group, a.position, a.id, a.output.value) ==
+               std::tie(b.core, b.group, b.position, b.id, b.output.value) &&
+           text(a.name, b.name) && text(a.kind, b.kind) && text(a.node, b.node);
+  }
+  bool edge(const Edge& a, const Edge& b) const {
+    return std::tie(a.from, a.to, a.kind) == std::tie(b.from, b.to, b.kind);
+  }
+
+  const Profile &a_, &b_;
+};
+
+template <class T>
+void append(Column<T>& to, const Column<T>& from) {
+  for (const T& value : from) to.push_back(value);
+}
+
+// Numbers of the sample's run become those of its inference.
+void add_measures(Profile& to, const Profile& from, std::uint32_t inference) {
+  for (Measure measure : from.measures) {
+    const bool of_program =
+        measure.subject == Measure::Subject::profile || measure.subject == Measure::Subject::op;
+    if (of_program && measure.instance == every_instance) continue;
+    measure.what = to.strings.intern(from.text(measure.what));
+    if (measure.instance == every_instance) measure.instance = inference;
+    to.measures.push_back(measure);
+  }
+}
+
+void add_sample(Profile& to, const Profile& from, std::uint32_t inference) {
+  add_measures(to, from, inference);
+  Spans& spans = to.spans;
+  append(spans.unit, from.spans.unit);
+  append(spans.op, from.spans.op);
+  append(spans.kind, from.spans.kind);
+  append(spans.start, from.spans.start);
+  append(spans.duration, from.spans.duration);
+  append(spans.processor_cycles, from.spans.processor_cycles);
+  append(spans.instance, from.spans.instance);
+  to.provenance.inferences += 1;
+  for (const std::string& file : from.provenance.files) {
+    auto& files = to.provenance.files;
+    if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+  }
+  to.notes.insert(to.notes.end(), from.notes.begin(), from.notes.end());
+  to.checks.insert(to.checks.end(), from.checks.begin(), from.checks.end());
+}
+
+// Numbers of a whole sample, where it becomes one of several.
+void number_measures(Profile& profile, std::uint32_t inference) {
+  for (Measure& measure : profile.measures) {
+    const bool of_program =
+        measure.subject == Measure::Subject::profile || measure.subject == Measure::Subject::op;
+    if (!of_program && measure.instance == every_instance) measure.instance = inference;
+  }
+}
+
+}  // namespace
+
+std::vector<Profile> join_runs(std::vector<Profile> profiles) {
+  using Set = std::vector<Sample>;
+  std::vector<Set> sets;
+  for (std::size_t place = 0; place < profiles.size(); ++place) {
+    const auto sample = sample_of(profiles[place], place);
+    const auto fits = [&](const Set& set) {
+      return sample && set.front().joins &&
+             std::all_of(set.begin(), set.end(),
+                         [&](const Sample& other) { return follow(other, *sample); }) &&
+             Likeness(profiles[set.front().place], profiles[place]).holds();
+    };
+    const auto found = std::find_if(sets.begin(), sets.end(), fits);
+    if (found == sets.end()) {
+      sets.push_back({sample.value_or(Sample{.place = place})});
+    } else {
+      found->push_back(*sample);
+    }
+  }
+  std::vector<Profile> joined;
+  for (Set& set : sets) {
+    std::sort(set.begin(), set.end(),
+              [](const Sample& a, const Sample& b) { return a.inference < b.inference; });
+    Profile& whole = joined.emplace_back(std::move(profiles[set.front().place]));
+    if (set.size() > 1) number_measures(whole, set.front().inference);
+    for (std::size_t i = 1; i < set.size(); ++i) {
+      add_sample(whole, profiles[set[i].place], set[i].inference);
+    }
+  }
+  return joined;
 }
 
 }  // namespace npuscope::analysis

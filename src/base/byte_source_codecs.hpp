@@ -2,16 +2,42 @@
 // time; filling a caller's buffer, the limit and errors after good bytes are common to all.
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "base/raw_input.hpp"
 #include "npuscope/base/byte_source.hpp"
+#include "npuscope/base/result.hpp"
 
 namespace npuscope {
+
+// The bytes that a ByteSource is made from, as they lie in a file or in memory.
+class RawInput {
+ public:
+  virtual ~RawInput() = default;
+  // Some bytes from `offset` on; 0 only at the end.
+  virtual Result<std::size_t> read_at(std::uint64_t offset, std::span<char> into) = 0;
+
+  std::uint64_t size() const { return size_; }
+  const std::string& name() const { return name_; }
+
+ protected:
+  RawInput(std::string name, std::uint64_t size) : name_(std::move(name)), size_(size) {}
+
+ private:
+  std::string name_;
+  std::uint64_t size_;
+};
+
+// A regular file. One that ends before the size it had when it was opened is an error; what is
+// appended later is not read.
+Result<std::unique_ptr<RawInput>> open_raw_file(const std::filesystem::path& path);
+std::unique_ptr<RawInput> open_raw_text(std::string_view text, std::string name);
 
 class CodecSource : public ByteSource {
  public:

@@ -2,10 +2,9 @@
 #include <memory>
 #include <optional>
 
+#include "cli/compared_sides.hpp"
 #include "cli/documents.hpp"
-#include "cli/gates.hpp"
-#include "cli/github_job.hpp"
-#include "cli/run_sides.hpp"
+#include "cli/environment.hpp"
 #include "npuscope/base/progress.hpp"
 #include "report/compare/compared_runs.hpp"
 

@@ -18,10 +18,10 @@
 
 #include "base/memory_use.hpp"
 #include "base/text.hpp"
+#include "cli/choices.hpp"
 #include "cli/description.hpp"
 #include "cli/flag_values.hpp"
 #include "cli/parser/parser.hpp"
-#include "cli/suggestions.hpp"
 #include "cli/version/version.hpp"
 #include "npuscope/base/files.hpp"
 #include "report/document/json_head.hpp"

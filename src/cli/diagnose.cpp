@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "cli/documents.hpp"
+#include "cli/file_choices.hpp"
 #include "cli/flag_values.hpp"
-#include "cli/target_choice.hpp"
 #include "report/findings/findings_document.hpp"
 
 namespace npuscope::cli {

@@ -7,10 +7,8 @@
 #include "cli/choices.hpp"
 #include "cli/compared_sides.hpp"
 #include "cli/documents.hpp"
-#include "cli/gates.hpp"
-#include "cli/github_job.hpp"
-#include "cli/picture.hpp"
-#include "cli/rules_choice.hpp"
+#include "cli/environment.hpp"
+#include "cli/file_choices.hpp"
 #include "npuscope/base/progress.hpp"
 #include "report/compare/diff_svg.hpp"
 

@@ -3,10 +3,10 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 
-#include "cli/colour.hpp"
-#include "cli/pager.hpp"
 #include "cli/profiles.hpp"
+#include "cli/terminal.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "report/document/document.hpp"
 
@@ -79,5 +79,30 @@ ExitStatus print_documents(const DocumentOptions& options,
 // One answer, of no single profile: its JSON is the document itself.
 ExitStatus print_answer(const PageOptions& options, const report::Document& answer,
                         const std::vector<Note>& notes);
+
+// --svg: a command's answer as a picture, with its page or instead of it.
+struct PictureOptions {
+  std::string file;  // empty: none; "-": standard output, and no page
+  double width = 960;
+
+  bool wanted() const { return !file.empty(); }
+  bool replaces_page() const { return file == "-"; }
+};
+
+// --svg and --svg-width.
+void add_picture_options(Command& command, PictureOptions& options);
+
+// A usage error where the picture would be written over one of the inputs.
+Status check_picture(const PictureOptions& options, std::span<const std::string> inputs);
+Status write_picture(const PictureOptions& options, const std::string& svg);
+
+using DrawPicture =
+    std::function<Result<std::string>(const analysis::Analysis&, const report::ProfilePart&)>;
+
+// As print_documents(), with the picture where one is wanted: of one profile, or it is a usage
+// error.
+ExitStatus print_with_picture(const DocumentOptions& options, const PictureOptions& picture,
+                              const DrawPicture& draw, const MakeDocument& make,
+                              const report::SelectOptions& select = {});
 
 }  // namespace npuscope::cli

@@ -6,9 +6,9 @@
 #include "cli/documents.hpp"
 #include "npu/graph/import_onnx.hpp"
 #include "npuscope/base/files.hpp"
-#include "report/graph/expected_graph.hpp"
 #include "report/graph/graph_document.hpp"
 #include "report/graph/graph_drawing.hpp"
+#include "report/graph/graph_expected.hpp"
 
 namespace npuscope::cli {
 namespace {

@@ -8,9 +8,7 @@
 #include "formats/sigmastar/image.hpp"
 #include "formats/sigmastar/write_log.hpp"
 #include "npuscope/base/files.hpp"
-#include "report/programs/ipu_image.hpp"
-#include "report/programs/ipu_op_cost.hpp"
-#include "report/programs/ipu_operators.hpp"
+#include "report/programs/ipu_model.hpp"
 #include "report/programs/ipu_timeline.hpp"
 
 namespace npuscope::cli {

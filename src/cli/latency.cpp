@@ -2,9 +2,7 @@
 #include <memory>
 
 #include "cli/documents.hpp"
-#include "cli/picture.hpp"
 #include "report/latency/latency_document.hpp"
-#include "report/latency/latency_svg.hpp"
 
 namespace npuscope::cli {
 namespace {

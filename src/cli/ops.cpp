@@ -3,8 +3,7 @@
 
 #include "cli/choices.hpp"
 #include "cli/documents.hpp"
-#include "cli/rules_choice.hpp"
-#include "cli/target_choice.hpp"
+#include "cli/file_choices.hpp"
 #include "report/memory/memory_document.hpp"
 #include "report/ops/ops_document.hpp"
 

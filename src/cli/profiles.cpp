@@ -11,12 +11,11 @@
 #include "base/text.hpp"
 #include "cli/choices.hpp"
 #include "cli/parser/parser.hpp"
-#include "jobs/role_files.hpp"
+#include "jobs/named_tables.hpp"
 #include "npuscope/analysis/run_sets.hpp"
 #include "npuscope/profile/run_numbers.hpp"
-#include "report/document/damage.hpp"
-#include "report/document/note_text.hpp"
-#include "report/document/quantity.hpp"
+#include "report/document/document_value.hpp"
+#include "report/document/provenance.hpp"
 
 namespace npuscope::cli {
 namespace {

@@ -1,6 +1,8 @@
 #include "cli/query_rows.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 
 #include "base/numbers.hpp"
 #include "cli/profiles.hpp"
@@ -8,6 +10,25 @@
 #include "report/query/query_output.hpp"
 
 namespace npuscope::cli {
+
+HardStop::HardStop(std::chrono::milliseconds after, Error error)
+    : watcher_([this, after, error = std::move(error)](const std::stop_token& stop) {
+        watch(stop, after, error);
+      }) {}
+
+void HardStop::watch(const std::stop_token& stop, std::chrono::milliseconds after,
+                     const Error& error) {
+  std::unique_lock lock(mutex_);
+  do {
+    gone_.wait_for(lock, stop, after, [] { return false; });
+    if (stop.stop_requested()) return;
+    after = std::chrono::seconds(1);
+  } while (writing_);
+  const ExitStatus status = report(error);
+  std::fflush(stderr);
+  std::_Exit(int(status));  // what still runs holds what an orderly end would need
+}
+
 namespace {
 
 constexpr std::uint64_t max_rows_of_text = 1'000;

@@ -2,19 +2,44 @@
 // command that takes SQL.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cli/command.hpp"
-#include "cli/hard_stop.hpp"
+#include "npuscope/base/result.hpp"
 #include "npuscope/query/database.hpp"
 #include "query/schema.hpp"
 
 namespace npuscope::cli {
+
+// Ends the program when a call that cannot be interrupted takes too long: SQLite looks at no clock
+// while it sorts, or within one function of SQL.
+//
+//   HardStop stop(65s, usage_error("..."));   // says so and exits, 65 s from here
+//   ...                                       // unless it is gone by then
+class HardStop {
+ public:
+  HardStop(std::chrono::milliseconds after, Error error);
+
+  // Who waits for a reader of the output is not stuck.
+  void set_writing(bool writing) { writing_ = writing; }
+
+ private:
+  void watch(const std::stop_token& stop, std::chrono::milliseconds after, const Error& error);
+
+  std::atomic<bool> writing_ = false;
+  std::mutex mutex_;
+  std::condition_variable_any gone_;
+  std::jthread watcher_;  // last: it uses the others
+};
 
 struct RowOptions {
   std::string timeout = "60s";

@@ -1,10 +1,10 @@
 // npuscope explain: an entry of the glossary. npuscope record-help: how to record with a runtime.
 #include <memory>
 
-#include "cli/colour.hpp"
+#include "cli/choices.hpp"
 #include "cli/profiles.hpp"
-#include "cli/suggestions.hpp"
-#include "report/document/ascii_marks.hpp"
+#include "cli/terminal.hpp"
+#include "report/document/terminal_text.hpp"
 #include "report/words/reference_page.hpp"
 
 namespace npuscope::cli {

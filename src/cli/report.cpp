@@ -4,13 +4,12 @@
 
 #include "cli/compared_sides.hpp"
 #include "cli/documents.hpp"
+#include "cli/file_choices.hpp"
 #include "cli/fleet_part.hpp"
-#include "cli/gates.hpp"
-#include "cli/target_choice.hpp"
 #include "npuscope/analysis/run_sets.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/progress.hpp"
-#include "report/document/quantity.hpp"
+#include "report/document/document_value.hpp"
 #include "report/html/report_page.hpp"
 
 namespace npuscope::cli {

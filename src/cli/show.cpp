@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "cli/documents.hpp"
-#include "cli/target_choice.hpp"
+#include "cli/file_choices.hpp"
 #include "npuscope/base/progress.hpp"
 #include "report/compare/snapshot_document.hpp"
 #include "report/show/show.hpp"

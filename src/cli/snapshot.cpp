@@ -1,7 +1,7 @@
 // npuscope snapshot: the numbers of runs as a baseline of a few kilobytes.
 #include <memory>
 
-#include "cli/run_sides.hpp"
+#include "cli/compared_sides.hpp"
 #include "formats/snapshot/snapshot.hpp"
 #include "npuscope/base/files.hpp"
 #include "report/compare/snapshot_document.hpp"

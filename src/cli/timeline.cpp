@@ -3,7 +3,6 @@
 
 #include "cli/choices.hpp"
 #include "cli/documents.hpp"
-#include "cli/picture.hpp"
 #include "report/timeline/timeline_document.hpp"
 #include "report/timeline/timeline_svg.hpp"
 

@@ -4,13 +4,12 @@
 #include "base/text.hpp"
 #include "cli/choices.hpp"
 #include "cli/documents.hpp"
-#include "cli/github_job.hpp"
+#include "cli/environment.hpp"
 #include "jobs/torq/torq_annotate.hpp"
-#include "jobs/torq/torq_overview.hpp"
-#include "jobs/torq/torq_timeline.hpp"
+#include "jobs/torq/torq_times.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/progress.hpp"
-#include "report/torq/torq_overview_document.hpp"
+#include "report/torq/torq_documents.hpp"
 
 namespace npuscope::cli {
 namespace {

@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "fleet/rows.hpp"
@@ -96,5 +97,16 @@ inline query::Limits page_limits() { return {.time = std::chrono::minutes(30)}; 
 
 // Whether there is such a store, of whatever content, or one that cannot be looked at.
 bool store_exists(const std::filesystem::path& path);
+
+// Which runs of a batch a store has already, and what adding the others comes to.
+struct KnownRuns {
+  std::unordered_set<Id> runs;
+  std::vector<Id> other_tags;  // of these, whose tags are not those of the batch
+};
+
+// An input error where a run of the batch has the id of one with other content.
+Result<KnownRuns> known_runs(Store& store, const Batch& batch);
+
+Added added_of(const Batch& batch, KnownRuns&& known);
 
 }  // namespace npuscope::fleet

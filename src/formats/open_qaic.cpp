@@ -11,7 +11,6 @@
 #include "formats/qaic/opstats/opstats_summary.hpp"
 #include "formats/qaic/qpc/qpc.hpp"
 #include "formats/qaic/stats/stats_buffer.hpp"
-#include "formats/qaic/text/join_logs.hpp"
 #include "formats/qaic/text/read_text.hpp"
 
 namespace npuscope {

@@ -1,5 +1,5 @@
-// What filtered() does, in parts: filter.cpp chooses the rows, filter_copy.cpp copies them,
-// filter_times.cpp finds what times of them follow from rows that are left out.
+// What filtered() does, in parts: filter.cpp chooses the rows, filter_parts.cpp copies them and
+// finds what times of them follow from rows that are left out.
 #pragma once
 
 #include <algorithm>

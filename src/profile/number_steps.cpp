@@ -10,7 +10,7 @@
 #include "base/parallel.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
-#include "profile/unit_roots.hpp"
+#include "profile/unit_processes.hpp"
 
 namespace npuscope {
 namespace {

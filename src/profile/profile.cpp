@@ -1,5 +1,7 @@
 #include "npuscope/profile/profile.hpp"
 
+#include "npuscope/profile/run_numbers.hpp"
+
 namespace npuscope {
 
 const char* name_of(Engine engine) {
@@ -53,4 +55,18 @@ void Profile::add_measure(Measure::Subject subject, std::uint32_t id, const Name
                       clock, value, instance, number.event});
 }
 
+double OpSamples::total() const {
+  double sum = 0;
+  for (const Sample& entry : entries) sum += entry.value;
+  return sum;
+}
+
 }  // namespace npuscope
+
+template class std::vector<std::byte, npuscope::UnwrittenAllocator<std::byte>>;
+template class std::vector<std::int64_t, npuscope::UnwrittenAllocator<std::int64_t>>;
+template class std::vector<std::uint64_t, npuscope::UnwrittenAllocator<std::uint64_t>>;
+template class std::vector<std::uint32_t, npuscope::UnwrittenAllocator<std::uint32_t>>;
+template class std::vector<npuscope::UnitId, npuscope::UnwrittenAllocator<npuscope::UnitId>>;
+template class std::vector<npuscope::OpId, npuscope::UnwrittenAllocator<npuscope::OpId>>;
+template class std::vector<npuscope::SpanKind, npuscope::UnwrittenAllocator<npuscope::SpanKind>>;

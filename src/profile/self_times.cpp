@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "profile/append_interval.hpp"
+#include "profile/interval_sets.hpp"
 
 namespace npuscope {
 namespace {

@@ -11,7 +11,6 @@
 #include "query/module.hpp"
 #include "query/schema.hpp"
 #include "query/sql_reader.hpp"
-#include "query/views.hpp"
 
 namespace npuscope::query {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "npuscope/analysis/timeline.hpp"
 #include "profile/schema_table.hpp"
-#include "query/source.hpp"
+#include "query/table.hpp"
 
 namespace npuscope {
 

@@ -15,7 +15,7 @@
 #include <new>
 #include <string>
 
-#include "query/row_index.hpp"
+#include "query/row_plan.hpp"
 
 namespace npuscope::query {
 

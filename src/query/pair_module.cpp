@@ -4,9 +4,8 @@
 
 #include <string>
 
-#include "query/argument.hpp"
 #include "query/module.hpp"
-#include "query/output.hpp"
+#include "query/sqlite_values.hpp"
 
 namespace npuscope::query {
 namespace pair_module {

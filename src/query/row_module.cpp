@@ -2,10 +2,9 @@
 #include <algorithm>
 #include <string>
 
-#include "query/argument.hpp"
 #include "query/module.hpp"
-#include "query/output.hpp"
 #include "query/row_plan.hpp"
+#include "query/sqlite_values.hpp"
 
 namespace npuscope::query {
 namespace row_module {

@@ -37,4 +37,9 @@ const std::vector<TableInfo>& schema();
 // Those beside SQLite's own.
 const std::vector<FunctionInfo>& functions();
 
+// The common questions as views.
+
+// With the SELECT in view_of; columns without types. Each uses only tables and views before it.
+const std::vector<TableInfo>& views();
+
 }  // namespace npuscope::query

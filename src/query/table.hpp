@@ -2,7 +2,7 @@
 //
 // A column whose values are small numbers inside (ids, interned names, enumerations) has keys:
 // equal keys are equal values. By them rows are grouped, put in order and found without comparing
-// anything (row_index.hpp).
+// anything (row_plan.hpp).
 //
 //   key_of(kind, kind.get(source, row))        // 8
 //   text_of_key(source, kind, 8)               // "slice"
@@ -14,10 +14,33 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <vector>
 
-#include "query/source.hpp"
+#include "npuscope/analysis/analysis.hpp"
+#include "profile/schema_table.hpp"
 
 namespace npuscope::query {
+
+// A profile as its tables see it: with what is derived from it only when a query asks.
+class Source : public schema::Source {
+ public:
+  explicit Source(const Profile& with);
+
+  // Asked for row by row, so that the analysis is not.
+  const Column<std::int64_t>& self_times() const {
+    if (self_times_ == nullptr) self_times_ = &analysis_.self_times();
+    return *self_times_;
+  }
+  const std::vector<analysis::UnitRow>& unit_times() const { return analysis_.units().units; }
+
+  // The spans' bytes of one of Traffic::routes; null where the profile has none.
+  const MeasureColumn* traffic(analysis::Route route) const { return traffic_[std::size_t(route)]; }
+
+ private:
+  analysis::Analysis analysis_;
+  const MeasureColumn* traffic_[std::size(analysis::Traffic::routes)] = {};
+  mutable const Column<std::int64_t>* self_times_ = nullptr;
+};
 
 using schema::Field, schema::Type, schema::Row;
 inline constexpr std::uint32_t no_key = std::numeric_limits<std::uint32_t>::max();  // NULL

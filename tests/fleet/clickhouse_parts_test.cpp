@@ -4,9 +4,8 @@
 #include <cstdlib>
 
 #include "fleet/clickhouse/http.hpp"
-#include "fleet/clickhouse/native_block.hpp"
 #include "fleet/clickhouse/tab_separated.hpp"
-#include "fleet/place/clickhouse_address.hpp"
+#include "fleet/clickhouse/tables.hpp"
 #include "fleet/place/store_place.hpp"
 #include "fleet/small_fleet.hpp"
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "analysis/path/vendor_path.hpp"
+#include "analysis/path/path_groups.hpp"
 #include "flow/flow.hpp"
 #include "formats/qnn/assemble/sets.hpp"
 #include "npu/nsp/simulate/record/optrace.hpp"

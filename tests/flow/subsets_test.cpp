@@ -6,7 +6,7 @@
 #include <random>
 #include <tuple>
 
-#include "analysis/path/vendor_path.hpp"
+#include "analysis/path/path_groups.hpp"
 #include "flow/flow.hpp"
 #include "flow/generated_run.hpp"
 #include "npuscope/analysis/path.hpp"

@@ -1,4 +1,4 @@
-#include "formats/file_sets.hpp"
+#include "formats/open_inputs.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "profile/numbered_phases.hpp"
+#include "profile/own_traces.hpp"
 
 #include <gmock/gmock.h>
 

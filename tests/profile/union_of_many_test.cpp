@@ -1,5 +1,5 @@
 // The union of many sets, window by window, against that of all their intervals in one heap.
-#include "profile/union_of_many.hpp"
+#include "profile/interval_sets.hpp"
 
 #include <gtest/gtest.h>
 

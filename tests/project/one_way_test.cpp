@@ -26,7 +26,7 @@ const Way numbers_in_text{
      "std::stof", "std::stod"},
     {
         {"base/numbers.hpp", "take_number(), parse_number()"},
-        {"formats/chrome/parse/thousandths.cpp", "an exponent that does not fit becomes the limit"},
+        {"formats/chrome/parse/decimal.cpp", "an exponent that does not fit becomes the limit"},
     }};
 
 const Way json_written{
@@ -45,7 +45,7 @@ const Way trace_events_written{
         {"formats/chrome/parse/event_form.hpp", "the example of an event that is read"},
         {"formats/chrome/trace_events.hpp", "TraceEvents, and the example of a style"},
         {"formats/chrome/write/event_output.hpp", "own_style"},
-        {"formats/qaic/opstats/opstats_style.hpp", "opstats_style()"},
+        {"formats/qaic/opstats/opstats_trace.hpp", "opstats_style()"},
         {"formats/qnn/write/write_text.hpp", "viewer_style()"},
         {"formats/sigmastar/write_timeline.cpp", "style"},
     }};

@@ -37,7 +37,7 @@ enum class Grouping : std::uint8_t {
   kind,    // kernel, or category
   name,    // the op's own name
   node,    // the model's operator, of each layer
-  layer,   // the stage of the model that the node's path names (stages.hpp)
+  layer,   // the stage of the model that the node's path names (row_names.hpp)
   memory,  // where its output lies
   rule,    // the first of OpOptions::rules that it obeys
   core,    // from here on by the unit of the span, not by its op

@@ -7,7 +7,6 @@
 #include "analysis/call_names.hpp"
 #include "analysis/latency.hpp"
 #include "analysis/span_extents.hpp"
-#include "analysis/step_times.hpp"
 #include "base/sort_rows.hpp"
 
 namespace npuscope::analysis {

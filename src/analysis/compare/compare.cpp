@@ -4,7 +4,6 @@
 #include <cmath>
 #include <unordered_set>
 
-#include "analysis/compare/compare_call.hpp"
 #include "analysis/compare/compare_ops.hpp"
 #include "analysis/compare/compare_sides.hpp"
 #include "base/near_names.hpp"

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "analysis/ops/op_keys.hpp"
-#include "analysis/timeline/stages.hpp"
+#include "analysis/ops/row_names.hpp"
 
 namespace npuscope::analysis {
 

@@ -7,8 +7,8 @@
 #include <mutex>
 
 #include "analysis/compare/samples_held.hpp"
-#include "analysis/ops/op_runs.hpp"
-#include "analysis/profile_content.hpp"
+#include "analysis/ops/op_times.hpp"
+#include "analysis/run_identity.hpp"
 #include "base/parallel.hpp"
 #include "npuscope/analysis/ops.hpp"
 #include "npuscope/analysis/statistics.hpp"

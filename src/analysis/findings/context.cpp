@@ -2,12 +2,36 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 
 #include "analysis/inference_times.hpp"
 #include "base/parallel.hpp"
 
 namespace npuscope::analysis {
+namespace {
+
+// How Provenance::format begins; a format without a row has the usual words, those of Hexagon.
+struct FormatWords {
+  std::string_view format;
+  Vocabulary vocabulary;
+};
+constexpr FormatWords formats_with_words[] = {
+    {"SigmaStar IPU timeline", Vocabulary::sigmastar_ipu},
+    {"OpenVINO", Vocabulary::neutral},
+    {"Torq", Vocabulary::neutral},
+    {"Chrome trace", Vocabulary::neutral},
+    {"Perfetto trace", Vocabulary::neutral},
+};
+
+}  // namespace
+
+Vocabulary vocabulary_of(const Provenance& provenance) {
+  const auto* row = std::find_if(
+      std::begin(formats_with_words), std::end(formats_with_words),
+      [&](const FormatWords& each) { return provenance.format.starts_with(each.format); });
+  return row == std::end(formats_with_words) ? Vocabulary::usual : row->vocabulary;
+}
 
 const Rules& kernel_rules() {
   static const Rules rules = Rules::builtin("kernels").value_or(Rules());

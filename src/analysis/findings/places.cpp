@@ -5,7 +5,7 @@
 #include "base/sort_rows.hpp"
 #include "npuscope/analysis/timeline.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
-#include "profile/union_of_many.hpp"
+#include "profile/interval_sets.hpp"
 
 namespace npuscope::analysis {
 namespace {

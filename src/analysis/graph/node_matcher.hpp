@@ -1,19 +1,29 @@
 // Which ops of a compiled graph do the work of which nodes of the model, while it is found out: by
 // names, products, neighbours and order (graph_match.cpp); then which dependencies of the model
-// the compiled graph keeps (graph_match_queues.cpp).
+// the compiled graph keeps (graph_match.cpp).
 #pragma once
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 #include <unordered_map>
+#include <vector>
 
-#include "analysis/graph/graph_families.hpp"
-#include "analysis/graph/graph_node_links.hpp"
+#include "analysis/graph/graph_expected.hpp"
 #include "analysis/graph/graph_node_names.hpp"
-#include "analysis/graph/graph_source_names.hpp"
 
 namespace npuscope::analysis {
+
+// What flows between the nodes of a model in its compiled graph.
+
+// Pairs of different nodes between whose ops an edge leads, or a way over ops of no node. Sorted.
+std::vector<NodePair> node_links(const OpGraph& graph, const GraphOrder& order, EdgeKinds kinds,
+                                 const std::vector<std::uint32_t>& node_of_op, std::size_t nodes);
+
+// Those of `pairs` (sorted) for which no way leads from an op of the one to an op of the other.
+std::vector<NodePair> without_way(const OpGraph& graph, const GraphOrder& order, EdgeKinds kinds,
+                                  const std::vector<std::uint32_t>& node_of_op,
+                                  const std::vector<NodePair>& pairs, std::size_t nodes);
 
 inline EdgeKinds kinds_of_data() {
   EdgeKinds kinds;

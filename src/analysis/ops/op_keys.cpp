@@ -1,17 +1,50 @@
 #include "analysis/ops/op_keys.hpp"
 
 #include <fmt/format.h>
-
-#include <algorithm>
 #include <map>
 #include <unordered_set>
 
-#include "analysis/ops/op_owners.hpp"
-#include "analysis/timeline/stages.hpp"
+#include "analysis/ops/row_names.hpp"
 #include "npuscope/analysis/units.hpp"
+#include "npuscope/profile/profile.hpp"
 
 namespace npuscope::analysis {
 namespace {
+
+// The model's operator that each op counts for. The HTP's tools give the product of a fully
+// connected operator to the reshape behind it:
+//
+//   q::ConvLayer.opt of MatMul_3_post_reshape, on the HMX      counts for MatMul_3
+//
+// A reshape renames bytes and cannot use the HMX, so what does is of the operator before it, where
+// the profile knows one of that name.
+struct OpOwners {
+  std::vector<StringId> nodes;  // by op: Op::node, or that of the operator before
+  std::uint64_t moved = 0;      // ops
+};
+
+OpOwners owners_of(const Profile& profile, bool as_written) {
+  constexpr std::string_view reshape = "_post_reshape";
+  OpOwners owners;
+  owners.nodes.reserve(profile.ops.size());
+  std::unordered_map<std::string_view, StringId> known;
+  bool any = false;
+  for (const Op& op : profile.ops) {
+    owners.nodes.push_back(op.node);
+    any = any || (op.engine == Engine::hmx && profile.text(op.node).ends_with(reshape));
+  }
+  if (!any || as_written) return owners;
+  for (const Op& op : profile.ops) known.emplace(profile.text(op.node), op.node);
+  for (std::size_t i = 0; i < profile.ops.size(); ++i) {
+    const std::string_view node = profile.text(profile.ops[i].node);
+    if (profile.ops[i].engine != Engine::hmx || !node.ends_with(reshape)) continue;
+    const auto before = known.find(node.substr(0, node.size() - reshape.size()));
+    if (before == known.end() || before->second == StringId::empty) continue;
+    owners.nodes[i] = before->second;
+    owners.moved += 1;
+  }
+  return owners;
+}
 
 StringId label_of(const Op& op, StringId node, Grouping grouping) {
   switch (grouping) {

@@ -15,8 +15,8 @@
 
 #include "analysis/inference_times.hpp"
 #include "analysis/ops/op_keys.hpp"
-#include "analysis/ops/op_runs.hpp"
 #include "analysis/ops/op_spans.hpp"
+#include "analysis/ops/op_times.hpp"
 #include "base/per_thread.hpp"
 
 namespace npuscope::analysis {

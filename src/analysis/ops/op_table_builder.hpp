@@ -8,8 +8,8 @@
 
 #include "analysis/inference_times.hpp"
 #include "analysis/ops/op_keys.hpp"
-#include "analysis/ops/op_runs.hpp"
 #include "analysis/ops/op_sums.hpp"
+#include "analysis/ops/op_times.hpp"
 #include "analysis/timeline/span_engines.hpp"
 #include "base/per_thread.hpp"
 #include "npuscope/analysis/analysis.hpp"

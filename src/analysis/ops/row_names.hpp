@@ -6,7 +6,7 @@
 //   names.layers(op)     32: layers that have a node of that name; 1: of no repeated layer
 //   names.layer(op)      number of its layer among all, from 0
 //
-// Layers are told by the path to a node (stages.hpp), where a word for layers stands before the
+// Layers are told by the path to a node (stage_of), where a word for layers stands before the
 // number: "features.3" and "conv1" number unlike things.
 #pragma once
 
@@ -42,5 +42,23 @@ class RowNames {
   std::vector<std::uint32_t> layers_;  // by text; 0: of no layer
   std::vector<Place> of_op_;
 };
+
+// The stage of a model that an operator belongs to, by its node's name: the path to its layer.
+//
+//   stage_of("/model/layers.12/self_attn/q_proj/MatMul")   "/model/layers.12"
+//   stage_of("model.layers.12.mlp.up_proj")                "model.layers.12"
+//   stage_of("_model_layers_12_mlp_MatMul")                "_model_layers_12"
+//   stage_of("/embeddings/Gather_3")                       "/embeddings": it has no layer
+//   stage_of("MatMul_0")                                   "": a name, no path
+//
+// A layer is the first part of the path that is a number, or ends in one, and that has something
+// inside. Between underscores, where any word may have a number, only one after a word for layers
+// (layer, block, stage, h) counts.
+
+// A part of `node`, from its beginning.
+std::string_view stage_of(std::string_view node);
+
+// "layers", "block", "h": words that models put before the number of a layer.
+bool is_word_for_layers(std::string_view word);
 
 }  // namespace npuscope::analysis

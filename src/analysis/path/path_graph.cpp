@@ -1,17 +1,177 @@
 #include "analysis/path/path_graph.hpp"
 
-#include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "analysis/path/path_latencies.hpp"
 #include "analysis/path/path_links.hpp"
 #include "analysis/path/path_nodes.hpp"
-#include "analysis/path/path_order.hpp"
 #include "base/parallel.hpp"
 
 namespace npuscope::analysis {
 namespace {
+
+// Puts the nodes of a path graph into an order in which each comes after those that hold it back,
+// where that of their starts is none: of nodes without length, and of those that are of no span.
+
+// Nearly by their start, those of a unit as they were, so that what follows finds what it looks at
+// side by side.
+Column<std::uint32_t> nearly_by_start(const PathGraph& graph, const PathNodes& units) {
+  constexpr int max_bits = 16;
+  const std::int64_t last = *std::max_element(graph.start.begin(), graph.start.end());
+  const int shift =
+      std::max(0, int(std::bit_width(std::uint64_t(std::max<std::int64_t>(last, 0)))) - max_bits);
+  const auto bucket_of = [&](std::size_t node) {
+    return std::size_t(std::max<std::int64_t>(graph.start[node], 0)) >> shift;
+  };
+  std::vector<std::uint32_t> next((std::size_t(std::max<std::int64_t>(last, 0)) >> shift) + 1, 0);
+  for (std::size_t node = 0; node < graph.size(); ++node) next[bucket_of(node)] += 1;
+  std::uint32_t place = 0;
+  for (std::uint32_t& each : next) place += std::exchange(each, place);
+  Column<std::uint32_t> nodes;
+  nodes.resize(graph.size());
+  for (std::uint32_t sequence = 0; sequence < graph.size(); ++sequence) {
+    const bool is_of_unit = sequence < units.count();
+    const std::uint32_t node = is_of_unit ? units.node_at(sequence) : sequence;
+    nodes[next[bucket_of(node)]++] = node;
+  }
+  return nodes;
+}
+
+class Sorting {
+ public:
+  Sorting(PathGraph& graph, const PathNodes& units)
+      : graph_(graph), units_(units), states_(graph.size(), State::new_one) {}
+
+  Column<std::uint32_t> run() {
+    order_.reserve(graph_.size());
+    for (const std::uint32_t node : nearly_by_start(graph_, units_)) {
+      if (states_[node] == State::new_one) visit(node);
+    }
+    return std::move(order_);
+  }
+
+ private:
+  enum class State : std::uint8_t { new_one, open, done };
+  struct Open {
+    std::uint32_t node;
+    std::uint32_t next;  // of its links
+  };
+
+  void enter(std::uint32_t node) {
+    states_[node] = State::open;
+    open_.push_back({node, graph_.first_link[node]});
+    std::uint32_t& before = graph_.unit_before[node];
+    if (before != PathGraph::none) go_to(before);
+  }
+
+  void go_to(std::uint32_t& from) {
+    if (states_[from] == State::new_one) {
+      entering_ = from;
+    } else if (states_[from] == State::open) {
+      graph_.basis.cyclic_constraints += 1;
+      from = PathGraph::none;
+    }
+  }
+
+  void visit(std::uint32_t first) {
+    entering_ = first;
+    do {
+      while (entering_ != PathGraph::none) enter(std::exchange(entering_, PathGraph::none));
+      Open& top = open_.back();
+      if (top.next < graph_.first_link[top.node + 1]) {
+        go_to(graph_.links[top.next++].from);
+        continue;
+      }
+      states_[top.node] = State::done;
+      order_.push_back(top.node);
+      open_.pop_back();
+    } while (!open_.empty());
+  }
+
+  PathGraph& graph_;
+  const PathNodes& units_;
+  std::vector<State> states_;
+  std::vector<Open> open_;
+  Column<std::uint32_t> order_;
+  std::uint32_t entering_ = PathGraph::none;
+};
+
+// Gives nodes their place in the order as their number.
+class Renumbering {
+ public:
+  Renumbering(PathGraph& graph, const Column<std::uint32_t>& order)
+      : graph_(graph), order_(order), parts_(ranges_of(order.size())) {
+    place_of_.resize(order.size());
+    for_parts([&](std::uint32_t place) { place_of_[order_[place]] = place; });
+  }
+
+  void run() {
+    move(graph_.row);
+    move(graph_.op);
+    move(graph_.unit);
+    move(graph_.kind);
+    move(graph_.start);
+    move(graph_.end);
+    move(graph_.after_barrier);
+    move(graph_.unit_before);
+    for_parts([&](std::uint32_t node) { renumber(graph_.unit_before[node]); });
+    move_links();
+  }
+
+ private:
+  template <class Body>
+  void for_parts(const Body& body) const {
+    parallel_for(parts_.size(), [&](std::size_t part) {
+      for (std::size_t i = parts_[part].first; i < parts_[part].last; ++i) body(std::uint32_t(i));
+    });
+  }
+
+  void renumber(std::uint32_t& node) const {
+    if (node != PathGraph::none) node = place_of_[node];
+  }
+
+  template <class T>
+  void move(Column<T>& column) const {
+    Column<T> moved;
+    moved.resize(column.size());
+    for_parts([&](std::uint32_t place) { moved[place] = column[order_[place]]; });
+    column = std::move(moved);
+  }
+
+  void move_links() {
+    Column<std::uint32_t> first;
+    first.resize(order_.size() + 1);
+    std::uint32_t count = 0;
+    for (std::size_t place = 0; place < order_.size(); ++place) {
+      first[place] = count;
+      count += graph_.first_link[order_[place] + 1] - graph_.first_link[order_[place]];
+    }
+    first[order_.size()] = count;
+    Column<PathLink> links;
+    links.resize(count);
+    for_parts([&](std::uint32_t place) {
+      std::uint32_t from = graph_.first_link[order_[place]];
+      for (std::uint32_t i = first[place]; i < first[place + 1]; ++i) {
+        links[i] = graph_.links[from++];
+        renumber(links[i].from);
+      }
+    });
+    graph_.first_link = std::move(first);
+    graph_.links = std::move(links);
+  }
+
+  PathGraph& graph_;
+  const Column<std::uint32_t>& order_;
+  std::vector<RowRange> parts_;
+  Column<std::uint32_t> place_of_;
+};
+
+// Only nodes that begin at one moment can hold each other back in a ring; the constraint that would
+// close it is taken out and counted in the basis. Nodes get new numbers.
+void put_in_order(PathGraph& graph, const PathNodes& nodes) {
+  const Column<std::uint32_t> order = Sorting(graph, nodes).run();
+  Renumbering(graph, order).run();
+}
 
 struct Counts {
   std::uint64_t executions = 0;

@@ -1,15 +1,29 @@
 // What holds executions back, as links between the nodes of a path graph.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "analysis/path/path_latency_classes.hpp"
-#include "analysis/path/path_link_table.hpp"
 #include "analysis/path/path_nodes.hpp"
 #include "analysis/path/path_stepwise.hpp"
 
 namespace npuscope::analysis {
+
+// All links of a path graph by the nodes that they lead to.
+
+// One beside those of the edges that are followed execution by execution.
+struct LooseLink {
+  std::uint32_t to;
+  std::uint32_t place;  // before the links of the edge of this number, and of those after it
+  PathLink link;
+};
+
+// Writes PathGraph::links and first_link, those of a node by their places, and at one place as they
+// were given. Whether each node comes after those that its links and its unit hold it back by.
+bool write_links(PathGraph& graph, const PathNodes& nodes, const std::vector<LooseLink>& loose,
+                 const StepwiseEdges& stepwise);
 
 // Adds run_begin and run_end nodes to the graph, counts what it finds in the graph's basis, and
 // writes the links beyond those of the units, in the order in which they count for a node.

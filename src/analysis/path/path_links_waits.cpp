@@ -1,11 +1,16 @@
-// Long waits for data: after which transfer, and which other threads waited with them.
+// Waits: long ones for data, of hosts for their devices, for transfers of DMA engines.
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <numeric>
 #include <tuple>
 
 #include "analysis/path/path_links.hpp"
+#include "npuscope/analysis/timeline.hpp"
 
 namespace npuscope::analysis {
+
+// Long waits for data: after which transfer, and which other threads waited with them.
 
 // A long wait is for the transfer of the ops that it depends on, or else of the op of its name, as
 // HTPs call both alike. Where neither is known, it is only a wait.
@@ -119,6 +124,161 @@ void PathLinks::link_peers_of(std::uint32_t wait, const SpanOfUnit& next, UnitId
       continue;
     }
     add(landing, execution.first_node, Reason::dma_wait);
+  }
+}
+
+namespace {
+
+// Waits of hosts for their devices, and of streams for events: what let the work after them go.
+struct NodeTime {
+  std::int64_t time;
+  std::uint32_t sequence;
+  std::uint32_t node;
+  bool operator<(const NodeTime& other) const {
+    return time != other.time ? time < other.time : sequence < other.sequence;
+  }
+};
+
+// The last with a time no later than this one; none where there is none.
+std::uint32_t last_until(const std::vector<NodeTime>& nodes, std::int64_t time) {
+  const auto after =
+      std::upper_bound(nodes.begin(), nodes.end(), time,
+                       [](std::int64_t at, const NodeTime& each) { return at < each.time; });
+  return after == nodes.begin() ? PathGraph::none : after[-1].node;
+}
+
+}  // namespace
+
+void PathLinks::link_events() {
+  if (!nodes_.has_event_waits()) return;
+  const std::size_t units = nodes_.by_unit().groups();
+  std::vector<std::vector<NodeTime>> ends(units), starts(units);
+  std::vector<NodeTime> device_ends;
+  for (std::size_t unit = 0; unit < units; ++unit) {
+    const auto [first, last] = nodes_.of_unit(unit);
+    for (std::uint32_t sequence = first; sequence < last; ++sequence) {
+      const std::uint32_t node = nodes_.node_at(sequence);
+      ends[unit].push_back({graph_.end[node], sequence, node});
+      starts[unit].push_back({graph_.start[node], sequence, node});
+      if (is_of_device(domain_of(profile_, graph_.row[node])))
+        device_ends.push_back(ends[unit].back());
+    }
+    std::sort(ends[unit].begin(), ends[unit].end());
+    std::sort(starts[unit].begin(), starts[unit].end());
+  }
+  std::sort(device_ends.begin(), device_ends.end());
+  std::map<std::uint32_t, std::uint32_t> raised_by;  // rows: of waits, what raised their events
+  for (const Flow& flow : profile_.flows) {
+    const std::size_t to = index_of(flow.to);
+    const bool is_wait = to < profile_.spans.size() && profile_.spans.kind[to] == SpanKind::wait;
+    if (is_wait && index_of(flow.from) < profile_.spans.size()) {
+      raised_by[std::uint32_t(to)] = index_of(flow.from);
+    }
+  }
+  const auto since_begin = [&](std::int64_t time) { return time - graph_.timeline.begin; };
+  const auto source_of = [&](const SpanOfUnit& wait, bool by_host) -> std::uint32_t {
+    if (const auto event = raised_by.find(wait.row); event != raised_by.end()) {
+      const std::size_t unit = index_of(profile_.spans.unit[event->second]);
+      if (unit >= units) return PathGraph::none;
+      return last_until(ends[unit], since_begin(interval_of(profile_.spans, event->second).end));
+    }
+    return by_host ? last_until(device_ends, since_begin(wait.end)) : PathGraph::none;
+  };
+  for (std::size_t unit = 0; unit + 1 < units; ++unit) {
+    for (const SpanOfUnit& wait : nodes_.by_unit().spans_of(UnitId(std::uint32_t(unit)))) {
+      if (wait.kind != SpanKind::wait) continue;
+      const auto next = std::lower_bound(starts[unit].begin(), starts[unit].end(),
+                                         NodeTime{since_begin(wait.end), 0, 0});
+      if (next == starts[unit].end()) continue;
+      const bool by_host = domain_of(profile_, graph_.row[next->node]) == Domain::host;
+      const std::uint32_t source = source_of(wait, by_host);
+      const bool held = source != PathGraph::none && graph_.end[source] >= since_begin(wait.begin);
+      if (held && graph_.end[source] <= graph_.start[next->node]) {
+        add(source, next->node, Reason::order);
+      }
+    }
+  }
+}
+
+// Transfers of DMA engines: after what they were issued, and who waits until they drain.
+
+void PathLinks::link_transfers() {
+  const auto& transfers = nodes_.transfers();
+  for (std::size_t first = 0; first < transfers.size();) {
+    std::size_t last = first;
+    const std::size_t unit = graph_.unit_of(nodes_.of_row(transfers[first]).first);
+    while (last < transfers.size() &&
+           graph_.unit_of(nodes_.of_row(transfers[last]).first) == unit) {
+      ++last;
+    }
+    link_engine(std::span(transfers).subspan(first, last - first));
+    first = last;
+  }
+}
+
+// `transfers` of one engine, by end.
+void PathLinks::link_engine(std::span<const std::uint32_t> transfers) {
+  const auto end_of = [&](std::uint32_t row) { return graph_.end[nodes_.of_row(row).last]; };
+  struct Issue {
+    std::uint32_t node;
+    std::int64_t start;
+  };
+  std::vector<Issue> issues;
+  UnitId issuer = UnitId::none;
+  for (const std::uint32_t row : transfers) {
+    const std::uint32_t issue = nodes_.issue_of(row);
+    if (issue == PathGraph::none) continue;
+    issuer = profile_.spans.unit[issue];
+    const std::uint32_t last = nodes_.of_row(issue).last, node = nodes_.of_row(row).first;
+    if (graph_.end[last] <= graph_.start[node]) add(last, node, Reason::issue);
+    issues.push_back({nodes_.of_row(issue).first, graph_.start[nodes_.of_row(issue).first]});
+  }
+  std::stable_sort(issues.begin(), issues.end(),
+                   [](const Issue& a, const Issue& b) { return a.start < b.start; });
+  std::vector<std::size_t> complete(issues.size());  // when each was issued
+  std::size_t done = 0, max = 0;
+  for (std::size_t i = 0; i < issues.size(); ++i) {
+    while (done < transfers.size() && end_of(transfers[done]) <= issues[i].start) ++done;
+    complete[i] = std::min(done, i);
+    max = std::max(max, i - complete[i]);
+  }
+  const std::size_t depth = max + 1;
+  for (std::size_t i = depth; i < issues.size(); ++i) {
+    const std::uint32_t oldest = nodes_.of_row(transfers[i - depth]).last;
+    if (graph_.end[oldest] <= issues[i].start && graph_.row[oldest] != graph_.row[issues[i].node]) {
+      add(oldest, issues[i].node, Reason::dma_wait);
+    }
+  }
+  if (!issues.empty()) link_drains(issuer, transfers);
+}
+
+// Work of the issuing unit that moves nothing itself, depends on no op, and was waited before.
+void PathLinks::link_drains(UnitId issuer, std::span<const std::uint32_t> transfers) {
+  const std::size_t unit = std::min<std::size_t>(index_of(issuer), profile_.units.size());
+  constexpr std::int64_t not_waiting = std::numeric_limits<std::int64_t>::max();
+  std::int64_t waiting_since = not_waiting;
+  for (const SpanOfUnit& span : nodes_.by_unit().spans_of(UnitId(std::uint32_t(unit)))) {
+    const std::uint32_t row = span.row;
+    if (!nodes_.is_work(row)) {
+      const bool waits = profile_.spans.kind[row] != SpanKind::barrier;
+      if (waits) waiting_since = profile_.spans.start[row] - graph_.timeline.begin;
+      continue;
+    }
+    if (nodes_.is_transfer(row)) continue;
+    const std::uint32_t node = nodes_.of_row(row).first;
+    const std::size_t op = graph_.op_of(node);
+    const bool alone = op >= runs_.size() || (!runs_[op].transfers && !has_edge_in_[op]);
+    if (alone) {
+      const auto after = std::upper_bound(transfers.begin(), transfers.end(), graph_.start[node],
+                                          [&](std::int64_t time, std::uint32_t each) {
+                                            return time < graph_.end[nodes_.of_row(each).last];
+                                          });
+      if (after != transfers.begin() &&
+          graph_.end[nodes_.of_row(*(after - 1)).last] > waiting_since) {
+        add(nodes_.of_row(*(after - 1)).last, node, Reason::dma_wait);
+      }
+    }
+    waiting_since = not_waiting;
   }
 }
 

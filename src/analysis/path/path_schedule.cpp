@@ -1,10 +1,10 @@
 #include "analysis/path/path_schedule.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <tuple>
 
 namespace npuscope::analysis {
+
 Schedule::Schedule(const PathGraph& graph) : graph_(graph), scale_(graph) {
   find_last(double(graph.last_end));
 }

@@ -2,12 +2,226 @@
 // path that decided it, backward.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include "analysis/path/path_forward.hpp"
+#include "analysis/path/path_graph.hpp"
 
 namespace npuscope::analysis {
+
+// A pass along a path graph: when each node ends, for several ways at once how long nodes take.
+// What the graph says of a node and of its links is read once for all of them.
+//
+//   ForwardPass<2> pass(graph, {NodeScale(graph, one), NodeScale(graph, other)}, graph.ring());
+//   pass.run();
+//   pass.last_end(1)         // of the executions, the other way
+//
+//   ForwardPass<1> all(graph, {NodeScale(graph)}, graph.all_nodes());
+//   all.run();
+//   all.take_ends()          // by node, and of each by way
+
+// How much longer or shorter each node takes.
+class NodeScale {
+ public:
+  explicit NodeScale(const PathGraph& graph) : graph_(graph) {}
+  // With `faster_as`, what the scaling makes faster takes this part of its time instead.
+  NodeScale(const PathGraph& graph, const Scaling& scaling, std::optional<double> faster_as = {})
+      : graph_(graph),
+        scaling_(&scaling),
+        faster_as_(faster_as),
+        changes_(!scaling.of_op.empty() || !scaling.of_unit.empty()) {}
+
+  // Whether any node may take another time than observed.
+  bool changes() const { return changes_; }
+  double of(std::uint32_t node) const {
+    if (!changes_) return 1;
+    const double factor = of_op(graph_.op_of(node)) * of_unit(graph_.unit_of(node));
+    return factor < 1 && faster_as_ ? *faster_as_ : factor;
+  }
+  double length(std::uint32_t node) const {
+    const double observed = double(graph_.end[node] - graph_.start[node]);
+    return observed > 0 ? observed * of(node) : 0;
+  }
+  // When a link out of the midst of a node lets `node` go, where that starts then.
+  double released_midst(std::uint32_t from, double start, std::uint32_t node) const {
+    return start + double(graph_.part_of(from, node)) * of(from);
+  }
+  double of_op(std::size_t op) const { return changes_ ? at(scaling_->of_op, op) : 1; }
+  double of_unit(std::size_t unit) const { return changes_ ? at(scaling_->of_unit, unit) : 1; }
+  std::optional<double> faster_as() const { return faster_as_; }
+
+ private:
+  static double at(const std::vector<double>& factors, std::size_t place) {
+    return place < factors.size() ? factors[place] : 1;
+  }
+
+  const PathGraph& graph_;
+  const Scaling* scaling_ = nullptr;
+  std::optional<double> faster_as_;
+  bool changes_ = false;
+};
+
+// Those of all ways, next to one another: what a processor does with two numbers at once needs them
+// so.
+template <std::size_t ways>
+class NodeScales {
+ public:
+  using OfWays = std::array<double, ways>;
+
+  // Of at most as many scales; the last stands for those that are missing.
+  NodeScales(const PathGraph& graph, const std::vector<NodeScale>& scales) : graph_(graph) {
+    changes_ = std::any_of(scales.begin(), scales.end(),
+                           [](const NodeScale& scale) { return scale.changes(); });
+    if (!changes_) return;
+    of_op_.resize(graph.profile->ops.size() + 1);
+    of_unit_.resize(graph.profile->units.size() + 1);
+    for (std::size_t way = 0; way < ways; ++way) {
+      const NodeScale& scale = scales[std::min(way, scales.size() - 1)];
+      for (std::size_t op = 0; op < of_op_.size(); ++op) of_op_[op][way] = scale.of_op(op);
+      for (std::size_t unit = 0; unit < of_unit_.size(); ++unit) {
+        of_unit_[unit][way] = scale.of_unit(unit);
+      }
+      any_faster_as_ = any_faster_as_ || scale.faster_as().has_value();
+      faster_as_[way] = scale.faster_as();
+    }
+  }
+
+  OfWays of(std::uint32_t node) const {
+    OfWays factors;
+    if (!changes_) {
+      factors.fill(1);
+      return factors;
+    }
+    const OfWays &of_op = of_op_[graph_.op_of(node)], &of_unit = of_unit_[graph_.unit_of(node)];
+    for (std::size_t way = 0; way < ways; ++way) factors[way] = of_op[way] * of_unit[way];
+    for (std::size_t way = 0; any_faster_as_ && way < ways; ++way) {
+      if (factors[way] < 1) factors[way] = faster_as_[way].value_or(factors[way]);
+    }
+    return factors;
+  }
+  // Of nodes in their order the next op is no more regular than the program.
+  void ask_ahead(std::uint32_t node) const {
+    constexpr std::uint32_t ahead = 12;
+    if (!changes_ || node + ahead >= graph_.size()) return;
+    __builtin_prefetch(&of_op_[graph_.op_of(node + ahead)]);
+  }
+  OfWays length(std::uint32_t node) const { return length(node, of(node)); }
+  OfWays length(std::uint32_t node, OfWays factors) const {
+    const double observed = std::max(double(graph_.end[node] - graph_.start[node]), 0.0);
+    for (double& factor : factors) factor *= observed;
+    return factors;
+  }
+
+ private:
+  const PathGraph& graph_;
+  bool changes_ = false, any_faster_as_ = false;
+  std::vector<OfWays> of_op_, of_unit_;  // of each, and of none
+  std::array<std::optional<double>, ways> faster_as_;
+};
+
+template <std::size_t ways>
+class ForwardPass {
+ public:
+  // `kept`: the nodes whose ends it remembers; those of PathGraph::ring() mostly fit into the
+  // processor's caches. Without the links whose mark is set, by place in PathGraph::links.
+  ForwardPass(const PathGraph& graph, const std::vector<NodeScale>& scales, NodeRing kept,
+              const std::vector<bool>* dropped = nullptr)
+      : graph_(graph),
+        scales_(graph, scales),
+        dropped_(dropped),
+        kept_(kept),
+        latencies_(graph.latencies.begin(), graph.latencies.end()),
+        unit_latencies_(graph.unit_latencies.begin(), graph.unit_latencies.end()) {}
+
+  void run() {
+    last_end_.fill(0);
+    ends_.resize(kept_.size * ways);
+    bool any = false;
+    for (std::uint32_t node = 0; node < graph_.size(); ++node) {
+      OfWays times;
+      ask_ahead(node);
+      if (!release(node, times)) times.fill(double(graph_.start[node]));
+      const OfWays lengths = scales_.length(node);
+      double* const ends = &ends_[place_of(node)];
+      const double delay = double(graph_.delay[node]);
+      for (std::size_t way = 0; way < ways; ++way) ends[way] = times[way] + delay + lengths[way];
+      if (graph_.kind[node] != NodeKind::execution) continue;
+      for (std::size_t way = 0; way < ways; ++way) {
+        last_end_[way] = any ? later(last_end_[way], ends[way]) : ends[way];
+      }
+      any = true;
+    }
+  }
+
+  double last_end(std::size_t way) const { return last_end_[way]; }
+  Column<double> take_ends() { return std::move(ends_); }
+
+ private:
+  using OfWays = typename NodeScales<ways>::OfWays;
+
+  static double later(double a, double b) { return a < b ? b : a; }
+  std::size_t place_of(std::uint32_t node) const { return kept_.place_of(node) * ways; }
+  const double* ends_of(std::uint32_t node) const { return &ends_[place_of(node)]; }
+
+  // What the next links come from ended some thousand nodes ago.
+  void ask_ahead(std::uint32_t node) const {
+    constexpr std::uint32_t ahead = 24;
+    scales_.ask_ahead(node);
+    for (auto i = graph_.first_link[node]; i < graph_.first_link[node + 1]; ++i) {
+      if (i + ahead >= graph_.links.size()) return;
+      const std::uint32_t from = graph_.links[i + ahead].from;
+      if (from != PathGraph::none) __builtin_prefetch(ends_of(from));
+    }
+  }
+
+  // When its constraints let the node go; false: it has none.
+  bool release(std::uint32_t node, OfWays& last) const {
+    last.fill(-std::numeric_limits<double>::infinity());
+    const std::uint32_t before = graph_.unit_before[node];
+    bool any = before != PathGraph::none;
+    if (any) take(last, ends_of(before), unit_latencies_[graph_.unit_class(node)]);
+    for (auto i = graph_.first_link[node]; i < graph_.first_link[node + 1]; ++i) {
+      const PathLink& link = graph_.links[i];
+      if (dropped_ != nullptr && (*dropped_)[i]) {
+        for (double& time : last) time = later(time, 0.0);
+      } else if (link.from == PathGraph::none) {
+        continue;
+      } else if (!link.leaves_midst) {
+        take(last, ends_of(link.from), link.joins ? 0 : latencies_[link.latency]);
+      } else {
+        take_midst(last, link.from, node);
+      }
+      any = true;
+    }
+    return any;
+  }
+
+  static void take(OfWays& last, const double* ends, double latency) {
+    for (std::size_t way = 0; way < ways; ++way) last[way] = later(last[way], ends[way] + latency);
+  }
+
+  // Where a link out of the midst of `from` lets the node go.
+  void take_midst(OfWays& last, std::uint32_t from, std::uint32_t node) const {
+    const OfWays factors = scales_.of(from), lengths = scales_.length(from, factors);
+    const double part = double(graph_.part_of(from, node));
+    for (std::size_t way = 0; way < ways; ++way) {
+      const double start = ends_of(from)[way] - lengths[way];
+      last[way] = later(last[way], start + part * factors[way]);
+    }
+  }
+
+  const PathGraph& graph_;
+  NodeScales<ways> scales_;
+  const std::vector<bool>* dropped_;
+  NodeRing kept_;
+  std::vector<double> latencies_, unit_latencies_;  // as in the graph
+  OfWays last_end_{};
+  Column<double> ends_;
+};
 
 // When nodes start and end, in ticks since the timeline's begin.
 class Schedule {

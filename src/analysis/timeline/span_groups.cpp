@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-#include "analysis/timeline/stages.hpp"
+#include "analysis/ops/row_names.hpp"
 #include "analysis/units/merged_tracks.hpp"
 #include "npuscope/analysis/units.hpp"
 

@@ -8,7 +8,7 @@
 #include "analysis/self_times.hpp"
 #include "base/parallel.hpp"
 #include "base/per_thread.hpp"
-#include "profile/append_interval.hpp"
+#include "profile/interval_sets.hpp"
 
 namespace npuscope::analysis {
 

@@ -12,8 +12,7 @@
 #include "base/counting_sort.hpp"
 #include "base/parallel.hpp"
 #include "npuscope/profile/column.hpp"
-#include "profile/append_interval.hpp"
-#include "profile/union_of_many.hpp"
+#include "profile/interval_sets.hpp"
 
 namespace npuscope::analysis {
 

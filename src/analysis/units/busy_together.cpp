@@ -6,7 +6,7 @@
 #include "analysis/answers.hpp"
 #include "analysis/units/unit_busy.hpp"
 #include "base/parallel.hpp"
-#include "profile/union_of_many.hpp"
+#include "profile/interval_sets.hpp"
 
 namespace npuscope::analysis {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-#include "profile/union_of_many.hpp"
+#include "profile/interval_sets.hpp"
 
 namespace npuscope::analysis {
 

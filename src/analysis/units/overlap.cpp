@@ -8,8 +8,8 @@
 #include "analysis/units/busy_together.hpp"
 #include "analysis/units/unit_busy.hpp"
 #include "base/parallel.hpp"
+#include "profile/interval_sets.hpp"
 #include "profile/sort_by_time.hpp"
-#include "profile/windows.hpp"
 
 namespace npuscope::analysis {
 namespace {

@@ -10,8 +10,7 @@
 #include "analysis/units/merged_tracks.hpp"
 #include "base/parallel.hpp"
 #include "base/per_thread.hpp"
-#include "profile/append_interval.hpp"
-#include "profile/union_of_many.hpp"
+#include "profile/interval_sets.hpp"
 
 namespace npuscope::analysis {
 namespace {

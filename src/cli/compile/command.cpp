@@ -4,9 +4,9 @@
 #include <ranges>
 
 #include "cli/compile/architecture.hpp"
-#include "cli/target_choice.hpp"
+#include "cli/file_choices.hpp"
 #include "npu/graph/import_onnx.hpp"
-#include "npu/target/remembered_target.hpp"
+#include "npu/target/target_file.hpp"
 
 namespace npuscope::cli {
 namespace compile_command {

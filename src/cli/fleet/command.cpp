@@ -1,5 +1,9 @@
 // npuscope fleet: a store of many runs, and questions about them.
 #include "cli/fleet/fleet.hpp"
+#include "cli/fleet_part.hpp"
+#include "fleet/place/store_place.hpp"
+#include "jobs/fleet/fleet_report.hpp"
+#include "npuscope/base/progress.hpp"
 
 namespace npuscope::cli {
 
@@ -30,6 +34,22 @@ void add_fleet_command(Command& program) {
   add_fleet_changes(command);
   add_fleet_sql(command);
   add_fleet_keeping(command);
+}
+
+// What npuscope-fleet has that is no subcommand of fleet.
+
+std::optional<ExitStatus> hand_over_to_fleet(int, char**) { return std::nullopt; }
+
+Status add_fleet_tab(const FleetTabOptions& options, const std::string& store, std::size_t top,
+                     report::ReportPage& page) {
+  auto opened = fleet::open_store(store, fleet::StoreMode::read, fleet::page_limits());
+  if (!opened) return tl::unexpected(opened.error());
+  const BusySign busy("asking the fleet");
+  const auto answers = jobs::fleet_report(**opened, {fleet::store_name(store), options.where},
+                                          {options.by, options.along, top});
+  if (!answers) return tl::unexpected(answers.error());
+  page.set_fleet(*answers);
+  return {};
 }
 
 }  // namespace npuscope::cli

@@ -1,13 +1,10 @@
 #include "fleet/clickhouse/batch_insert.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <random>
 #include <unordered_map>
 
 #include "base/parallel.hpp"
-#include "fleet/clickhouse/native_block.hpp"
-#include "fleet/clickhouse/patience.hpp"
 #include "fleet/clickhouse/tables.hpp"
 
 namespace npuscope::fleet {

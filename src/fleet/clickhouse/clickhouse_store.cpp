@@ -8,11 +8,10 @@
 #include <thread>
 
 #include "fleet/clickhouse/batch_insert.hpp"
-#include "fleet/clickhouse/patience.hpp"
 #include "fleet/clickhouse/tables.hpp"
-#include "fleet/known_runs.hpp"
 #include "fleet/questions/answer.hpp"
-#include "fleet/sqlite/sqlite_copy.hpp"
+#include "fleet/sqlite/sqlite_tables.hpp"
+#include "fleet/store.hpp"
 #include "query/errors.hpp"
 
 namespace npuscope::fleet {

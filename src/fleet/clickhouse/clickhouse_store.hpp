@@ -29,7 +29,7 @@
 #include <vector>
 
 #include "fleet/clickhouse/server.hpp"
-#include "fleet/place/clickhouse_address.hpp"
+#include "fleet/place/store_place.hpp"
 #include "fleet/store.hpp"
 
 namespace npuscope::fleet {

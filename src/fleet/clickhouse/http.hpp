@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "fleet/place/clickhouse_address.hpp"
+#include "fleet/place/store_place.hpp"
 
 namespace npuscope::fleet {
 

@@ -5,7 +5,6 @@
 
 #include "base/sort_rows.hpp"
 #include "fleet/questions/changes.hpp"
-#include "fleet/questions/run_medians.hpp"
 #include "fleet/questions/statistics.hpp"
 #include "npuscope/analysis/statistics.hpp"
 

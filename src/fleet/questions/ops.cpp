@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "base/sort_rows.hpp"
-#include "fleet/questions/run_medians.hpp"
+#include "fleet/questions/statistics.hpp"
 
 namespace npuscope::fleet {
 namespace {

@@ -7,7 +7,6 @@
 #include <map>
 
 #include "base/sort_rows.hpp"
-#include "fleet/questions/influence.hpp"
 #include "fleet/questions/statistics.hpp"
 #include "npuscope/analysis/statistics.hpp"
 

@@ -1,5 +1,6 @@
 #include "fleet/questions/statistics.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -104,6 +105,111 @@ double explained_share(const std::vector<double>& samples, const std::vector<std
   if (!(all > 0) || k < 2 || k >= n) return 0;
   const double h = (n - 1) * between / all;  // with ties as Kruskal and Wallis correct for them
   return (h - k + 1) / (n - k);
+}
+
+Result<RunMedians> run_medians(Store& store, const ChosenRuns& runs, const CommonClock& clock,
+                               const std::string& measure, bool cold) {
+  RunMedians medians;
+  medians.cold_only = cold;
+  const auto take = [&](const std::string& sql) -> Status {
+    const auto rows = answer_of(store, 3, sql);
+    if (!rows) return tl::unexpected(rows.error());
+    for (const AnswerRow& row : *rows) {
+      if (const auto value = number_at(row, 2)) {
+        medians.ops[integer_at(row, 0)].push_back({integer_at(row, 1), *value});
+      }
+    }
+    return {};
+  };
+  Status done = take(fmt::format(
+      "SELECT op, run, {} FROM {} GROUP BY op, run", store.percentile(clock.value_of(measure), 50),
+      runs.facts("op_runs", fmt::format("cold = {} AND {} IS NOT NULL", int(cold), measure))));
+  if (done) {
+    done = take(fmt::format(
+        "SELECT 0, run, {} FROM {} GROUP BY run", store.percentile(clock.value_of("wall"), 50),
+        runs.facts("inferences", fmt::format("cold = {} AND wall IS NOT NULL", int(cold)))));
+  }
+  if (!done) return tl::unexpected(done.error());
+  for (auto& [op, of_runs] : medians.ops) {
+    std::sort(of_runs.begin(), of_runs.end(),
+              [](const RunMedian& a, const RunMedian& b) { return a.run < b.run; });
+  }
+  const auto names = answer_of(store, 3, "SELECT id, name, kind FROM ops");
+  if (!names) return tl::unexpected(names.error());
+  for (const AnswerRow& row : *names) {
+    if (medians.ops.contains(integer_at(row, 0))) {
+      medians.names[integer_at(row, 0)] = {text_at(row, 1), text_at(row, 2)};
+    }
+  }
+  return medians;
+}
+
+Result<bool> has_warm_ops(Store& store, const ChosenRuns& runs, const std::string& measure) {
+  // One row tells, so the store need not look at all of them.
+  for (const char* condition : {"cold = 0 AND ", ""}) {
+    const auto rows = answer_of(
+        store, 1,
+        fmt::format("SELECT op FROM {} LIMIT 1",
+                    runs.facts("op_runs", fmt::format("{}{} IS NOT NULL", condition, measure))));
+    if (!rows) return tl::unexpected(rows.error());
+    if (!rows->empty()) return condition[0] != '\0';
+  }
+  return usage_error("none of {} chosen runs has {} of ops; fleet latency may have something",
+                     runs.runs(), measure);
+}
+
+namespace {
+
+constexpr double min_share = 0.5;
+constexpr double min_difference = 0.01;
+constexpr std::size_t min_runs_of_value = 3;  // on average
+
+// The slowest value's median to the fastest one's.
+double slowest_of(const std::vector<double>& relative, const std::vector<std::size_t>& groups,
+                  std::size_t group_count) {
+  std::vector<std::vector<double>> of_group(group_count);
+  for (std::size_t i = 0; i < relative.size(); ++i) of_group[groups[i]].push_back(relative[i]);
+  std::vector<double> medians;
+  medians.reserve(group_count);
+  for (std::vector<double>& group : of_group) {
+    medians.push_back(analysis::median_of(std::move(group)));
+  }
+  const auto [least, most] = std::minmax_element(medians.begin(), medians.end());
+  return *least > 0 ? *most / *least : 1;
+}
+
+}  // namespace
+
+Result<std::vector<InfluentialTag>> influential_tags(
+    Store& store, const std::unordered_map<Id, double>& relative_of_runs,
+    const std::vector<std::string>& used) {
+  const auto keys = tag_keys(store);
+  if (!keys) return tl::unexpected(keys.error());
+  std::vector<InfluentialTag> influential;
+  for (const TagKey& tag : *keys) {
+    if (tag.values < 2 || tag.values * min_runs_of_value > tag.runs) continue;
+    if (std::find(used.begin(), used.end(), tag.key) != used.end()) continue;
+    const auto rows =
+        answer_of(store, 2, fmt::format("SELECT run, value FROM tags WHERE key = '{}'", tag.key));
+    if (!rows) return tl::unexpected(rows.error());
+    std::vector<double> relative;
+    std::vector<std::size_t> groups;
+    std::unordered_map<std::string, std::size_t> places;
+    for (const AnswerRow& row : *rows) {
+      const auto run = relative_of_runs.find(integer_at(row, 0));
+      if (run == relative_of_runs.end()) continue;
+      relative.push_back(run->second);
+      groups.push_back(places.try_emplace(text_at(row, 1), places.size()).first->second);
+    }
+    if (places.size() < 2 || places.size() * min_runs_of_value > relative.size()) continue;
+    const double share = explained_share(relative, groups);
+    const double slowest = slowest_of(relative, groups, places.size());
+    if (share < min_share || slowest < 1 + min_difference) continue;
+    influential.push_back({tag.key, share, slowest});
+  }
+  sort_rows(influential.begin(), influential.end(),
+            [](const InfluentialTag& a, const InfluentialTag& b) { return a.share > b.share; });
+  return influential;
 }
 
 }  // namespace npuscope::fleet

@@ -8,8 +8,14 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
+#include <string>
+#include <unordered_map>
 #include <vector>
+
+#include "fleet/questions/answer.hpp"
+#include "fleet/questions/choice.hpp"
 
 namespace npuscope::fleet {
 
@@ -38,5 +44,46 @@ std::optional<std::vector<double>> robust_distances(const std::vector<double>& s
 // groups. At most 1; around 0 where groups mean nothing; 0 where it cannot be told (one group, or
 // each sample its own). Groups are numbers from 0.
 double explained_share(const std::vector<double>& samples, const std::vector<std::size_t>& groups);
+
+// The median of each op in each run, and of each inference's wall: a sample a run, because the
+// inferences of one run are no independent ones.
+struct OpName {
+  std::string name, kind;
+};
+
+struct RunMedian {
+  Id run = 0;
+  double value = 0;
+};
+
+struct RunMedians {
+  bool cold_only = false;
+  std::map<Id, std::vector<RunMedian>> ops;  // 0: the wall of the inference
+  std::map<Id, OpName> names;
+};
+
+// Of warm inferences, or of cold ones where `cold`.
+Result<RunMedians> run_medians(Store& store, const ChosenRuns& runs, const CommonClock& clock,
+                               const std::string& measure, bool cold);
+
+// Whether any warm inference has the measure.
+Result<bool> has_warm_ops(Store& store, const ChosenRuns& runs, const std::string& measure);
+
+// Which tags explain how runs of one device differ, so that a reader learns what to compare within.
+//
+//   influential_tags(store, {{17, 1.08}, {18, 1.0}, ...}, {"device"})
+//       // {{.key = "build", .share = 0.83, .slowest = 1.07}}
+struct InfluentialTag {
+  std::string key;
+  double share = 0;    // of how the runs differ (explained_share), at least a half
+  double slowest = 1;  // the median of its slowest value, to that of its fastest
+};
+
+// Of some runs, each with its latency relative to the median of its group; the most influential tag
+// first. `used` are not asked for. Values of a tag that has more than a third as many as runs, or
+// that differ by less than 1 %, are no influence.
+Result<std::vector<InfluentialTag>> influential_tags(
+    Store& store, const std::unordered_map<Id, double>& relative_of_runs,
+    const std::vector<std::string>& used);
 
 }  // namespace npuscope::fleet

@@ -9,9 +9,9 @@
 #include <tuple>
 #include <unordered_set>
 
-#include "fleet/known_runs.hpp"
 #include "fleet/place/store_place.hpp"
-#include "fleet/sqlite/sqlite_schema.hpp"
+#include "fleet/sqlite/sqlite_tables.hpp"
+#include "fleet/store.hpp"
 #include "query/functions.hpp"
 
 namespace npuscope::fleet {

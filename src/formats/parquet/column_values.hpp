@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -21,6 +22,16 @@
 #include "npuscope/base/result.hpp"
 
 namespace npuscope::parquet {
+
+// Small numbers as runs of equal ones and groups of eight that are packed bit by bit: Parquet's
+// encoding of levels and of places in a dictionary.
+//
+//   append_run_lengths(page, places, 3)               // numbers of three bits
+//
+// Source: the Parquet project's Encodings.md, "Run Length Encoding / Bit-Packing Hybrid".
+
+// All of `values` are below 2^bits; bits is at most 32.
+void append_run_lengths(std::string& to, std::span<const std::uint32_t> values, int bits);
 
 enum class Type : std::uint8_t { integer, real, text };  // INT64, DOUBLE, BYTE_ARRAY of UTF-8
 

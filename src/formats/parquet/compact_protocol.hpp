@@ -17,6 +17,15 @@
 
 namespace npuscope::parquet {
 
+// The numbers by which parquet.thrift names types, encodings and kinds of pages; those that are
+// written.
+enum class PhysicalType : std::int32_t { int64 = 2, real64 = 5, bytes = 6 };
+enum class Repetition : std::int32_t { required = 0, optional = 1 };
+enum class ConvertedType : std::int32_t { utf8 = 0 };
+enum class Encoding : std::int32_t { plain = 0, run_lengths = 3, dictionary = 8 };
+enum class PageType : std::int32_t { data = 0, dictionary = 2 };
+enum class Codec : std::int32_t { zstd = 6 };
+
 // Unsigned, seven bits a byte, the lowest first.
 inline void append_varint(std::string& to, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) to += char(value | 0x80);

@@ -1,6 +1,6 @@
 #include "formats/parquet/table_writer.hpp"
 
-#include "formats/parquet/format_numbers.hpp"
+#include "formats/parquet/compact_protocol.hpp"
 
 namespace npuscope::parquet {
 namespace {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/sort_rows.hpp"
-#include "formats/sigmastar/bit_fields.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::sigmastar {

@@ -4,8 +4,7 @@
 
 #include "base/text.hpp"
 #include "formats/sigmastar/flatbuffer.hpp"
-#include "formats/sigmastar/model_slots.hpp"
-#include "formats/sigmastar/tflite_names.hpp"
+#include "formats/sigmastar/tflite_schema.hpp"
 
 namespace npuscope::sigmastar {
 

@@ -8,7 +8,6 @@
 
 #include "base/sort_rows.hpp"
 #include "base/text.hpp"
-#include "formats/sigmastar/core_agreement.hpp"
 #include "formats/sigmastar/layer_pairing.hpp"
 
 namespace npuscope::sigmastar {

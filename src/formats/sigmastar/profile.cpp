@@ -6,7 +6,6 @@
 #include <map>
 
 #include "base/sort_rows.hpp"
-#include "formats/sigmastar/layer_keys.hpp"
 #include "formats/sigmastar/layer_rows.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "formats/sigmastar/flatbuffer.hpp"
-#include "formats/sigmastar/flatbuffer_writer.hpp"
 
 namespace npuscope::sigmastar {
 namespace {

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "formats/chrome/trace_document.hpp"
-#include "formats/sigmastar/layer_keys.hpp"
+#include "formats/sigmastar/layer_rows.hpp"
 
 namespace npuscope::sigmastar {
 namespace {

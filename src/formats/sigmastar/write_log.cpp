@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "formats/sigmastar/bit_fields.hpp"
-
 namespace npuscope::sigmastar {
 
 namespace {

@@ -4,9 +4,8 @@
 #include <limits>
 #include <map>
 
-#include "formats/sigmastar/flatbuffer_writer.hpp"
-#include "formats/sigmastar/model_slots.hpp"
-#include "formats/sigmastar/tflite_names.hpp"
+#include "formats/sigmastar/flatbuffer.hpp"
+#include "formats/sigmastar/tflite_schema.hpp"
 
 namespace npuscope::sigmastar {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "base/text_output.hpp"
 #include "formats/chrome/trace_events.hpp"
-#include "formats/sigmastar/bit_fields.hpp"
-#include "formats/sigmastar/core_agreement.hpp"
-#include "formats/sigmastar/layer_keys.hpp"
+#include "formats/sigmastar/layer_pairing.hpp"
+#include "formats/sigmastar/layer_rows.hpp"
+#include "formats/sigmastar/log_layout.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::sigmastar {

@@ -6,7 +6,7 @@
 
 #include "base/numbers.hpp"
 #include "formats/torq/fields.hpp"
-#include "formats/torq/log_times.hpp"
+#include "formats/torq/runtime_log.hpp"
 
 namespace npuscope::torq {
 namespace {

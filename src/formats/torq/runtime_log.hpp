@@ -10,18 +10,33 @@
 // All become events that begin or end something, in the words of the first form; a job becomes two.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <string_view>
 #include <vector>
 
 #include "npuscope/base/byte_source.hpp"
 #include "npuscope/base/progress.hpp"
 #include "npuscope/base/result.hpp"
+#include "npuscope/profile/intervals.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::torq {
+
+// Times of a runtime log, which are whole microseconds, in the nanoseconds of a profile.
+
+// Saturates: a forged log has times of any size.
+constexpr std::int64_t to_nanoseconds(std::int64_t microseconds) {
+  constexpr std::int64_t limit = std::numeric_limits<std::int64_t>::max() / 1000;
+  return std::clamp(microseconds, -limit, limit) * 1000;
+}
+
+constexpr Interval to_nanoseconds(Interval microseconds) {
+  return {to_nanoseconds(microseconds.begin), to_nanoseconds(microseconds.end)};
+}
 
 enum class LogKind : std::uint8_t { none, dispatches, host, nss_jobs };
 

@@ -6,8 +6,8 @@
 #include <limits>
 #include <map>
 
-#include "formats/torq/log_times.hpp"
 #include "formats/torq/profile/rows.hpp"
+#include "formats/torq/runtime_log.hpp"
 
 namespace npuscope::torq {
 namespace {

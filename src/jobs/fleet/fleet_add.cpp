@@ -10,7 +10,7 @@
 #include "fleet/facts.hpp"
 #include "fleet/identity.hpp"
 #include "fleet/schema.hpp"
-#include "formats/file_sets.hpp"
+#include "formats/open_inputs.hpp"
 
 namespace npuscope::jobs {
 namespace {

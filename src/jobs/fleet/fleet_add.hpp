@@ -1,4 +1,4 @@
-// Profiling files into a fleet's store: opened set by set (file_sets.hpp), several small ones at
+// Profiling files into a fleet's store: opened set by set (open_inputs.hpp), several small ones at
 // once, added in batches of which each is there as a whole or not at all.
 //
 //   AddRequest request{.store = "fleet.db", .files = {"nightly/"}};

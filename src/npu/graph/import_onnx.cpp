@@ -1,5 +1,8 @@
 #include "npu/graph/import_onnx.hpp"
 
+#include <simdjson.h>
+
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "npu/graph/importer.hpp"
 
@@ -41,6 +44,96 @@ Result<Graph> import_onnx_file(const std::filesystem::path& path, const ImportOp
   const auto file = MappedFile::open(path);
   if (!file) return tl::unexpected(file.error());
   return import_onnx(file->bytes(), path.string(), options);
+}
+
+namespace {
+
+// {"specializations": [{"batch_size": "1", "seq_len": "32"}, ...]}
+
+namespace dom = simdjson::dom;
+
+constexpr std::string_view form =
+    "write {\"specializations\": [{\"batch_size\": \"1\", \"seq_len\": \"32\"}]}";
+
+std::optional<std::int64_t> dimension_of(const dom::element& value) {
+  if (value.is_int64()) return std::int64_t(value.get_int64());
+  if (!value.is_string()) return std::nullopt;
+  return parse_number<std::int64_t>(std::string_view(value.get_string()));
+}
+
+Result<Symbols> read_symbols(const dom::element& element, std::size_t index,
+                             std::string_view name) {
+  dom::object object;
+  if (element.get_object().get(object) != simdjson::SUCCESS) {
+    return input_error("{}: specialization {} is not an object; {}", name, index, form);
+  }
+  Symbols symbols;
+  for (const auto [key, value] : object) {
+    const auto number = dimension_of(value);
+    if (!number || *number < 0) {
+      return input_error("{}: '{}' of specialization {} is not a whole number from 0 on; {}", name,
+                         printable(key), index, form);
+    }
+    if (!symbols.emplace(key, *number).second) {
+      return input_error("{}: specialization {} gives '{}' twice; remove one", name, index,
+                         printable(key));
+    }
+  }
+  if (symbols.empty()) {
+    return input_error("{}: specialization {} gives no values; {}", name, index, form);
+  }
+  return symbols;
+}
+
+}  // namespace
+
+Result<std::vector<Symbols>> read_specializations(ByteSpan json, std::string_view name) {
+  dom::parser parser;
+  dom::element document;
+  const std::string_view text = as_text(json);
+  if (const auto error = parser.parse(text.data(), text.size()).get(document)) {
+    return input_error("{}: not JSON ({}); {}", name, simdjson::error_message(error), form);
+  }
+  dom::object top;
+  if (document.get_object().get(top) != simdjson::SUCCESS) {
+    return input_error("{}: not an object; {}", name, form);
+  }
+  std::size_t lists = 0;
+  for (const auto [key, value] : top) {
+    if (key != "specializations") {
+      return input_error("{}: '{}' is not known here; {}", name, printable(key), form);
+    }
+    lists += 1;
+  }
+  if (lists > 1) {
+    return input_error("{}: gives 'specializations' {} times; make one list of them", name, lists);
+  }
+  dom::array list;
+  if (top["specializations"].get_array().get(list) != simdjson::SUCCESS) {
+    return input_error("{}: has no list of specializations; {}", name, form);
+  }
+  std::vector<Symbols> all;
+  for (const dom::element& element : list) {
+    auto symbols = read_symbols(element, all.size(), name);
+    if (!symbols) return tl::unexpected(symbols.error());
+    all.push_back(std::move(*symbols));
+  }
+  if (all.empty()) return input_error("{}: its list of specializations is empty; {}", name, form);
+  return all;
+}
+
+Result<std::pair<std::string, std::int64_t>> parse_symbol(std::string_view definition) {
+  const std::size_t comma = definition.rfind(',');
+  const std::string_view text =
+      comma == std::string_view::npos ? std::string_view{} : definition.substr(comma + 1);
+  const auto value = parse_number<std::int64_t>(text);
+  if (comma == 0 || !value || *value < 1) {
+    return usage_error(
+        "-onnx-define-symbol={}: write name,value with a value of 1 or more, such as "
+        "batch_size,1",
+        definition);
+  }
+  return std::pair{std::string(definition.substr(0, comma)), *value};
 }
 
 }  // namespace npuscope::npu

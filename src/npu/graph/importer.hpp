@@ -52,7 +52,7 @@ class Importer {
                     const Scope& inner, Scope& scope);
   Scope nested(const Scope& scope, const Node& node) const;
 
-  // Another batch (importer_batch.cpp)
+  // Another batch (importer_rewrite.cpp)
   void find_old_batch(const GraphSource& source, const Scope& scope);
   std::int64_t rebatched(std::int64_t first_dimension) const;
   void note_shapes(const Node& node);

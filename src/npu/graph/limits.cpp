@@ -1,7 +1,5 @@
 #include "npu/graph/limits.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace npuscope::npu::limits {

@@ -1,7 +1,5 @@
 #include "npu/graph/onnx_source.hpp"
 
-#include "npu/graph/onnx_fields.hpp"
-
 namespace npuscope::npu {
 namespace {
 

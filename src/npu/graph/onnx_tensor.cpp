@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "npu/graph/limits.hpp"
-#include "npu/graph/onnx_fields.hpp"
 #include "npu/graph/onnx_source.hpp"
 
 namespace npuscope::npu {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "npu/graph/failure.hpp"
 #include "npu/graph/graph.hpp"
+#include "npu/graph/limits.hpp"
 #include "npu/graph/onnx_source.hpp"
 
 namespace npuscope::npu {

@@ -6,7 +6,6 @@
 #include <queue>
 #include <unordered_map>
 
-#include "npu/graph/failure.hpp"
 #include "npu/graph/limits.hpp"
 
 namespace npuscope::npu {

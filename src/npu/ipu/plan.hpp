@@ -33,4 +33,20 @@ std::uint64_t tile_bytes(const Work& work, Range rows);
 // A usage error where a tile takes longer, or the layer has more tiles, than a log can tell.
 Result<LayerPlan> plan_layer(const Work& work, const Target& target);
 
+// Which operators the hardware runs as one layer: up to three in a row, of which each takes the
+// one's result before it and nothing else does, so that it never leaves the chip. Members need no
+// rows but their own: convolutions of 1 x 1 and elementwise operators.
+//
+//   CONV_2D 3x3, CONV_2D 1x1, ADD     one layer; the operand that ADD takes from elsewhere is
+//   loaded
+struct OperatorGroup {
+  std::size_t first = 0;  // in Lowered::operators
+  std::size_t count = 1;
+  Work work;
+};
+
+// In the operators' order; aliases are in none.
+std::vector<OperatorGroup> group_operators(const Lowered& lowered, std::uint64_t batch,
+                                           const Target& target);
+
 }  // namespace npuscope::npu::ipu

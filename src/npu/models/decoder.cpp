@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "npu/models/layers.hpp"
+#include "npu/models/onnx_builder.hpp"
 
 namespace npuscope::npu::models {
 namespace {

@@ -1,6 +1,6 @@
 #include "npuscope/npu/models/generate_onnx.hpp"
 
-#include "npu/models/layers.hpp"
+#include "npu/models/onnx_builder.hpp"
 #include "npu/models/summary.hpp"
 
 namespace npuscope::npu {

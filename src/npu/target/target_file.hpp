@@ -40,4 +40,10 @@ std::string builtin_target_names(TargetArchitecture architecture);
 // Of all.
 std::string builtin_target_names();
 
+// The target of profiles that do not name their hardware: NPUSCOPE_TARGET, else
+// `target = "htp-v75"` in $XDG_CONFIG_HOME/npuscope/config.toml (~/.config/npuscope/config.toml).
+
+// Empty where nothing is remembered. An input error for a file that cannot be understood.
+Result<std::string> remembered_target();
+
 }  // namespace npuscope::npu

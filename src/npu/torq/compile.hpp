@@ -65,4 +65,26 @@ std::string debug_info(const Compilation& compilation, std::size_t dispatch, boo
 // Of all, as one text: the executable-targets phase that the compiler dumped until 2026-02.
 std::string phase_dump(const Compilation& compilation, bool profiling);
 
+// What timeline and debug information have in common: places of a dispatch in a compilation's
+// tables, and locations as MLIR prints them.
+
+std::vector<DispatchPlace> dispatch_places(const Compilation& compilation);
+
+// "source/model.mlir":12:10, or fused[…] of several.
+std::string location_text(const Compilation& compilation, const CompiledOperation& operation);
+
+// The model as text, one operator a line, as torch-mlir's import of ONNX writes it. Profiling tools
+// find operators in it by line.
+//
+//   module {
+//     func.func @main(%arg0: !torch.vtensor<[1,3,224,224],f32>) -> !torch.vtensor<[1,1000],f32> {
+//       %1 = torch.operator "onnx.Constant"() {torch.onnx.value = dense_resource<__elided__>} …
+//       %2 = torch.operator "onnx.Conv"(%arg0, %1) {torch.onnx.group = 1 : si64} …  // conv1
+struct SourceText {
+  std::string text;
+  std::vector<SourcePlace> places;  // by node: of the operator, behind its results
+};
+
+SourceText write_source_text(const Graph& graph);
+
 }  // namespace npuscope::npu::torq

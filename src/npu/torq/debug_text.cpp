@@ -4,7 +4,7 @@
 #include <iterator>
 #include <map>
 
-#include "npu/torq/artifacts.hpp"
+#include "npu/torq/compile.hpp"
 
 namespace npuscope::npu::torq {
 namespace {

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "npu/graph/operators/products.hpp"
-#include "npu/torq/parts.hpp"
 
 namespace npuscope::npu::torq {
 namespace {

@@ -18,6 +18,11 @@
 
 namespace npuscope::npu::torq {
 
+// How many parts of a size make the whole, the last one perhaps smaller. `part` is not 0.
+constexpr std::uint64_t parts_of(std::uint64_t whole, std::uint64_t part) {
+  return whole / part + (whole % part != 0);
+}
+
 // In the order of the compiler's report. Those that begin with d move between LRAM and the slice.
 enum class NdlKind : std::uint8_t {
   dedr,

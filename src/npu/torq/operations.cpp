@@ -4,7 +4,7 @@
 #include <span>
 
 #include "npu/graph/operators/products.hpp"
-#include "npu/torq/parts.hpp"
+#include "npu/torq/ndl.hpp"
 
 namespace npuscope::npu::torq {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "npu/graph/operators/products.hpp"
-#include "npu/torq/parts.hpp"
+#include "npu/torq/ndl.hpp"
 
 namespace npuscope::npu::torq {
 namespace {

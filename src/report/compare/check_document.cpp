@@ -6,7 +6,7 @@
 #include "profile/names.hpp"
 #include "report/compare/diff_document.hpp"
 #include "report/compare/diff_text.hpp"
-#include "report/document/scope.hpp"
+#include "report/document/provenance.hpp"
 
 namespace npuscope::report {
 namespace {

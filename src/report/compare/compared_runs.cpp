@@ -4,9 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "analysis/choose_runs.hpp"
-#include "analysis/profile_content.hpp"
-#include "report/document/damage.hpp"
+#include "analysis/run_identity.hpp"
+#include "report/document/provenance.hpp"
 
 namespace npuscope::report {
 namespace {

@@ -8,10 +8,8 @@
 #include "base/sort_rows.hpp"
 #include "base/text.hpp"
 #include "report/compare/diff_text.hpp"
+#include "report/picture/axes.hpp"
 #include "report/picture/figure.hpp"
-#include "report/picture/palette.hpp"
-#include "report/picture/scale.hpp"
-#include "report/picture/svg_output.hpp"
 
 namespace npuscope::report {
 namespace {

@@ -6,9 +6,8 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "report/document/document_value.hpp"
 #include "report/document/provenance.hpp"
-#include "report/document/quantity.hpp"
-#include "report/document/scope.hpp"
 
 namespace npuscope::report {
 

@@ -28,7 +28,7 @@ std::vector<std::string> cautions(const Diff& diff);
 // "before/ (4 runs, 3 samples, 1 cold inference apart)".
 std::string side_text(const Diff& diff, int side);
 
-// Of files of several inferences, which one a side's numbers are of (scope.hpp).
+// Of files of several inferences, which one a side's numbers are of (provenance.hpp).
 std::string scope_of_sides(const Diff& diff);
 
 // What an added or removed op, or one of another name, is like on the other side.

@@ -51,4 +51,12 @@ std::string doubt_text(const analysis::GateResult& result);
 
 Section gates_section(const Judgement& judgement);
 
+// Gates as the log of a GitHub job shows them.
+
+// A workflow command for each gate that did not pass: those that failed, then those without an
+// outcome, then those that could not be judged.
+//
+//   ::error title=wall > +3%::gate 'wall > +3%25' failed: 64,829 -> 70,015 cycles, +8.0 %25
+std::vector<std::string> github_annotations(const Judgement& judgement);
+
 }  // namespace npuscope::report

@@ -6,8 +6,8 @@
 
 #include "base/text.hpp"
 #include "report/compare/diff_document.hpp"
-#include "report/document/profile_json.hpp"
-#include "report/document/quantity.hpp"
+#include "report/document/document_json.hpp"
+#include "report/document/document_value.hpp"
 
 namespace npuscope::report {
 namespace {

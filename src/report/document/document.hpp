@@ -29,9 +29,14 @@
 
 #include "npuscope/base/result.hpp"
 #include "npuscope/profile/profile.hpp"
-#include "report/document/colour.hpp"
+#include "profile/names.hpp"
+#include "report/document/terminal_text.hpp"
 
 namespace npuscope::report {
+
+// The names that enumerations have in JSON, CSV and SQLite.
+
+using npuscope::stable_name;
 
 enum class Format : std::uint8_t {
   name,     // text, to the left

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "report/document/damage.hpp"
 #include "report/document/document_value.hpp"
 #include "report/document/provenance.hpp"
 

@@ -1,15 +1,97 @@
 #include "report/document/provenance.hpp"
 
+#include <fmt/core.h>
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
+#include <vector>
 
-#include "analysis/profile_content.hpp"
+#include "analysis/run_identity.hpp"
 #include "base/text.hpp"
-#include "report/document/quantity.hpp"
+#include "report/document/document.hpp"
+#include "report/document/document_value.hpp"
 
 namespace npuscope::report {
+namespace {
+
+bool is_loss(const Note& note) { return note.severity == Severity::error; }
+
+}  // namespace
+
+bool is_damaged(const Profile& profile) {
+  return std::any_of(profile.notes.begin(), profile.notes.end(), is_loss);
+}
+
+std::string damage_text(const Profile& profile) {
+  const auto first = std::find_if(profile.notes.begin(), profile.notes.end(), is_loss);
+  if (first == profile.notes.end()) return "";
+  const auto all = std::count_if(profile.notes.begin(), profile.notes.end(), is_loss);
+  return fmt::format("damaged: {}{}{}; all figures are of what could be read", first->message,
+                     first->offset > 0 ? fmt::format(" (byte {})", first->offset) : "",
+                     all > 1 ? fmt::format(", and {} more", all - 1) : "");
+}
+
+std::string damage_sentence(const Profile& profile) {
+  if (!is_damaged(profile)) return "";
+  return fmt::format("{}: {}", files_text(profile), damage_text(profile));
+}
+
+std::string note_text(const Note& note) {
+  std::string text = fmt::format("{}: ", stable_name(note.severity));
+  if (!note.file.empty()) text += note.file + ": ";
+  text += note.message;
+  if (note.offset > 0) text += fmt::format(" (byte {})", note.offset);
+  if (note.count > 1) text += fmt::format(" ({} times)", thousands(note.count));
+  return text;
+}
+
+namespace {
+
+// Instances that spans name; 0 where they name none.
+std::size_t inferences_of(const Profile& profile) {
+  const Spans& spans = profile.spans;
+  if (spans.instance.size() != spans.size()) return 0;
+  constexpr std::size_t many = 1 << 16;
+  std::vector<std::uint32_t> ids;
+  std::uint32_t last = every_instance;
+  const auto tidy = [&] {
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  };
+  for (const std::uint32_t id : spans.instance) {
+    if (id != last && id != every_instance) ids.push_back(id);
+    last = id;
+    if (ids.size() < 2 * many) continue;
+    tidy();
+    if (ids.size() > many) return 0;  // these are no inferences
+  }
+  tidy();
+  return ids.size();
+}
+
+}  // namespace
+
+std::string scope_of_all(const Profile& profile) { return scope_of_all(inferences_of(profile)); }
+
+std::string scope_of_all(std::size_t inferences) {
+  return inferences < 2 ? "" : fmt::format("all {} inferences together", inferences);
+}
+
+std::string scope_of_each(const Profile& profile) {
+  const std::size_t count = inferences_of(profile);
+  return count < 2 ? "" : scope_of_median(count - 1, true);
+}
+
+std::string scope_of_median(std::size_t inferences, bool after_the_first) {
+  return fmt::format("one inference: the median of the {}{}", inferences,
+                     after_the_first ? " after the first" : "");
+}
+
+std::string scope_of_one(const Profile& profile, std::uint32_t inference) {
+  const std::size_t count = inferences_of(profile);
+  if (count < 2) return "";
+  return fmt::format("one inference: number {} of {}, counted from 0", inference, count);
+}
 
 std::string files_text(const Profile& profile) {
   const auto& files = profile.provenance.files;

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "report/document/colour.hpp"
+#include "report/document/terminal_text.hpp"
 
 namespace npuscope::report {
 

@@ -1,8 +1,8 @@
 #include "report/export/converted.hpp"
 
 #include "base/text.hpp"
-#include "report/document/profile_json.hpp"
-#include "report/document/quantity.hpp"
+#include "report/document/document_json.hpp"
+#include "report/document/document_value.hpp"
 
 namespace npuscope::report {
 

@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include "npuscope/profile/unit_path.hpp"
-#include "report/document/call_section.hpp"
+#include "report/document/document.hpp"
 #include "report/document/document_value.hpp"
-#include "report/document/names.hpp"
 #include "report/document/provenance.hpp"
-#include "report/document/quantity.hpp"
-#include "report/document/scope.hpp"
+#include "report/document/shared_sections.hpp"
 
 namespace npuscope::report {
 namespace {

@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "analysis/ops/op_times.hpp"
-#include "report/document/names.hpp"
+#include "report/document/document.hpp"
 #include "report/document/provenance.hpp"
-#include "report/document/scope.hpp"
 #include "report/graph/graph_tables.hpp"
 
 namespace npuscope::report {

@@ -38,7 +38,7 @@ struct GraphView {
   analysis::GraphFacts facts;
 };
 
-// Which inference its times are of (scope.hpp).
+// Which inference its times are of (provenance.hpp).
 std::string scope_of(const GraphView& view);
 
 struct GraphDocumentOptions {

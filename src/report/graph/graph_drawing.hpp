@@ -47,7 +47,7 @@ struct DrawnEdge {
 
 struct Drawing {
   const Profile* profile = nullptr;
-  std::string scope;  // which inference the work is of (scope.hpp); empty: there is one
+  std::string scope;  // which inference the work is of (provenance.hpp); empty: there is one
   std::vector<DrawnNode> nodes;
   std::vector<DrawnEdge> edges;  // no loops
   std::int64_t work = 0;         // of all ops of the profile

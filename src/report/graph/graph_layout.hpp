@@ -11,11 +11,17 @@
 // so that it fits a page.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "report/graph/graph_drawing.hpp"
 
 namespace npuscope::report {
+
+// How boxes and lines of a drawn graph look, whatever the language.
+
+int thickness_of(std::uint64_t bytes);
+std::string second_line(const Drawing& drawing, const DrawnNode& node);
 
 inline constexpr double graph_box_width = 232, graph_box_height = 38;
 

@@ -1,7 +1,7 @@
 // The documents of graph --path and graph --around.
 #include "analysis/graph/graph_paths.hpp"
 #include "npuscope/profile/intervals.hpp"
-#include "report/document/names.hpp"
+#include "report/document/document.hpp"
 #include "report/graph/graph_tables.hpp"
 
 namespace npuscope::report {

@@ -5,11 +5,7 @@
 
 #include "base/text.hpp"
 #include "report/graph/graph_layout.hpp"
-#include "report/graph/graph_style.hpp"
 #include "report/picture/figure.hpp"
-#include "report/picture/palette.hpp"
-#include "report/picture/picture_heading.hpp"
-#include "report/picture/svg_output.hpp"
 
 namespace npuscope::report {
 namespace {

@@ -1,6 +1,6 @@
 #include "report/html/page_json.hpp"
 
-#include "report/document/sections_json.hpp"
+#include "report/document/document_json.hpp"
 
 namespace npuscope::report {
 namespace {

@@ -4,14 +4,12 @@
 #include <ranges>
 #include <unordered_map>
 
-#include "analysis/timeline/stages.hpp"
+#include "analysis/ops/row_names.hpp"
 #include "base/sort_rows.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "npuscope/profile/unit_path.hpp"
 #include "profile/names.hpp"
-#include "report/html/column_bytes.hpp"
-#include "report/html/path_columns.hpp"
-#include "report/html/placed_spans.hpp"
+#include "report/html/columns.hpp"
 
 namespace npuscope::report {
 namespace {

@@ -1,12 +1,55 @@
 #include "report/latency/latency_document.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
 
+#include "base/sort_rows.hpp"
+#include "base/text.hpp"
 #include "profile/names.hpp"
+#include "report/document/document_value.hpp"
 #include "report/document/provenance.hpp"
-#include "report/latency/throughput_text.hpp"
+#include "report/picture/axes.hpp"
+#include "report/picture/figure.hpp"
 
 namespace npuscope::report {
+
+const char* stable_name(analysis::ThroughputGap cause) {
+  switch (cause) {
+    case analysis::ThroughputGap::none: return "none";
+    case analysis::ThroughputGap::input_wait: return "input_wait";
+    case analysis::ThroughputGap::output_wait: return "output_wait";
+    case analysis::ThroughputGap::other: return "other";
+  }
+  return "";
+}
+
+std::string_view throughput_explanation(const analysis::Throughput& throughput) {
+  using analysis::ThroughputGap;
+  switch (throughput.cause) {
+    case ThroughputGap::none: return "The host keeps the device at work.";
+    case ThroughputGap::input_wait:
+      if (!(throughput.queue_depth > 0)) {
+        return "The device waits for inputs: keep more queued (-S); else the host or its link "
+               "delivers them too slowly, and --aic-profiling-type=latency says at which step.";
+      }
+      return throughput.queue_depth < 1.5
+                 ? "The device waits for inputs, because only one inference is under way: the next "
+                   "is sent when it is done. Keep more queued (-S)."
+                 : "The device waits for inputs although others are queued: too few to cover what "
+                   "the host does with each, or the host or its link delivers them too slowly. "
+                   "Keep more queued (-S); else look at submit and at what is sent per inference.";
+    case ThroughputGap::output_wait:
+      return "The device waits for outputs to leave: the link to the host is slower than it. Send "
+             "less, or keep state on the device (-retained-state).";
+    case ThroughputGap::other:
+      return "The device is idle between inferences for reasons that its own waits do not show: "
+             "look at enqueue and submit of the host.";
+  }
+  return {};
+}
+
 namespace {
 
 using analysis::Latency;
@@ -116,6 +159,168 @@ Result<Document> latency_document(const analysis::Analysis& analysis) {
     document.sections.push_back(call_throughput_section(*latency.throughput, of_log));
   }
   return document;
+}
+
+namespace {
+
+constexpr std::size_t lines_of_marks = 3;
+constexpr double mark_line_height = 13, room_for_marks = mark_line_height * lines_of_marks + 4;
+constexpr double plot_height = 96, room_at_left = 40;
+constexpr const char* bar_colour = "#0b6fb8";
+
+struct Marked {
+  double value = 0;
+  std::string text;
+};
+
+// What of the spread people ask for, in the order of their values.
+std::vector<Marked> marked_values(const analysis::LatencyRow& row) {
+  std::vector<Marked> marks;
+  if (row.values.empty() && row.mean) marks.push_back({*row.mean, "mean"});
+  for (std::size_t i = 0; i < analysis::latency_percentiles.size(); ++i) {
+    const double percent = analysis::latency_percentiles[i];
+    if (!row.percentiles[i] || percent == 75 || percent == 90) continue;
+    marks.push_back({*row.percentiles[i],
+                     percent == 50 ? std::string("median") : fmt::format("{:.0f} %", percent)});
+  }
+  sort_rows(marks, {}, &Marked::value);
+  return marks;
+}
+
+class LatencyPicture {
+ public:
+  LatencyPicture(const Profile& profile, const PictureView& view)
+      : profile_(profile),
+        figure_(view.width, picture_heading("Latency", profile, {.selection = view.selection})),
+        left_(figure_margin + room_at_left),
+        right_(view.width - figure_margin) {}
+
+  // False, and nothing drawn, for a row of which nothing is spread.
+  bool add(const analysis::LatencyRow& row);
+  std::string svg() { return figure_.svg(); }
+  void add_remark(std::string_view text) { figure_.add_remark(text); }
+
+ private:
+  std::string time_text(double ticks) const {
+    return ticks_text(profile_, profile_.base_clock, ticks);
+  }
+  void add_bars(const analysis::LatencyRow& row, const Scale& across);
+  void add_line(const analysis::LatencyRow& row, const Scale& across);
+  void add_marks(const analysis::LatencyRow& row, const Scale& across);
+  void add_axis(const Scale& across);
+
+  const Profile& profile_;
+  Figure figure_;
+  double left_, right_;
+};
+
+void LatencyPicture::add_bars(const analysis::LatencyRow& row, const Scale& across) {
+  const auto bins =
+      std::clamp<std::size_t>(std::size_t(2 * std::sqrt(double(row.values.size()))), 8, 80);
+  const auto counts = histogram_of(row.values, across.low, across.high, bins);
+  const Scale up{0, double(*std::ranges::max_element(counts)), figure_.y() + plot_height,
+                 figure_.y()};
+  const double bin = (across.high - across.low) / double(bins);
+  for (std::size_t i = 0; i < bins; ++i) {
+    if (counts[i] == 0) continue;
+    const double begin = across.low + double(i) * bin;
+    const double x = across.at(begin), top = up.at(double(counts[i]));
+    figure_.rect({x, top, std::max(1.0, across.at(begin + bin) - x - 1), up.first - top},
+                 bar_colour,
+                 fmt::format("{} samples of {} to {}", thousands(counts[i]), time_text(begin),
+                             time_text(begin + bin)));
+  }
+  figure_.text(left_ - 8, up.last + 8, Anchor::end, thousands(std::uint64_t(up.high)),
+               {.size = 11, .colour = quiet_colour});
+  figure_.text(left_ - 8, up.first, Anchor::end, "0", {.size = 11, .colour = quiet_colour});
+}
+
+void LatencyPicture::add_line(const analysis::LatencyRow& row, const Scale& across) {
+  const double y = figure_.y() + plot_height / 2;
+  figure_.line(fmt::format("M{} {}H{}", svg_number(across.at(*row.min)), svg_number(y),
+                           svg_number(across.at(*row.max))),
+               bar_colour, 6);
+}
+
+void LatencyPicture::add_marks(const analysis::LatencyRow& row, const Scale& across) {
+  constexpr double size = 11;
+  std::array<double, lines_of_marks> free_from;  // of the lines that texts stand in
+  free_from.fill(left_);
+  for (const Marked& mark : marked_values(row)) {
+    const double x = across.at(mark.value);
+    const std::string text = mark.text + " " + time_text(mark.value);
+    const double width = text_width(text, size);
+    const double begin = std::clamp(x - width / 2, left_, right_ - width);
+    figure_.line(fmt::format("M{} {}V{}", svg_number(x), svg_number(figure_.y() - 2),
+                             svg_number(figure_.y() + plot_height)),
+                 "#1c2126", 1, "4 3");
+    const auto free = std::ranges::find_if(free_from, [&](double from) { return begin >= from; });
+    if (free == free_from.end()) continue;
+    const double above = 5 + double(free - free_from.begin()) * mark_line_height;
+    figure_.text(begin, figure_.y() - above, Anchor::start, text, {.size = size});
+    *free = begin + width + 8;
+  }
+}
+
+void LatencyPicture::add_axis(const Scale& across) {
+  const Interval window{std::int64_t(std::floor(across.low)), std::int64_t(std::ceil(across.high))};
+  const TimelineAxis axis = make_axis(profile_, window, 0, 9);
+  const double y = figure_.y() + plot_height;
+  figure_.line(fmt::format("M{} {}H{}", svg_number(left_), svg_number(y), svg_number(right_)),
+               quiet_colour);
+  for (const TimelineMark& mark : axis.marks) {
+    const double x = across.at(double(mark.time));
+    figure_.line(fmt::format("M{} {}v5", svg_number(x), svg_number(y)), quiet_colour);
+    figure_.text(x, y + 17, Anchor::middle, mark.text, {.colour = quiet_colour});
+  }
+  figure_.text(right_, y + 31, Anchor::end, axis.unit, {.colour = quiet_colour});
+}
+
+bool LatencyPicture::add(const analysis::LatencyRow& row) {
+  if (!row.min || !row.max || !(*row.max > *row.min)) return false;
+  const double room = (*row.max - *row.min) * 0.03;
+  const Scale across{std::max(0.0, *row.min - room), *row.max + room, left_, right_};
+  const std::string count =
+      row.samples > 0 ? fmt::format(", {} samples", thousands(row.samples)) : "";
+  figure_.add_plot_title(
+      row.name, fmt::format("{} to {}{}", time_text(*row.min), time_text(*row.max), count));
+  figure_.skip(room_for_marks - 10);
+  if (row.values.size() > 1) {
+    add_bars(row, across);
+  } else {
+    add_line(row, across);
+  }
+  add_marks(row, across);
+  add_axis(across);
+  figure_.skip(plot_height + 46);
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> histogram_of(const std::vector<double>& samples, double low, double high,
+                                        std::size_t bins) {
+  std::vector<std::uint64_t> counts(bins, 0);
+  if (bins == 0 || !(high > low)) return counts;
+  for (const double sample : samples) {
+    if (!(sample >= low) || !(sample <= high)) continue;
+    const auto bin = std::size_t((sample - low) / (high - low) * double(bins));
+    ++counts[std::min(bin, bins - 1)];
+  }
+  return counts;
+}
+
+Result<std::string> latency_svg(const analysis::Analysis& analysis, const PictureView& view) {
+  const auto latency = latency_answer(analysis);
+  if (!latency) return tl::unexpected(latency.error());
+  LatencyPicture picture(analysis.profile(), view);
+  std::string steady;
+  for (const analysis::LatencyRow& row : latency->rows) {
+    if (!picture.add(row)) steady += (steady.empty() ? "" : ", ") + row.name;
+  }
+  if (!steady.empty()) picture.add_remark("Not drawn, because all samples are the same: " + steady);
+  picture.add_remark("Times are of a batch, whatever its size. Each step has its own axis.");
+  return picture.svg();
 }
 
 }  // namespace npuscope::report

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "report/document/names.hpp"
+#include "report/document/document.hpp"
+#include "report/document/document_value.hpp"
 #include "report/document/provenance.hpp"
-#include "report/document/quantity.hpp"
 #include "report/memory/memory_sections.hpp"
 
 namespace npuscope::report {

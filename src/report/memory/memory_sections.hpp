@@ -1,12 +1,24 @@
 // The sections of the memory document, each in a file with what it says.
 #pragma once
 
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/bandwidth.hpp"
 #include "npuscope/analysis/memory.hpp"
 #include "npuscope/analysis/spill.hpp"
 #include "report/document/document.hpp"
+#include "report/memory/memory_document.hpp"
 
 namespace npuscope::report {
+
+// What the pages of memory start from: the hardware's peaks and the table.
+struct MemoryAnswer {
+  analysis::Peaks peaks;
+  analysis::MemoryTable table;
+};
+
+// Usage errors: peaks that cannot be read. An input error: MACs of another model.
+Result<MemoryAnswer> memory_answer(const analysis::Analysis& analysis,
+                                   const MemoryRequest& request);
 
 inline constexpr const char* over_all_inferences = "Over all inferences.";
 

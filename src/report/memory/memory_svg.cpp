@@ -6,17 +6,13 @@
 #include <array>
 
 #include "npuscope/profile/intervals.hpp"
+#include "report/document/document.hpp"
 #include "report/document/document_value.hpp"
-#include "report/document/names.hpp"
-#include "report/document/quantity.hpp"
-#include "report/document/scope.hpp"
-#include "report/memory/memory_answer.hpp"
+#include "report/document/provenance.hpp"
 #include "report/memory/memory_sections.hpp"
 #include "report/memory/roofline_drawing.hpp"
-#include "report/picture/palette.hpp"
-#include "report/picture/scale.hpp"
-#include "report/picture/svg_output.hpp"
-#include "report/timeline/timeline_axis.hpp"
+#include "report/picture/axes.hpp"
+#include "report/picture/figure.hpp"
 
 namespace npuscope::report {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "report/memory/memory_document.hpp"
-#include "report/picture/picture_heading.hpp"
+#include "report/picture/figure.hpp"
 
 namespace npuscope::report {
 

@@ -6,7 +6,6 @@
 #include "base/numbers.hpp"
 #include "npu/ipu/target.hpp"
 #include "npu/nsp/target/target.hpp"
-#include "npu/target/remembered_target.hpp"
 #include "npu/target/target_file.hpp"
 #include "npu/torq/target.hpp"
 

@@ -6,13 +6,11 @@
 #include <cmath>
 #include <limits>
 
+#include "report/document/document.hpp"
 #include "report/document/document_value.hpp"
-#include "report/document/names.hpp"
-#include "report/document/quantity.hpp"
-#include "report/document/scope.hpp"
-#include "report/picture/palette.hpp"
-#include "report/picture/scale.hpp"
-#include "report/picture/svg_output.hpp"
+#include "report/document/provenance.hpp"
+#include "report/picture/axes.hpp"
+#include "report/picture/figure.hpp"
 
 namespace npuscope::report {
 namespace {

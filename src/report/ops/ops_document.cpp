@@ -15,10 +15,8 @@
 #include "base/text.hpp"
 #include "npuscope/analysis/units.hpp"
 #include "profile/names.hpp"
+#include "report/document/document_value.hpp"
 #include "report/document/provenance.hpp"
-#include "report/document/quantity.hpp"
-#include "report/document/scope.hpp"
-#include "report/ops/main_kernel.hpp"
 #include "report/ops/ops_table.hpp"
 
 namespace npuscope::report {

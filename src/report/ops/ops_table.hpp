@@ -11,10 +11,34 @@
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/ops.hpp"
 #include "report/document/document.hpp"
-#include "report/ops/op_column_name.hpp"
 #include "report/ops/ops_document.hpp"
 
 namespace npuscope::report {
+
+// What a table of ops says in words: the name of a column, and what most of a row's work is.
+
+// The name of a column of an op table, unlike that of any other of its columns.
+
+// Cycles of two cores are two numbers of one name: "pcycles, core 0 cycles" says whose they are.
+std::string op_column_name(const Profile& profile, const analysis::OpTable& table,
+                           const analysis::OpColumn& column);
+
+// Of ops by inference beside a timeline, which is of one inference: what other inferences took.
+bool is_beside_timeline(const Profile& profile, const analysis::OpColumn& column);
+
+// "inference 0, cold", "inferences 1 to 4, warm"; brief: "warm". Of a column that knows.
+std::string inferences_text(const Profile& profile, const analysis::OpColumn& column, bool brief);
+
+// "median of inferences 1 to 3, warm, summed over threads; times of spans are of one inference".
+std::string beside_timeline_text(const Profile& profile, const analysis::OpColumn& column);
+
+// What most of a row's work is.
+
+// "q::ForceFormat_Crouton 74 %"; of one kernel alone its name, unless that is the row's.
+Value main_kernel(const Profile& profile, const analysis::OpRow& row);
+
+// "HVX+DMA issue": the one with most work first; nothing where none is known.
+Value engines_of(const analysis::OpRow& row);
 
 // "DDR read (bytes)" as "ddr_read_bytes".
 std::string ops_key(std::string_view name);

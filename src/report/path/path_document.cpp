@@ -15,7 +15,7 @@
 #include "base/text.hpp"
 #include "npuscope/analysis/path.hpp"
 #include "npuscope/analysis/units.hpp"
-#include "report/document/scope.hpp"
+#include "report/document/provenance.hpp"
 #include "report/path/path_rules.hpp"
 #include "report/path/vendor_section.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "analysis/path/vendor_path.hpp"
+#include "analysis/path/path_groups.hpp"
 #include "base/sort_rows.hpp"
 #include "base/text.hpp"
 #include "npuscope/profile/unit_path.hpp"

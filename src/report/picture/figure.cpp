@@ -1,14 +1,86 @@
 #include "report/picture/figure.hpp"
 
 #include <fmt/format.h>
-
+#include <fmt/ranges.h>
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "base/text.hpp"
+#include "report/document/provenance.hpp"
 #include "report/document/text_table.hpp"
-#include "report/picture/svg_output.hpp"
 
 namespace npuscope::report {
+namespace {
+
+constexpr std::array batlow{"#011959", "#103F60", "#1C5A62", "#3C6D56", "#687B3E",
+                            "#9D892B", "#D29343", "#F8A17B", "#FDB7BC", "#FACCFA"};
+
+}  // namespace
+
+const char* engine_colour(Engine engine) {
+  switch (engine) {
+    case Engine::hmx: return "#d0480c";
+    case Engine::hvx: return "#0b6fb8";
+    case Engine::dma_issue: return "#8f5bb5";
+    case Engine::dma: return "#0d8f6f";
+    case Engine::compute: return "#b8860b";
+    case Engine::communication: return "#a8417c";
+    case Engine::host: return "#5d7083";
+    case Engine::device:
+    case Engine::core: return "#74808c";
+    case Engine::process: return "#66788a";
+    case Engine::thread: return "#51799c";
+    case Engine::other:
+    case Engine::none: return "#858d95";
+  }
+  return "#858d95";
+}
+
+const char* shade(std::size_t number, std::size_t count) {
+  if (count <= 1) return batlow[2];
+  return batlow[std::min(number, count - 1) * (batlow.size() - 1) / (count - 1)];
+}
+
+std::string heat_colour(double share) {
+  constexpr std::array hottest{0xf2, 0x70, 0x3a};
+  // By the root, so that a few per cent are seen.
+  const double part = std::sqrt(std::clamp(share, 0.0, 1.0));
+  const auto mixed = [&](int full) { return int(std::lround(255 + (full - 255) * part)); };
+  return fmt::format("#{:02x}{:02x}{:02x}", mixed(hottest[0]), mixed(hottest[1]),
+                     mixed(hottest[2]));
+}
+
+std::string svg_escaped(std::string_view text) {
+  std::string out;
+  const std::string shown = printable(text);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    // U+FFFE and U+FFFF are no characters of XML.
+    if (shown.compare(i, 2, "\xEF\xBF") == 0 && i + 2 < shown.size() &&
+        static_cast<unsigned char>(shown[i + 2]) >= 0xBE) {
+      out += "\xEF\xBF\xBD";
+      i += 2;
+      continue;
+    }
+    switch (shown[i]) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      case '\'': out += "&#39;"; break;
+      default: out += shown[i];
+    }
+  }
+  return out;
+}
+
+std::string svg_number(double value) {
+  std::string text = fmt::format("{:.2f}", value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text == "-0" ? "0" : text;
+}
+
 namespace {
 
 constexpr double letter_width = 0.6;  // of a letter's height; what stands in for Helvetica is wider
@@ -164,6 +236,16 @@ std::string Figure::svg() const {
   if (!title_.empty()) out += fmt::format("<title>{}</title>\n", svg_escaped(title_));
   out += fmt::format("<rect width=\"{}\" height=\"{}\" fill=\"#ffffff\"/>\n", width, height);
   return out + body_ + "</svg>\n";
+}
+
+FigureHeading picture_heading(std::string title, const Profile& profile,
+                              const PictureFacts& about) {
+  std::vector<std::string> said = about.facts;
+  for (const std::string& part : {about.scope, about.selection}) {
+    if (!part.empty()) said.push_back(part);
+  }
+  return {std::move(title),
+          {what_was_profiled(profile), fmt::format("{}", fmt::join(said, " · "))}};
 }
 
 }  // namespace npuscope::report

@@ -11,11 +11,45 @@
 // and escaped as such.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "npuscope/profile/profile.hpp"
+
 namespace npuscope::report {
+
+// Colours by meaning, the same in every picture and in the report's page
+// (web/src/style/colours.css).
+//
+//   engine_colour(Engine::hmx)    "#d0480c", the strongest
+//   shade(0, 7)                   "#011959": the first of seven things that have no colour of their
+//   own heat_colour(0.4)              of a thing that took 40 % of the time
+//
+// Shades differ in lightness, so that they print in grey and everybody tells them apart (batlow,
+// F. Crameri, Scientific colour maps, 2018).
+
+const char* engine_colour(Engine engine);
+
+inline constexpr const char* wait_colour = "#c3c9cf";  // light: a wait is no work
+inline constexpr const char* more_colour = "#b3261e";  // of what got slower
+inline constexpr const char* less_colour = "#0b7a4b";
+
+// Of `count` things the one with this number, as far apart from one another as the map allows.
+const char* shade(std::size_t number, std::size_t count);
+
+// From white to the colour of the hottest, by a share of 0 to 1; dark text can be read on it.
+std::string heat_colour(double share);
+
+// Pieces of SVG.
+
+// Text as the content of an element or the value of an attribute. XML takes no control characters:
+// they are shown as \x1b.
+std::string svg_escaped(std::string_view text);
+
+// At most two decimals, none that are not needed: "12.5".
+std::string svg_number(double value);
 
 struct FigureHeading {
   std::string title = {};
@@ -86,5 +120,31 @@ class Figure {
   double width_, y_ = figure_margin;
   std::string title_, body_;
 };
+
+// The heading that every picture of a profile has: what was profiled, and which inferences and
+// which part of it the numbers are of, as the head of the command's page says it.
+//
+//   Figure figure(view.width, picture_heading("Timeline by unit", profile,
+//                                             {.facts = {"wall 12.53 ms"},
+//                                              .scope = scope_of_all(profile),
+//                                              .selection = view.selection}));
+//
+//   Timeline by unit
+//   Cloud AI 100 raw device statistics · 2 inferences, the first cold
+//   wall 12.53 ms · all 2 inferences together · core 0
+
+// How all pictures are asked for.
+struct PictureView {
+  double width = 960;          // pixels
+  std::string selection = {};  // what of the profile it is; empty: all
+};
+
+struct PictureFacts {
+  std::vector<std::string> facts = {};  // the picture's figures in words
+  std::string scope = {};  // of which inferences they are (provenance.hpp); empty: of one
+  std::string selection = {};
+};
+
+FigureHeading picture_heading(std::string title, const Profile& profile, const PictureFacts& about);
 
 }  // namespace npuscope::report

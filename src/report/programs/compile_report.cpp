@@ -1,14 +1,195 @@
 #include "report/programs/compile_report.hpp"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "report/programs/compile_traffic.hpp"
 
 namespace npuscope::report {
 namespace {
+
+// The memory traffic of a compilation: the vendor's table (per host, port and core), and what the
+// vendor's does not say: the purpose of every byte.
+//
+//   Compiler estimated memory traffic:
+//   …
+//      host: DDR traffic  read:      65598 KB (first-inf      65598 KB)
+//                constant only:          0 KB (first-inf          0 KB)
+//    port02: DDR traffic  read:      65598 KB
+//       c00: DDR traffic  read:    1040940 KB (first-inf    1041965 KB)
+//   …
+//   purpose retained state:     read     131072 KB  write     131072 KB
+
+using npu::nsp::TrafficPurpose;
+
+constexpr std::uint64_t kilobyte = 1024;
+
+// What the table has a line for: the host, a core, all of them.
+struct Mover {
+  std::string name;
+  // Of the host: where outputs leave, where inputs come in.
+  std::string port_read = {}, port_write = {};
+  npu::nsp::Traffic ddr = {};
+  std::uint64_t constant_read = 0;
+  std::uint64_t hoisted = 0;  // constants that only the first inference reads
+  std::uint64_t multicast_write = 0;
+};
+
+std::vector<Mover> movers_of(const npu::nsp::CompileMetrics& metrics) {
+  std::vector<Mover> movers;
+  movers.push_back({"host", "port02", "port01", metrics.host.total()});
+  for (std::size_t core = 0; core < metrics.cores.size(); ++core) {
+    const npu::nsp::CoreMetrics& of = metrics.cores[core];
+    movers.push_back({fmt::format("c{:02}", core), "", "", of.by_purpose.total(),
+                      of.ddr_read_constant_bytes, of.hoisted_bytes, of.multicast_bytes});
+  }
+  return movers;
+}
+
+Mover total_of(const std::vector<Mover>& movers) {
+  Mover total{.name = "total"};
+  for (const Mover& mover : movers) {
+    total.ddr.read_bytes += mover.ddr.read_bytes;
+    total.ddr.write_bytes += mover.ddr.write_bytes;
+    total.constant_read += mover.constant_read;
+    total.hoisted += mover.hoisted;
+    total.multicast_write += mover.multicast_write;
+  }
+  return total;
+}
+
+std::string ddr_read(const Mover& mover) {
+  const auto with_first = [&](std::string_view label, std::uint64_t bytes) {
+    return fmt::format("{} {:>10} KB (first-inf {:>10} KB)\n", label, bytes / kilobyte,
+                       (bytes + mover.hoisted) / kilobyte);
+  };
+  std::string text =
+      with_first(fmt::format("{:>7}: DDR traffic  read:", mover.name), mover.ddr.read_bytes);
+  text += with_first("             constant only:", mover.constant_read);
+  return text;
+}
+
+std::string line(std::string_view name, std::string_view what, std::uint64_t bytes) {
+  return fmt::format("{:>7}: {} {:>10} KB\n", name, what, bytes / kilobyte);
+}
+
+// All multicasts start from VTCM, none reads the constants' memory itself, and none is received
+// that was not sent by a core.
+std::string multicast_write(const Mover& mover) {
+  std::string text = line(mover.name, "MC  traffic write:", mover.multicast_write);
+  if (mover.name != "host") text += line(mover.name, "    constant only:", 0);
+  return text;
+}
+
+std::string purposes_text(const npu::nsp::CompileMetrics& metrics) {
+  std::string text;
+  for (std::size_t i = 0; i < npu::nsp::traffic_purposes; ++i) {
+    npu::nsp::Traffic sum = metrics.host.of[i];
+    for (const npu::nsp::CoreMetrics& core : metrics.cores) {
+      sum.read_bytes += core.by_purpose.of[i].read_bytes;
+      sum.write_bytes += core.by_purpose.of[i].write_bytes;
+    }
+    text += fmt::format("purpose {:<16} read {:>10} KB  write {:>10} KB\n",
+                        fmt::format("{}:", name_of(TrafficPurpose(i))), sum.read_bytes / kilobyte,
+                        sum.write_bytes / kilobyte);
+  }
+  return text;
+}
+
+void write_bytes(Json& json, std::string_view key, const npu::nsp::Traffic& traffic) {
+  json.object(key, [&] {
+    json.member("read_bytes", traffic.read_bytes);
+    json.member("write_bytes", traffic.write_bytes);
+  });
+}
+
+std::string key_of(TrafficPurpose purpose) {
+  std::string key(name_of(purpose));
+  for (char& c : key) c = c == ' ' ? '_' : c;
+  return key;
+}
+
+void write_purposes(Json& json, const npu::nsp::PurposeTraffic& traffic) {
+  for (std::size_t i = 0; i < npu::nsp::traffic_purposes; ++i) {
+    write_bytes(json, key_of(TrafficPurpose(i)), traffic.of[i]);
+  }
+}
+
+std::string_view name_of_cause(npu::nsp::Spill::Cause cause) {
+  switch (cause) {
+    case npu::nsp::Spill::Cause::pushed_out: return "pushed_out";
+    case npu::nsp::Spill::Cause::too_large: return "too_large";
+    case npu::nsp::Spill::Cause::no_room: return "no_room";
+    case npu::nsp::Spill::Cause::rearranged: return "rearranged";
+  }
+  return "";
+}
+
+void write_spill(Json& json, const npu::nsp::Spill& spill) {
+  json.member("tensor", spill.tensor);
+  json.member("bytes", spill.bytes);
+  json.member("bytes_of_core", spill.bytes_of_core);
+  json.member("cause", name_of_cause(spill.cause));
+  json.member("node", spill.node);
+  json.member("wanted_bytes", spill.wanted_bytes);
+  json.member("out_s", spill.out_s);
+  json.member("back_node", or_null(spill.back_node));
+  json.member("back_s", spill.back_node.empty() ? std::nullopt : std::optional(spill.back_s));
+}
+
+std::string traffic_text(const npu::nsp::CompileMetrics& metrics) {
+  const std::vector<Mover> movers = movers_of(metrics);
+  const Mover total = total_of(movers);
+  std::string text =
+      "Compiler estimated memory traffic:\nPort info:\n port01: host input\n port02: host output\n";
+  for (const Mover& mover : movers) {
+    text += ddr_read(mover);
+    if (!mover.port_read.empty()) {
+      text += line(mover.port_read, "DDR traffic  read:", mover.ddr.read_bytes);
+    }
+  }
+  for (const Mover& mover : movers) {
+    text += line(mover.name, "DDR traffic write:", mover.ddr.write_bytes);
+    if (!mover.port_write.empty()) {
+      text += line(mover.port_write, "DDR traffic write:", mover.ddr.write_bytes);
+    }
+  }
+  for (const Mover& mover : movers) text += line(mover.name, "MC  traffic  read:", 0);
+  for (const Mover& mover : movers) text += multicast_write(mover);
+  text += ddr_read(total) + line(total.name, "DDR traffic write:", total.ddr.write_bytes);
+  text += line(total.name, "MC  traffic  read:", 0) + multicast_write(total);
+  for (std::size_t core = 0; core < metrics.cores.size(); ++core) {
+    text += fmt::format("  c{:02} barriers: {:>10}\n", core, metrics.cores[core].barriers);
+  }
+  return text + purposes_text(metrics);
+}
+
+// The members of an object.
+void write_traffic(Json& json, const npu::nsp::CompileMetrics& metrics) {
+  const Mover total = total_of(movers_of(metrics));
+
+  json.object("total", [&] {
+    json.member("ddr_read_bytes", total.ddr.read_bytes);
+    json.member("ddr_read_constant_bytes", total.constant_read);
+    json.member("ddr_read_first_inference_only_bytes", total.hoisted);
+    json.member("ddr_write_bytes", total.ddr.write_bytes);
+    json.member("multicast_bytes", total.multicast_write);
+  });
+  json.object("host", [&] { write_purposes(json, metrics.host); });
+  json.objects("cores", metrics.cores, [&](const npu::nsp::CoreMetrics& core) {
+    write_purposes(json, core.by_purpose);
+    write_bytes(json, "first_inference_only", {core.hoisted_bytes, 0});
+  });
+  json.objects("tensors", metrics.tensors, [&](const npu::nsp::TensorTraffic& row) {
+    json.member("tensor", row.tensor);
+    json.member("purpose", key_of(row.purpose));
+    json.member("read_bytes", row.ddr.read_bytes);
+    json.member("write_bytes", row.ddr.write_bytes);
+    json.member("cores", row.cores);
+  });
+  json.objects("spills", metrics.spills,
+               [&](const npu::nsp::Spill& spill) { write_spill(json, spill); });
+}
 
 std::string histogram_text(const npu::nsp::CompileMetrics& metrics) {
   std::string text =

@@ -2,8 +2,8 @@
 
 #include "formats/qaic/qpc/program.hpp"
 #include "profile/pmu_events.hpp"
+#include "report/document/document_json.hpp"
 #include "report/document/json_head.hpp"
-#include "report/document/profile_json.hpp"
 
 namespace npuscope::report {
 namespace {

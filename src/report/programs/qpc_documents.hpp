@@ -9,7 +9,6 @@
 #pragma once
 
 #include "formats/qaic/qpc/qpc_contents.hpp"
-#include "formats/qaic/qpc/qpc_validation.hpp"
 #include "report/document/document.hpp"
 
 namespace npuscope::report {

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "npu/nsp/simulate/simulate.hpp"
-#include "report/latency/throughput_text.hpp"
+#include "report/latency/latency_document.hpp"
 
 namespace npuscope::report {
 

@@ -28,6 +28,17 @@
 
 namespace npuscope::report {
 
+// Cells of a query on their way out.
+
+// The names with a number behind those that were there before: work, work_2.
+std::vector<std::string> distinct_names(const std::vector<std::string>& names);
+
+std::string hexadecimal(ByteSpan bytes);
+
+// For people: whole numbers as they are, others with six digits, two of
+// them behind the point at least.
+std::string cell_text(const query::Cell& cell);
+
 struct QueryOptions {
   std::size_t width = 100;     // of text
   std::uint64_t max_rows = 0;  // 0: all

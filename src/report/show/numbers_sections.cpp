@@ -5,8 +5,8 @@
 #include "analysis/units/unit_numbers.hpp"
 #include "base/text.hpp"
 #include "npuscope/analysis/numbers.hpp"
-#include "report/document/names.hpp"
-#include "report/document/quantity.hpp"
+#include "report/document/document.hpp"
+#include "report/document/document_value.hpp"
 #include "report/document/text_table.hpp"
 #include "report/show/show_sections.hpp"
 

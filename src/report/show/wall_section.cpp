@@ -4,10 +4,10 @@
 #include <span>
 
 #include "analysis/latency.hpp"
-#include "analysis/units/clocks.hpp"
+#include "analysis/units/core_clock.hpp"
 #include "base/text.hpp"
-#include "report/document/names.hpp"
-#include "report/document/quantity.hpp"
+#include "report/document/document.hpp"
+#include "report/document/document_value.hpp"
 #include "report/show/show_sections.hpp"
 
 namespace npuscope::report {

@@ -6,12 +6,11 @@
 
 #include "base/text.hpp"
 #include "npuscope/analysis/units.hpp"
-#include "report/document/concurrency_histogram.hpp"
-#include "report/document/quantity.hpp"
-#include "report/document/scope.hpp"
-#include "report/timeline/timeline_axis.hpp"
+#include "report/document/document_value.hpp"
+#include "report/document/provenance.hpp"
+#include "report/document/shared_sections.hpp"
+#include "report/picture/axes.hpp"
 #include "report/timeline/timeline_drawing.hpp"
-#include "report/timeline/timeline_lanes.hpp"
 
 namespace npuscope::report {
 namespace {

@@ -5,15 +5,12 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "report/document/quantity.hpp"
-#include "report/document/scope.hpp"
+#include "report/document/document_value.hpp"
+#include "report/document/provenance.hpp"
+#include "report/picture/axes.hpp"
 #include "report/picture/figure.hpp"
-#include "report/picture/palette.hpp"
-#include "report/picture/svg_output.hpp"
-#include "report/timeline/timeline_axis.hpp"
 #include "report/timeline/timeline_document.hpp"
 #include "report/timeline/timeline_drawing.hpp"
-#include "report/timeline/timeline_lanes.hpp"
 
 namespace npuscope::report {
 namespace {

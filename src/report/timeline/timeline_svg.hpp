@@ -16,7 +16,7 @@
 #include <string>
 
 #include "npuscope/analysis/timeline_cells.hpp"
-#include "report/picture/picture_heading.hpp"
+#include "report/picture/figure.hpp"
 
 namespace npuscope::report {
 

@@ -6,8 +6,8 @@
 
 #include "analysis/units/peers.hpp"
 #include "profile/names.hpp"
+#include "report/document/document_value.hpp"
 #include "report/document/provenance.hpp"
-#include "report/document/quantity.hpp"
 
 namespace npuscope::report {
 

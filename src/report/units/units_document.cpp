@@ -9,11 +9,9 @@
 #include "analysis/units/unit_numbers.hpp"
 #include "base/parallel.hpp"
 #include "profile/names.hpp"
-#include "report/document/concurrency_histogram.hpp"
-#include "report/document/pmu_section.hpp"
+#include "report/document/document_value.hpp"
 #include "report/document/provenance.hpp"
-#include "report/document/quantity.hpp"
-#include "report/document/scope.hpp"
+#include "report/document/shared_sections.hpp"
 #include "report/units/units_balance.hpp"
 
 namespace npuscope::report {

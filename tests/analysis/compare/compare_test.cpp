@@ -8,8 +8,8 @@
 #include <map>
 #include <random>
 
-#include "analysis/choose_runs.hpp"
 #include "analysis/profile_builder.hpp"
+#include "analysis/run_identity.hpp"
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/gate.hpp"
 #include "npuscope/analysis/ops.hpp"

@@ -1,4 +1,4 @@
-#include "analysis/compare/gathering.hpp"
+#include "analysis/compare/samples_held.hpp"
 
 #include <gtest/gtest.h>
 

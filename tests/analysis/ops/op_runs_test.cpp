@@ -1,4 +1,4 @@
-#include "analysis/ops/op_runs.hpp"
+#include "analysis/ops/op_times.hpp"
 
 #include <gmock/gmock.h>
 

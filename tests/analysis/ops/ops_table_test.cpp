@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-#include "analysis/ops/op_runs.hpp"
+#include "analysis/ops/op_times.hpp"
 #include "analysis/profile_builder.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/ops.hpp"

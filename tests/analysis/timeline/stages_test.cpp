@@ -1,4 +1,4 @@
-#include "analysis/timeline/stages.hpp"
+#include "analysis/ops/row_names.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/units/clocks.hpp"
+#include "analysis/units/core_clock.hpp"
 
 #include <gtest/gtest.h>
 

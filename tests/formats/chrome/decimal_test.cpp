@@ -9,7 +9,6 @@
 
 #include "base/text.hpp"
 #include "formats/chrome/parse/event_values.hpp"
-#include "formats/chrome/parse/thousandths.hpp"
 #include "formats/chrome/parse/value_scan.hpp"
 
 namespace npuscope::chrome::decimal_test {

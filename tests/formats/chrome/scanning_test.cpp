@@ -4,14 +4,12 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "formats/chrome/limits.hpp"
-#include "formats/chrome/parse/thousandths.hpp"
+#include "formats/chrome/parse/decimal.hpp"
+#include "formats/chrome/problems.hpp"
 #include "formats/chrome/text/bracket_scanner.hpp"
-#include "formats/chrome/text/careful_split.hpp"
+#include "formats/chrome/text/damaged_text.hpp"
 #include "formats/chrome/text/event_cutter.hpp"
 #include "formats/chrome/text/json_checker.hpp"
-#include "formats/chrome/text/mended.hpp"
-#include "formats/chrome/text/unescape.hpp"
 
 namespace npuscope::chrome::scanning_test {
 namespace {

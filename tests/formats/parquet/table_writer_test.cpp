@@ -6,8 +6,8 @@
 #include <limits>
 #include <random>
 
+#include "formats/parquet/column_values.hpp"
 #include "formats/parquet/parquet_reader.hpp"
-#include "formats/parquet/run_lengths.hpp"
 
 namespace npuscope::parquet {
 namespace {

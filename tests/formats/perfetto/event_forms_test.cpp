@@ -1,6 +1,6 @@
 // Track events that are read by the form of others, against the decoder of any event. What has a
 // form must be read the same; what has not is left to that decoder.
-#include "formats/perfetto/read/event_forms.hpp"
+#include "formats/perfetto/read/track_event.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "formats/perfetto/random_profile.hpp"
-#include "formats/perfetto/write/profile_spans.hpp"
 
 namespace npuscope::perfetto::span_source_test {
 namespace {

@@ -3,7 +3,6 @@
 #include <random>
 
 #include "formats/sigmastar/flatbuffer.hpp"
-#include "formats/sigmastar/flatbuffer_writer.hpp"
 #include "formats/sigmastar/samples.hpp"
 #include "formats/sigmastar/write_model.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "formats/sigmastar/layer_keys.hpp"
+#include "formats/sigmastar/layer_rows.hpp"
 #include "formats/sigmastar/samples.hpp"
 
 namespace npuscope::sigmastar::timeline_test {

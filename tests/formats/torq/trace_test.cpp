@@ -8,7 +8,7 @@
 #include <map>
 #include <random>
 
-#include "formats/torq/annotate/invocation_numbers.hpp"
+#include "formats/torq/annotate/pairing.hpp"
 #include "formats/torq/files.hpp"
 #include "formats/torq/whole_trace.hpp"
 #include "sanitized.hpp"

@@ -5,9 +5,9 @@
 #include <map>
 
 #include "formats/torq/fields.hpp"
-#include "formats/torq/log_times.hpp"
 #include "formats/torq/overview.hpp"
 #include "formats/torq/profile/rows.hpp"
+#include "formats/torq/runtime_log.hpp"
 
 namespace npuscope::torq::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "npu/models/float16.hpp"
+#include "npu/models/onnx_builder.hpp"
 
 #include <gtest/gtest.h>
 

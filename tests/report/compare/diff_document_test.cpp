@@ -8,10 +8,10 @@
 #include <sstream>
 
 #include "analysis/profile_builder.hpp"
-#include "report/compare/diff_github.hpp"
 #include "report/compare/diff_svg.hpp"
 #include "report/compare/diff_text.hpp"
 #include "report/compare/gate_text.hpp"
+#include "report/compare/judgement.hpp"
 #include "report/picture/xml_check.hpp"
 
 namespace npuscope::report::diff_document_test {

@@ -1,4 +1,4 @@
-#include "report/document/ascii_marks.hpp"
+#include "report/document/terminal_text.hpp"
 
 #include <gtest/gtest.h>
 

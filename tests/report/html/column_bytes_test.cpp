@@ -4,7 +4,7 @@
 #include <cstring>
 #include <limits>
 
-#include "report/html/column_bytes.hpp"
+#include "report/html/columns.hpp"
 
 namespace npuscope::report::column_bytes_test {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "analysis/profile_builder.hpp"
 #include "npuscope/analysis/timeline.hpp"
-#include "report/html/placed_spans.hpp"
+#include "report/html/columns.hpp"
 
 namespace npuscope::report::placed_spans_test {
 namespace {

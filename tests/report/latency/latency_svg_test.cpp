@@ -1,4 +1,4 @@
-#include "report/latency/latency_svg.hpp"
+#include "report/latency/latency_document.hpp"
 
 #include <gmock/gmock.h>
 

@@ -6,9 +6,7 @@
 #include <sstream>
 
 #include "profile/names.hpp"
-#include "report/picture/palette.hpp"
-#include "report/picture/scale.hpp"
-#include "report/picture/svg_output.hpp"
+#include "report/picture/axes.hpp"
 #include "report/picture/xml_check.hpp"
 
 namespace npuscope::report::figure_test {

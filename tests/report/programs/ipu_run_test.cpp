@@ -1,4 +1,4 @@
-#include "report/programs/ipu_run.hpp"
+#include "report/programs/ipu_reference.hpp"
 
 #include <gmock/gmock.h>
 

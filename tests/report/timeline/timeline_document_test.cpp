@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "npuscope/formats/open.hpp"
-#include "report/timeline/timeline_axis.hpp"
+#include "report/picture/axes.hpp"
 #include "report/timeline/timeline_fixture.hpp"
 
 namespace npuscope::report::timeline_document_test {

@@ -8,8 +8,8 @@
 #include <random>
 
 #include "report/picture/xml_check.hpp"
+#include "report/timeline/timeline_drawing.hpp"
 #include "report/timeline/timeline_fixture.hpp"
-#include "report/timeline/timeline_lanes.hpp"
 
 namespace npuscope::report::timeline_svg_test {
 namespace {

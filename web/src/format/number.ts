@@ -1,4 +1,4 @@
-// Numbers as npuscope's text prints them (src/report/document/quantity.cpp): four significant digits,
+// Numbers as npuscope's text prints them (src/report/document/document_value.cpp): four significant digits,
 // ties to the even digit, no exponent where people expect none.
 //
 //   numberText(64829)       "64,829"

@@ -1,5 +1,5 @@
 // What a faster op or unit would gain, as `npuscope path --faster PATTERN=2x` computes it
-// (src/analysis/path/path_what_if.cpp).
+// (src/analysis/path/path.cpp).
 //
 //   new WhatIf(graph, {ops: new Set([3, 4]), units: new Set()}).answer(1 / 2).after    // ticks
 import type { PathGraph } from "./graph";

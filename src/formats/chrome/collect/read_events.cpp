@@ -1,16 +1,49 @@
+#include <functional>
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include "base/parallel.hpp"
+#include "base/per_thread.hpp"
+#include "base/pipeline.hpp"
 #include "base/text.hpp"
 #include "formats/chrome/collect/event_collector.hpp"
-#include "formats/chrome/collect/pipeline.hpp"
 #include "formats/chrome/events.hpp"
 #include "formats/chrome/parse/chunk_parser.hpp"
+#include "formats/chrome/text/chunk.hpp"
 #include "formats/chrome/text/event_cutter.hpp"
 
 namespace npuscope::chrome {
 namespace {
+
+// Reading, parsing and collecting side by side: chunks are cut in order, parsed on all cores, and
+// collected in order again. Few are under way at a time, so memory stays bounded.
+
+void collect_chunks(const std::function<std::optional<Chunk>()>& next, EventCollector& collector) {
+  struct Slot {
+    std::optional<Chunk> chunk;
+    std::optional<ChunkTable> table;
+  };
+  std::vector<Slot> slots(2 * workers());
+  std::size_t number = 0;
+  PerThread<ChunkParser> parsers;
+  run_pipeline<Slot*>(
+      slots.size(),
+      [&]() -> Slot* {
+        Slot& slot = slots[number++ % slots.size()];
+        slot.chunk = next();
+        return slot.chunk ? &slot : nullptr;
+      },
+      [&](Slot* slot) {
+        slot->table.emplace(parsers.mine().parse(std::move(*slot->chunk)));
+        slot->chunk.reset();
+      },
+      [&](Slot* slot) {
+        collector.append(std::move(*slot->table));
+        slot->table.reset();
+      });
+}
 
 Status check_any_events(const EventCutter& cutter, const EventCollector& collector,
                         const Problems& problems, const ByteSource& source) {

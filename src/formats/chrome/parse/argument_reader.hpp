@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "formats/chrome/numbering.hpp"
 #include "formats/chrome/parse/event_values.hpp"
-#include "formats/chrome/shape_table.hpp"
 
 namespace npuscope::chrome {
 

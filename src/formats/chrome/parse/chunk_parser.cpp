@@ -4,8 +4,8 @@
 #include <cstring>
 #include <string>
 
-#include "formats/chrome/limits.hpp"
-#include "formats/chrome/parse/thousandths.hpp"
+#include "formats/chrome/parse/decimal.hpp"
+#include "formats/chrome/problems.hpp"
 
 namespace npuscope::chrome {
 namespace {

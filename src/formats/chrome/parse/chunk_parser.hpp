@@ -17,7 +17,6 @@
 #include "formats/chrome/parse/argument_reader.hpp"
 #include "formats/chrome/parse/chunk_table.hpp"
 #include "formats/chrome/parse/event_form.hpp"
-#include "formats/chrome/parse/event_keys.hpp"
 
 namespace npuscope::chrome {
 

@@ -6,8 +6,7 @@
 
 #include "base/text.hpp"
 #include "formats/chrome/parse/chunk_parser.hpp"
-#include "formats/chrome/text/careful_split.hpp"
-#include "formats/chrome/text/mended.hpp"
+#include "formats/chrome/text/damaged_text.hpp"
 
 namespace npuscope::chrome {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "formats/chrome/parse/chunk_parser.hpp"
 #include "formats/chrome/text/bracket_scanner.hpp"
-#include "formats/chrome/text/separators.hpp"
+#include "formats/chrome/text/chunk.hpp"
 
 namespace npuscope::chrome {
 namespace {

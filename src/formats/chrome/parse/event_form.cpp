@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "formats/chrome/parse/value_scan.hpp"
-#include "formats/chrome/text/separators.hpp"
+#include "formats/chrome/text/chunk.hpp"
 
 namespace npuscope::chrome {
+
 // Walks through an event that is sound.
 class FormLearner {
  public:

@@ -8,7 +8,7 @@
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
-#include "formats/chrome/text/separators.hpp"
+#include "formats/chrome/text/chunk.hpp"
 
 namespace npuscope::chrome {
 namespace {

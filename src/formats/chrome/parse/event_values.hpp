@@ -10,8 +10,8 @@
 
 #include "formats/chrome/parse/decimal.hpp"
 #include "formats/chrome/parse/raw_strings.hpp"
+#include "formats/chrome/text/chunk.hpp"
 #include "formats/chrome/text/json_checker.hpp"
-#include "formats/chrome/text/separators.hpp"
 #include "npuscope/profile/arguments.hpp"
 
 namespace npuscope::chrome {

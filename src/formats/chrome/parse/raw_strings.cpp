@@ -1,12 +1,10 @@
 #include "formats/chrome/parse/raw_strings.hpp"
 
 #include <xxhash.h>
-
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
-#include "formats/chrome/text/unescape.hpp"
+#include "formats/chrome/text/json_checker.hpp"
 
 namespace npuscope::chrome {
 namespace {

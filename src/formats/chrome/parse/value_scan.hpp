@@ -15,8 +15,8 @@
 #include <cstring>
 
 #include "formats/chrome/parse/event_values.hpp"
+#include "formats/chrome/parse/raw_strings.hpp"
 #include "formats/chrome/text/chunk.hpp"
-#include "formats/chrome/text/wide_text.hpp"
 
 namespace npuscope::chrome {
 

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "base/numbers.hpp"
-#include "formats/chrome/collect/argument_merger.hpp"
 #include "formats/chrome/collect/pairing.hpp"
 #include "profile/number_names.hpp"
 

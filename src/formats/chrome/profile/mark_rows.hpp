@@ -5,9 +5,8 @@
 #include <cstdint>
 
 #include "formats/chrome/events.hpp"
-#include "formats/chrome/pair_table.hpp"
+#include "formats/chrome/numbering.hpp"
 #include "formats/chrome/profile/unit_table.hpp"
-#include "formats/chrome/shape_table.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::chrome {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "profile/process_names.hpp"
+#include "profile/unit_processes.hpp"
 
 namespace npuscope::chrome {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "formats/chrome/limits.hpp"
-#include "formats/chrome/text/mended.hpp"
-#include "formats/chrome/text/separators.hpp"
-#include "formats/chrome/text/unescape.hpp"
+#include "formats/chrome/problems.hpp"
+#include "formats/chrome/text/chunk.hpp"
+#include "formats/chrome/text/damaged_text.hpp"
+#include "formats/chrome/text/json_checker.hpp"
 
 namespace npuscope::chrome {
 

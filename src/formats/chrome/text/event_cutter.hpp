@@ -10,10 +10,9 @@
 
 #include "formats/chrome/problems.hpp"
 #include "formats/chrome/text/bracket_scanner.hpp"
-#include "formats/chrome/text/careful_split.hpp"
 #include "formats/chrome/text/chunk.hpp"
+#include "formats/chrome/text/damaged_text.hpp"
 #include "formats/chrome/text/json_checker.hpp"
-#include "formats/chrome/text/text_window.hpp"
 
 namespace npuscope::chrome {
 

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -73,5 +74,11 @@ class JsonChecker {
   std::string_view literal_left_;
   std::vector<bool> is_object_;  // of the open containers
 };
+
+// The inside of a JSON string as the text it stands for.
+
+// Appends the text in UTF-8. False when a half of a surrogate pair or a broken escape had to be
+// replaced by U+FFFD.
+bool unescape(std::string_view raw, std::string& out);
 
 }  // namespace npuscope::chrome

@@ -2,16 +2,61 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "formats/chrome/write/event_output.hpp"
 #include "formats/chrome/write/write_arguments.hpp"
 #include "formats/chrome/write/write_tracks.hpp"
+#include "npuscope/base/progress.hpp"
 #include "npuscope/profile/intervals.hpp"
+#include "npuscope/profile/spans_by_unit.hpp"
 
 namespace npuscope::chrome {
+
+// Flows as arrows. Their ends stand where their slices begin, in the lines behind them: there every
+// viewer binds them to these slices. An end for which that is not possible stands behind all
+// slices, at a moment in which its slice is the innermost.
+class FlowWriter {
+ public:
+  FlowWriter(const Profile& profile, const SpansByUnit& by_unit, const Layout& layout,
+             const Nanoseconds& nanoseconds);
+
+  // The ends that stand behind the line of a span.
+  void write_behind(std::size_t row, EventOutput& out) const {
+    if (!has_ends_.empty() && has_ends_[row]) write_ends(row, out);
+  }
+  // All others, behind the spans.
+  void write_rest(EventOutput& out) const;
+
+  // How many were left out because they end before they begin, and how many Perfetto binds to
+  // another slice or turns around.
+  std::uint64_t backwards() const { return backwards_; }
+  std::uint64_t misread() const { return misread_; }
+
+ private:
+  struct End {
+    std::uint32_t behind = 0;  // the line of this span
+    std::uint32_t flow = 0;    // in the profile
+    std::uint64_t id = 0;
+    std::int64_t time = 0;  // nanoseconds
+    bool arrives = false;
+  };
+  void place(std::uint32_t flow, const Anchor& from, const Anchor& to,
+             const std::vector<std::uint32_t>& line_of);
+  void write_ends(std::size_t row, EventOutput& out) const;
+  void write_end(const End& end, EventOutput& out) const;
+
+  const Profile& profile_;
+  const Layout& layout_;
+  std::vector<bool> has_ends_;  // by span; empty: none has
+  std::vector<End> ends_;       // by span
+  std::vector<End> rest_;
+  std::uint64_t last_id_ = 0, backwards_ = 0, misread_ = 0;
+};
 
 class SpanWriter {
  public:
@@ -53,6 +98,46 @@ class SpanWriter {
   std::string wait_name_;
   std::vector<OpText> recent_ops_;        // by the low bits of the op
   std::vector<std::string> before_time_;  // of slices, by track; empty: not made yet
+};
+
+// All spans as events, in the order of the layout: printed in blocks by several cores, and handed
+// on in their order. The text is the same with any number of cores.
+class BlockWriter {
+ public:
+  BlockWriter(const Profile& profile, const Layout& layout, const FlowWriter& flows,
+              EventOutput& out)
+      : profile_(profile), layout_(layout), flows_(flows), out_(out) {}
+
+  void write(const ProgressReport& progress);  // of spans
+  std::uint64_t not_finite() const;
+
+ private:
+  // What a core prints: the lines from `first` on, until `end`, or until they are enough.
+  struct Block {
+    Block(const Profile& profile, const Layout& layout)
+        : out(profile), spans(profile, layout, out) {
+      out.use_places(layout.tracks);
+      out.events.continue_list();
+    }
+    Block(const Block&) = delete;
+    Block& operator=(const Block&) = delete;
+
+    EventOutput out;
+    SpanWriter spans;
+    std::size_t first = 0, printed = 0, end = 0;
+  };
+
+  void write_line(std::size_t line, SpanWriter& spans, EventOutput& out) const;
+  void print(Block& block) const;
+  void hand_on(Block& block);
+  Block& block_for(std::size_t number);
+
+  const Profile& profile_;
+  const Layout& layout_;
+  const FlowWriter& flows_;
+  EventOutput& out_;
+  std::vector<std::unique_ptr<Block>> blocks_;
+  std::unique_ptr<SpanWriter> alone_;  // what is printed into `out_` itself
 };
 
 }  // namespace npuscope::chrome

@@ -9,7 +9,6 @@
 
 #include "base/json_writer.hpp"
 #include "formats/perfetto/read/annotation_forms.hpp"
-#include "formats/perfetto/read/argument_table.hpp"
 #include "formats/perfetto/read/defects.hpp"
 #include "formats/perfetto/read/sequence.hpp"
 #include "formats/perfetto/read/track_event.hpp"

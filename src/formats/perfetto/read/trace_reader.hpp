@@ -13,7 +13,6 @@
 #include "formats/perfetto/read/annotations.hpp"
 #include "formats/perfetto/read/clocks.hpp"
 #include "formats/perfetto/read/defects.hpp"
-#include "formats/perfetto/read/event_forms.hpp"
 #include "formats/perfetto/read/flows.hpp"
 #include "formats/perfetto/read/packet_form.hpp"
 #include "formats/perfetto/read/read.hpp"

@@ -9,7 +9,7 @@
 #include "formats/perfetto/lanes.hpp"
 #include "formats/perfetto/read/trace_reader.hpp"
 #include "profile/number_names.hpp"
-#include "profile/process_names.hpp"
+#include "profile/unit_processes.hpp"
 
 namespace npuscope::perfetto {
 namespace {

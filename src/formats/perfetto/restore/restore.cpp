@@ -9,7 +9,6 @@
 #include "base/parallel.hpp"
 #include "formats/perfetto/known_words.hpp"
 #include "formats/perfetto/restore/restored_rows.hpp"
-#include "formats/perfetto/restore/row_plan.hpp"
 #include "profile/names.hpp"
 #include "profile/shape_texts.hpp"
 

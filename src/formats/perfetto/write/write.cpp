@@ -10,10 +10,10 @@
 
 #include "formats/perfetto/about.hpp"
 #include "formats/perfetto/fields.hpp"
-#include "formats/perfetto/write/profile_spans.hpp"
+#include "formats/perfetto/write/span_source.hpp"
 #include "formats/perfetto/write/write_slices.hpp"
 #include "npuscope/base/files.hpp"
-#include "profile/loss_counts.hpp"
+#include "profile/own_traces.hpp"
 
 namespace npuscope::perfetto {
 namespace {

@@ -8,13 +8,133 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <cstring>
+#include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "formats/perfetto/write/encoder.hpp"
-
 namespace npuscope::perfetto {
+
+// Protobuf bytes written straight into memory: packets are a dozen bytes long, and a trace has many
+// millions of them.
+
+inline constexpr std::size_t longest_varint = 10;
+
+inline char* put_varint(char* at, std::uint64_t value) {
+  while (value >= 0x80) {
+    *at++ = char(value | 0x80);
+    value >>= 7;
+  }
+  *at++ = char(value);
+  return at;
+}
+
+constexpr std::size_t varint_bytes(std::uint64_t value) {
+  std::size_t bytes = 1;
+  for (; value >= 0x80; value >>= 7) ++bytes;
+  return bytes;
+}
+
+constexpr std::uint32_t varint_tag(std::uint32_t field) { return field << 3; }
+constexpr std::uint32_t fixed64_tag(std::uint32_t field) { return field << 3 | 1; }
+constexpr std::uint32_t bytes_tag(std::uint32_t field) { return field << 3 | 2; }
+
+// A message in the making. Grows as needed; clear() keeps the room.
+class MessageBuffer {
+ public:
+  void clear() { size_ = 0; }
+  bool empty() const { return size_ == 0; }
+  std::string_view bytes() const { return {data_.data(), size_}; }
+
+  void add_varint(std::uint32_t field, std::uint64_t value) {
+    char* at = room(2 * longest_varint);
+    at = put_varint(at, varint_tag(field));
+    finish(put_varint(at, value));
+  }
+  void add_fixed64(std::uint32_t field, std::uint64_t bits) {
+    char* at = put_varint(room(longest_varint + sizeof bits), fixed64_tag(field));
+    std::memcpy(at, &bits, sizeof bits);  // both little-endian
+    finish(at + sizeof bits);
+  }
+  void add_double(std::uint32_t field, double value) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof bits);
+    add_fixed64(field, bits);
+  }
+  void add_bytes(std::uint32_t field, std::string_view bytes) {
+    char* at = room(2 * longest_varint + bytes.size());
+    at = put_varint(at, bytes_tag(field));
+    at = put_varint(at, bytes.size());
+    if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
+    finish(at + bytes.size());
+  }
+  void add_message(std::uint32_t field, const MessageBuffer& message) {
+    add_bytes(field, message.bytes());
+  }
+
+ private:
+  char* room(std::size_t bytes) {
+    if (size_ + bytes > data_.size()) data_.resize(2 * (size_ + bytes));
+    return data_.data() + size_;
+  }
+  void finish(const char* end) { size_ = std::size_t(end - data_.data()); }
+
+  std::vector<char> data_ = std::vector<char>(256);
+  std::size_t size_ = 0;
+};
+static_assert(std::endian::native == std::endian::little);
+
+// Packets on their way to a file.
+class PacketSink {
+ public:
+  using Write = std::function<void(std::string_view)>;
+  explicit PacketSink(Write write) : write_(std::move(write)), buffer_(block_bytes) {}
+  PacketSink(const PacketSink&) = delete;
+  PacketSink& operator=(const PacketSink&) = delete;
+
+  // Begins a packet of so many bytes; the caller writes exactly those and calls end().
+  char* begin(std::size_t packet_bytes) {
+    const std::size_t all = 1 + longest_varint + packet_bytes;
+    if (size_ + all > buffer_.size()) make_room(all);
+    char* at = buffer_.data() + size_;
+    *at++ = 0x0A;  // Trace.packet
+    return put_varint(at, packet_bytes);
+  }
+  void end(const char* end) {
+    size_ = std::size_t(end - buffer_.data());
+    ++packets_;
+  }
+  void add(const MessageBuffer& packet) {
+    char* at = begin(packet.bytes().size());
+    std::memcpy(at, packet.bytes().data(), packet.bytes().size());
+    end(at + packet.bytes().size());
+  }
+  void flush() {
+    if (size_ > 0) write_({buffer_.data(), size_});
+    bytes_ += size_;
+    size_ = 0;
+  }
+
+  std::uint64_t packets() const { return packets_; }
+  std::uint64_t bytes() const { return bytes_ + size_; }
+
+ private:
+  static constexpr std::size_t block_bytes = 1 << 20;
+
+  void make_room(std::size_t bytes) {
+    flush();
+    if (bytes > buffer_.size()) buffer_.resize(bytes);
+  }
+
+  Write write_;
+  std::vector<char> buffer_;
+  std::size_t size_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t packets_ = 0;
+};
 
 enum class Interned : std::uint8_t { category, name, annotation_name, annotation_string };
 

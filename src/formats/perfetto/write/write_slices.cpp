@@ -12,9 +12,8 @@
 #include "formats/perfetto/about.hpp"
 #include "formats/perfetto/fields.hpp"
 #include "formats/perfetto/lanes.hpp"
-#include "profile/loss_counts.hpp"
 #include "profile/names.hpp"
-#include "profile/numbered_phases.hpp"
+#include "profile/own_traces.hpp"
 
 namespace npuscope::perfetto {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/perfetto/write/encoder.hpp"
+#include "formats/perfetto/write/write_sequence.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::perfetto {

@@ -7,7 +7,6 @@
 
 #include "base/sort_rows.hpp"
 #include "formats/qaic/limits.hpp"
-#include "formats/qaic/opstats/kernel_names.hpp"
 #include "formats/qaic/opstats/opstats_names.hpp"
 #include "formats/qaic/stats/stats_decoder.hpp"
 #include "profile/pmu_events.hpp"

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "base/numbers.hpp"
-#include "formats/qaic/opstats/kernel_names.hpp"
+#include "formats/qaic/opstats/opstats_names.hpp"
 #include "formats/qaic/opstats/opstats_summary.hpp"
 
 namespace npuscope::qaic {

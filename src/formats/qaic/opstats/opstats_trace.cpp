@@ -1,7 +1,6 @@
 #include "formats/qaic/opstats/opstats_trace.hpp"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -11,7 +10,6 @@
 #include "base/parallel.hpp"
 #include "base/sort_rows.hpp"
 #include "formats/qaic/opstats/opstats_host_trace.hpp"
-#include "formats/qaic/opstats/opstats_style.hpp"
 #include "formats/qaic/opstats/opstats_trace_layout.hpp"
 #include "formats/qaic/opstats/opstats_trace_render.hpp"
 #include "formats/qaic/stats/stats_decoder.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/qaic/opstats/opstats_style.hpp"
+#include "formats/qaic/opstats/opstats_trace.hpp"
 #include "formats/qaic/opstats/opstats_trace_layout.hpp"
 
 namespace npuscope::qaic {

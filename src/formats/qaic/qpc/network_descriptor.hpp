@@ -104,4 +104,9 @@ Result<NetworkDescriptor> read_network_descriptor(ByteSpan bytes, std::string_vi
 // The same as JSON text (the vendor's extractor writes networkdesc.json), one key a line.
 std::string network_descriptor_json(const NetworkDescriptor& descriptor);
 
+// What a network descriptor must not contradict in itself before anything relies on it.
+
+// "a thread is in group 3, but 3 groups have names"; empty when the descriptor is sound.
+std::string contradiction_in(const NetworkDescriptor& network);
+
 }  // namespace npuscope::qaic

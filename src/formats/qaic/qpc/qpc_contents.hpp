@@ -11,10 +11,38 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/qaic/qpc/qpc.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/result.hpp"
 
 namespace npuscope::qaic {
+
+// A container and all those nested in it. A nested container that is broken does not hide the
+// others.
+
+inline constexpr std::uint32_t max_qpc_depth = 8;  // containers inside containers
+
+struct QpcContainer {
+  std::vector<std::string> names;  // of the segments on the way, none for the outer one
+  std::string path;                // the same joined by '/'
+  std::uint64_t file_offset = 0;   // where it begins in the outer one
+  Qpc qpc;
+};
+
+struct BrokenQpc {
+  std::string path;
+  Error error;
+};
+
+struct QpcWalk {
+  std::vector<QpcContainer> containers;  // each before those nested in it, in file order
+  std::vector<BrokenQpc> broken;
+};
+
+QpcWalk walk_qpc(ByteSpan bytes, std::string_view name);
+
+// The path of a segment: names from the outer container inwards, joined by '/'.
+std::string segment_path(std::string_view container_path, std::string_view segment_name);
 
 struct QpcListedSegment {
   std::string path;               // "constants.bin", "QAicGraph_slice00/constants.bin"
@@ -56,5 +84,37 @@ Result<QpcExtraction> plan_qpc_extraction(ByteSpan bytes, std::string_view name,
 
 // Makes `folder` and what lies in it. Stops at the first output error.
 Status write_qpc_extraction(const QpcExtraction& extraction, const std::filesystem::path& folder);
+
+// What can be said about a QPC without a device: is it whole, are its parts there, and do its
+// descriptor and its program speak of the same ops.
+//
+//   const QpcValidation validation = validate_qpc(bytes, "programqpc.bin");
+//   if (!validation.valid()) ...
+enum class QpcVerdict : std::uint8_t { ok, warning, error };
+std::string_view name_of(QpcVerdict verdict);
+
+struct QpcFinding {
+  QpcVerdict verdict = QpcVerdict::ok;
+  std::string container;  // "" for the outer one, else its path
+  std::string check;      // container, segments, constants, descriptor, program, ops
+  std::string message;
+};
+
+struct ValidatedProgram {
+  std::string container;
+  std::string network_name;
+  std::uint32_t nsps = 0;  // cores it needs
+};
+
+struct QpcValidation {
+  std::string file;
+  std::vector<QpcFinding> findings;
+  std::vector<ValidatedProgram> programs;
+
+  bool valid() const;  // no finding is an error
+};
+
+// Never fails: what is broken is a finding.
+QpcValidation validate_qpc(ByteSpan bytes, std::string_view name);
 
 }  // namespace npuscope::qaic

@@ -3,12 +3,10 @@
 #include <optional>
 
 #include "base/text.hpp"
-#include "formats/qaic/opstats/kernel_names.hpp"
+#include "formats/qaic/opstats/opstats_names.hpp"
 #include "formats/qaic/qpc/network_descriptor.hpp"
-#include "formats/qaic/qpc/network_descriptor_check.hpp"
 #include "formats/qaic/qpc/program.hpp"
-#include "formats/qaic/qpc/qpc_validation.hpp"
-#include "formats/qaic/qpc/qpc_walk.hpp"
+#include "formats/qaic/qpc/qpc_contents.hpp"
 #include "formats/qaic/qpc/schematic.hpp"
 
 namespace npuscope::qaic {

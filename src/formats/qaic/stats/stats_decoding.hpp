@@ -1,9 +1,8 @@
 // How one buffer of npuscope's own layout becomes a profile. What is damaged is noted and left out.
 //
-//   stats_decoding.cpp            which program wrote it, its clock, its threads
-//   stats_decoding_units.cpp      inferences, DDR and ports, on the units of hardware
-//   stats_decoding_ops.cpp        operators
-//   stats_decoding_counters.cpp   32-bit counters, of operators and of threads
+//   stats_decoding.cpp         which program wrote it, its clock, its threads; operators; 32-bit
+//                              counters, of operators and of threads
+//   stats_decoding_units.cpp   inferences, DDR and ports, on the units of hardware
 #pragma once
 
 #include <algorithm>

@@ -8,7 +8,6 @@
 #include "formats/qaic/limits.hpp"
 #include "formats/qaic/opstats/profile_rows.hpp"
 #include "formats/qaic/text/read_text_parts.hpp"
-#include "formats/qaic/text/text_scanner.hpp"
 #include "profile/shared_numbers.hpp"
 
 namespace npuscope::qaic {

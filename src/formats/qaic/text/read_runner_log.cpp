@@ -6,7 +6,6 @@
 
 #include "formats/qaic/opstats/profile_rows.hpp"
 #include "formats/qaic/text/read_text_parts.hpp"
-#include "formats/qaic/text/text_scanner.hpp"
 
 namespace npuscope::qaic {
 namespace {

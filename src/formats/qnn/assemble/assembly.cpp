@@ -1,11 +1,8 @@
 #include "formats/qnn/assemble/assembly.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "formats/qnn/assemble/numbers.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "profile/owned_time.hpp"
 

@@ -6,10 +6,8 @@
 
 #include "base/parallel.hpp"
 #include "formats/qnn/assemble/assembly.hpp"
-#include "formats/qnn/assemble/numbers.hpp"
 #include "formats/qnn/assemble/own_arguments.hpp"
-#include "formats/qnn/read/ids.hpp"
-#include "formats/qnn/read/trace_arguments.hpp"
+#include "formats/qnn/read/artifact_parts.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::qnn {

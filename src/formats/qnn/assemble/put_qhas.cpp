@@ -6,8 +6,7 @@
 #include <map>
 
 #include "formats/qnn/assemble/assembly.hpp"
-#include "formats/qnn/assemble/numbers.hpp"
-#include "formats/qnn/read/ids.hpp"
+#include "formats/qnn/read/artifact_parts.hpp"
 
 namespace npuscope::qnn {
 namespace {

@@ -7,14 +7,11 @@
 #include <vector>
 
 #include "formats/qnn/assemble/assembly.hpp"
-#include "formats/qnn/assemble/numbers.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "profile/number_names.hpp"
 
 namespace npuscope::qnn {
 namespace {
-
-constexpr std::string_view whole_call = "QNN (execute) time";
 
 class ViewerPutter {
  public:

@@ -5,8 +5,7 @@
 #include <array>
 
 #include "base/numbers.hpp"
-#include "formats/qnn/read/header.hpp"
-#include "formats/qnn/read/ids.hpp"
+#include "formats/qnn/read/artifact_parts.hpp"
 #include "formats/qnn/read/json_text.hpp"
 
 namespace npuscope::qnn {

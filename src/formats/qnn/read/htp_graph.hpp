@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "formats/qnn/read/artifact_parts.hpp"
 #include "formats/qnn/read/qhas.hpp"
-#include "formats/qnn/read/traffic.hpp"
 #include "npuscope/base/byte_source.hpp"
 #include "npuscope/base/result.hpp"
 #include "npuscope/base/string_pool.hpp"

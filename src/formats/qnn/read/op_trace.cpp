@@ -16,9 +16,7 @@
 #include "base/numbers.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
-#include "formats/qnn/read/header.hpp"
-#include "formats/qnn/read/ids.hpp"
-#include "formats/qnn/read/trace_arguments.hpp"
+#include "formats/qnn/read/artifact_parts.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::qnn {

@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/numbers.hpp"
-#include "formats/qnn/read/header.hpp"
-#include "formats/qnn/read/ids.hpp"
+#include "formats/qnn/read/artifact_parts.hpp"
 #include "formats/qnn/read/json_text.hpp"
 
 namespace npuscope::qnn {

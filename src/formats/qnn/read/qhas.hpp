@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/qnn/read/traffic.hpp"
+#include "formats/qnn/read/artifact_parts.hpp"
 #include "npuscope/base/byte_source.hpp"
 #include "npuscope/base/result.hpp"
 #include "npuscope/base/string_pool.hpp"

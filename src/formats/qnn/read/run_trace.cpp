@@ -7,9 +7,7 @@
 #include <optional>
 
 #include "base/numbers.hpp"
-#include "formats/qnn/read/header.hpp"
-#include "formats/qnn/read/ids.hpp"
-#include "formats/qnn/read/trace_arguments.hpp"
+#include "formats/qnn/read/artifact_parts.hpp"
 
 namespace npuscope::qnn {
 namespace {

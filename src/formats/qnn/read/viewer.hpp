@@ -22,6 +22,9 @@
 
 namespace npuscope::qnn {
 
+// The event of a whole call.
+inline constexpr std::string_view whole_call = "QNN (execute) time";
+
 enum class ViewerUnit : std::uint8_t { other, microseconds, cycles, ticks, count, bytes, rate };
 
 struct ViewerEvent {

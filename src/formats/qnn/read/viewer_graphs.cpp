@@ -14,7 +14,6 @@ namespace npuscope::qnn {
 namespace {
 
 using Nodes = std::set<std::pair<std::uint32_t, StringId>>;  // id and name
-constexpr std::string_view whole_call = "QNN (execute) time";
 
 class GraphSplitter {
  public:

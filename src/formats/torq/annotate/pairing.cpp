@@ -1,15 +1,24 @@
 #include "formats/torq/annotate/pairing.hpp"
 
-#include <algorithm>
-
-#include "base/text.hpp"
-#include "formats/torq/annotate/expected_type.hpp"
-#include "formats/torq/annotate/pairing_check.hpp"
-#include "formats/torq/log_times.hpp"
+#include "formats/torq/debug/debug_info.hpp"
 #include "formats/torq/overview.hpp"
 
 namespace npuscope::torq {
 namespace {
+
+// What a log calls an action that debug information has: "NSS_START" of one that starts a program
+// of the NSS; empty for actions that have no name there.
+std::string_view expected_type(const Action& action, const DispatchInfo& dispatch) {
+  if (action.kind == ActionKind::host_copy) return "HOST_COPY";
+  if (action.program == no_program) return "";
+  const bool starts = action.kind == ActionKind::start;
+  switch (dispatch.programs[action.program].executor) {
+    case Executor::nss: return starts ? "NSS_START" : "NSS_WAIT";
+    case Executor::host: return starts ? "HOST_START" : "HOST_WAIT";
+    case Executor::other: break;
+  }
+  return "";
+}
 
 // What a dispatch has beyond its last event in the log. One action is no proof of another model,
 // and neither are the start and the wait of one program, which a log may have lost; more actions
@@ -175,18 +184,6 @@ Result<Pairing> PairingCheck::finish() {
   pairing_.seen_us = union_of(std::move(seen));
   pairing_.dispatches = dispatches_.size();
   return std::move(pairing_);
-}
-
-std::string_view expected_type(const Action& action, const DispatchInfo& dispatch) {
-  if (action.kind == ActionKind::host_copy) return "HOST_COPY";
-  if (action.program == no_program) return "";
-  const bool starts = action.kind == ActionKind::start;
-  switch (dispatch.programs[action.program].executor) {
-    case Executor::nss: return starts ? "NSS_START" : "NSS_WAIT";
-    case Executor::host: return starts ? "HOST_START" : "HOST_WAIT";
-    case Executor::other: break;
-  }
-  return "";
 }
 
 Result<Pairing> check_pairing(const RuntimeLog& log, const DebugInfo& debug) {

@@ -5,7 +5,6 @@
 
 #include "base/text.hpp"
 #include "formats/torq/debug/debug_info.hpp"
-#include "formats/torq/debug/dispatch_text.hpp"
 #include "formats/torq/debug/mlir_text.hpp"
 #include "formats/torq/debug/program_runs.hpp"
 #include "formats/torq/fields.hpp"

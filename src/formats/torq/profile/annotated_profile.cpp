@@ -5,9 +5,7 @@
 
 #include "formats/torq/annotate/annotate.hpp"
 #include "formats/torq/annotate/read_annotated.hpp"
-#include "formats/torq/profile/program_flows.hpp"
 #include "formats/torq/profile/rows.hpp"
-#include "formats/torq/profile/source_operators.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::torq {

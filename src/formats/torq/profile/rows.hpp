@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "npuscope/profile/profile.hpp"
 
@@ -28,5 +29,24 @@ inline SpanId add_span(Profile& profile, UnitId unit, OpId op, SpanKind kind, st
   spans.duration.push_back(duration);
   return SpanId(spans.size() - 1);
 }
+
+// Arrows between the host and the programs that it starts: from a start to its program, and from
+// the program to what the host does once it has waited for it.
+struct StartedProgram {
+  SpanId start = SpanId::none;  // on the host; none: not in the log
+  SpanId program = SpanId::none;
+  SpanId wait = SpanId::none;
+};
+
+void add_program_flows(Profile& profile, UnitId host, const std::vector<StartedProgram>& programs);
+
+// The model's operators as Torq's files name them, "onnx.Conv@L94": an operator and its line in the
+// source. Of ONNX alone: those of other dialects are no nodes of an ONNX model.
+
+// A name of another dialect adds nothing.
+void add_source_operator(Profile& profile, std::string_view name);
+
+// Where there is no source: those that ops name, by their lines.
+void add_source_operators_of_ops(Profile& profile);
 
 }  // namespace npuscope::torq

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/counting_sort.hpp"
-#include "formats/torq/log_times.hpp"
+#include "formats/torq/runtime_log.hpp"
 
 namespace npuscope::torq {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "npu/graph/failure.hpp"
+#include "npu/graph/limits.hpp"
 #include "npu/graph/operation.hpp"
 
 namespace npuscope::npu {

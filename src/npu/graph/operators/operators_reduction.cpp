@@ -1,8 +1,9 @@
-// Reductions along axes.
+// Reductions along axes, and normalizations.
 #include "npu/graph/fold.hpp"
 #include "npu/graph/operators.hpp"
 
 namespace npuscope::npu {
+
 namespace operators_reduction {
 
 // Axes came as an attribute until opset 17 (ReduceSum: 12). None: all, or nothing to do at all.
@@ -64,5 +65,79 @@ constexpr Operator rows[] = {
 }  // namespace operators_reduction
 
 std::span<const Operator> reduction_operators() { return operators_reduction::rows; }
+
+// Normalizations: the shape stays; some also give statistics.
+
+namespace operators_normalization {
+
+void infer_softmax(Operation& op) {
+  // The default axis was 1 before opset 13; a vector then still counts as [1, n].
+  if (op.rank(0) > 0 && op.has_attribute("axis")) {
+    const std::int64_t axis = op.attribute("axis", -1);
+    if (axis != std::int64_t(op.rank(0))) normal_axis(axis, op.rank(0));
+  }
+  infer_same(op);
+}
+
+// (x, scale, bias, mean, variance); training forms also give running and saved statistics.
+void infer_batch_normalization(Operation& op) {
+  infer_same(op);
+  for (std::size_t i = 1; i < op.output_count(); ++i) op.set(i, op.type(1), op.shape(1));
+}
+
+// Mean and 1/deviation keep the dimensions before `axis`, the others become 1.
+void infer_layer_normalization(Operation& op) {
+  infer_same(op);
+  Shape statistics = op.shape_of_rank_from(0, 1);
+  const std::size_t axis = normal_axis(op.attribute("axis", -1), statistics.size());
+  std::fill(statistics.begin() + std::ptrdiff_t(axis), statistics.end(), 1);
+  op.set(1, DataType::float32, statistics);
+  op.set(2, DataType::float32, statistics);
+}
+
+// com.microsoft (x, skip, gamma ...) -> (y, mean, 1/deviation, x + skip)
+void infer_skip_normalization(Operation& op) {
+  infer_layer_normalization(op);
+  op.set(3, op.type(0), op.shape(0));
+}
+
+// com.microsoft (ids [B, S], segments, word [V, H] ...) -> ([B, S, H], mask [B], sum)
+void infer_embed_normalization(Operation& op) {
+  const Shape& ids = op.shape_of_rank(0, 2);
+  const Shape& words = op.shape_of_rank(2, 2);
+  const Shape out{ids[0], ids[1], words[1]};
+  op.set(0, op.type(2), out);
+  op.set(1, DataType::int32, {ids[0]});
+  op.set(2, op.type(2), out);
+}
+
+constexpr auto normalization = OpClass::normalization;
+
+constexpr Operator rows[] = {
+    {"BatchNormalization", normalization, infer_batch_normalization},
+    {"GroupNormalization", normalization, infer_same},
+    {"Hardmax", OpClass::softmax, infer_softmax},
+    {"InstanceNormalization", normalization, infer_same},
+    {"LRN", normalization, infer_same},
+    {"LayerNormalization", normalization, infer_layer_normalization},
+    {"LogSoftmax", OpClass::softmax, infer_softmax},
+    {"LpNormalization", normalization, infer_same},
+    {"MeanVarianceNormalization", normalization, infer_same},
+    {"RMSNormalization", normalization, infer_same},
+    // onnxruntime's optimizer puts this one into the standard domain.
+    {"SimplifiedLayerNormalization", normalization, infer_layer_normalization},
+    {"Softmax", OpClass::softmax, infer_softmax},
+    {"com.microsoft.BiasSoftmax", OpClass::softmax, infer_same},
+    {"com.microsoft.EmbedLayerNormalization", normalization, infer_embed_normalization},
+    {"com.microsoft.GroupNorm", normalization, infer_same},
+    {"com.microsoft.LayerNormalization", normalization, infer_layer_normalization},
+    {"com.microsoft.SimplifiedLayerNormalization", normalization, infer_layer_normalization},
+    {"com.microsoft.SkipLayerNormalization", normalization, infer_skip_normalization},
+    {"com.microsoft.SkipSimplifiedLayerNormalization", normalization, infer_skip_normalization},
+};
+
+}  // namespace operators_normalization
+
+std::span<const Operator> normalization_operators() { return operators_normalization::rows; }
 
 }  // namespace npuscope::npu

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "npu/graph/failure.hpp"
+#include "npu/graph/limits.hpp"
 #include "npu/graph/operation.hpp"
 #include "npu/graph/operators/attention.hpp"
 #include "npu/graph/operators/einsum.hpp"

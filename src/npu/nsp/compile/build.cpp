@@ -7,7 +7,7 @@
 #include "formats/qaic/qpc/program_slices.hpp"
 #include "npu/graph/import_onnx.hpp"
 #include "npu/nsp/compile/compile.hpp"
-#include "npu/nsp/compile/devices/shard.hpp"
+#include "npu/nsp/compile/devices/sharder.hpp"
 #include "npu/nsp/compile/partition_config.hpp"
 
 namespace npuscope::npu::nsp {

@@ -3,12 +3,29 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <vector>
 
-#include "npu/nsp/simulate/time.hpp"
+#include "npuscope/base/units.hpp"
 
 namespace npuscope::npu::nsp {
+
+// Simulated time: integer picoseconds from the start of the run.
+
+inline constexpr Picoseconds never{std::numeric_limits<std::int64_t>::max()};
+// 11.6 days. A run that gets here has a senseless rate in its target; sums of a few times below it
+// cannot overflow.
+inline constexpr Picoseconds time_limit{1'000'000'000'000'000'000};
+
+// Rounded to the nearest picosecond; nothing is longer than the limit, which stops the run.
+inline Picoseconds picoseconds(double value) {
+  if (!(value > 0)) return {};
+  return value < double(time_limit.value) ? Picoseconds{std::llrint(value)} : time_limit;
+}
+inline Picoseconds from_seconds(double seconds) { return picoseconds(seconds * 1e12); }
+inline double to_seconds(Picoseconds time) { return double(time.value) * 1e-12; }
 
 enum class EventKind : std::uint32_t {
   submit,        // activation: the host hands over the next inference

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "npu/nsp/simulate/device/set_up.hpp"
+#include "npu/nsp/simulate/device/session.hpp"
 #include "npu/nsp/simulate/random.hpp"
 
 namespace npuscope::npu::nsp {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "npu/nsp/simulate/events.hpp"
-#include "npu/nsp/simulate/record/device_recorders.hpp"
+#include "npu/nsp/simulate/record/recorder.hpp"
 
 namespace npuscope::npu::nsp {
 

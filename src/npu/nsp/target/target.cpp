@@ -1,10 +1,10 @@
 #include "npu/nsp/target/target.hpp"
 
 #include <fmt/ranges.h>
-
 #include <set>
 
 #include "npu/target/field_reader.hpp"
+#include "npu/target/target_file.hpp"
 #include "profile/pmu_events.hpp"
 
 namespace npuscope::npu::nsp {
@@ -206,5 +206,19 @@ Result<Target> parse_target(std::string_view toml, const std::string& name) {
                               "a target with HMX and HVX cores, such as aic100 or htp-v75"},
                              read_nsp);
 }
+
+Result<Target> find_target(const std::string& name_or_path) {
+  const auto file = find_target_file(name_or_path);
+  if (!file) return tl::unexpected(file.error());
+  if (file->architecture != TargetArchitecture::nsp) {
+    return usage_error(
+        "target '{}' is a {}; this needs one with HMX and HVX cores: {}, or the path of such a "
+        ".toml file",
+        name_or_path, family_of(file->architecture), builtin_target_names(TargetArchitecture::nsp));
+  }
+  return parse_target(file->toml, file->name);
+}
+
+Result<Target> builtin_target(std::string_view name) { return find_target(std::string(name)); }
 
 }  // namespace npuscope::npu::nsp

@@ -1,4 +1,4 @@
-#include "formats/qaic/qpc/qpc_validation.hpp"
+#include "formats/qaic/qpc/qpc_contents.hpp"
 
 #include <gmock/gmock.h>
 

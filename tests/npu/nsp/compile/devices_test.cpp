@@ -9,7 +9,7 @@
 #include "npu/graph/random_models.hpp"
 #include "npu/nsp/compile/collisions.hpp"
 #include "npu/nsp/compile/compile_fixture.hpp"
-#include "npu/nsp/compile/devices/shard.hpp"
+#include "npu/nsp/compile/devices/sharder.hpp"
 #include "npu/nsp/compile/partition_config.hpp"
 
 namespace npuscope::npu::nsp::devices_test {

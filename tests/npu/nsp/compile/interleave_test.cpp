@@ -1,5 +1,5 @@
 // Tiles of operators in a row, and the pieces that let one begin before the other ends.
-#include "npu/nsp/compile/schedule/interleave.hpp"
+#include "npu/nsp/compile/schedule/schedule.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "npu/nsp/compile/compile_fixture.hpp"
-#include "npu/nsp/compile/tasks/operand_text.hpp"
+#include "npu/nsp/compile/tasks/task_texts.hpp"
 #include "npu/nsp/compile/told_operands.hpp"
 
 namespace npuscope::npu::nsp::task_operands_test {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "npu/nsp/compile/lower/vector_kernel.hpp"
+#include "npu/nsp/compile/lower/vector_tiles.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {

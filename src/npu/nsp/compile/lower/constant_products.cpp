@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "npu/nsp/compile/lower/halo.hpp"
+#include "npu/nsp/compile/lower/partition.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {

@@ -3,7 +3,7 @@
 // activation; every weight is read from DDR once and multicast).
 #pragma once
 
-#include "npu/nsp/compile/lower/product_tasks.hpp"
+#include "npu/nsp/compile/lower/product.hpp"
 
 namespace npuscope::npu::nsp {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "npu/nsp/compile/devices/shard.hpp"
+#include "npu/nsp/compile/devices/sharder.hpp"
 
 namespace npuscope::npu::nsp {
 

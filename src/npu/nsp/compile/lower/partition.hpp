@@ -2,6 +2,7 @@
 // of them then needs.
 #pragma once
 
+#include "npu/nsp/compile/place/placement.hpp"
 #include "npu/nsp/compile/place/storages.hpp"
 
 namespace npuscope::npu::nsp {
@@ -21,5 +22,12 @@ Partition choose_partition(const CompileContext& context, const Storages& storag
 // What input `index` must be for the output to have the partition.
 Partition partition_of_input(const Graph& graph, const Node& node, OpClass op_class,
                              std::size_t index, const Partition& output);
+
+// Rows of an image that a core's neighbours need for windows across the border between them.
+
+// The neighbours' rows that a window operator on `operand` needs; none where it needs none, or
+// where there is no room: then the operand is streamed instead.
+BufferId exchange_halo(const CompileContext& context, TaskWriter& writer, Placement& place,
+                       const Node& node, Operand& operand, const Partition& partition);
 
 }  // namespace npuscope::npu::nsp

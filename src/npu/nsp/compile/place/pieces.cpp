@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "npu/nsp/compile/tasks/operand_text.hpp"
+#include "npu/nsp/compile/tasks/task_texts.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {

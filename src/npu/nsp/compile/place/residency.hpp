@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "npu/nsp/compile/place/ddr_copies.hpp"
+#include "npu/nsp/compile/place/storages.hpp"
 #include "npu/nsp/compile/place/vtcm.hpp"
 
 namespace npuscope::npu::nsp {

@@ -4,9 +4,11 @@
 #include <memory>
 #include <vector>
 
+#include "npu/graph/graph.hpp"
 #include "npu/nsp/compile/place/pieces.hpp"
 #include "npu/nsp/compile/tasks/compile_context.hpp"
 #include "npu/nsp/compile/tasks/task_graph.hpp"
+#include "npu/nsp/compile/tasks/task_writer.hpp"
 
 namespace npuscope::npu::nsp {
 
@@ -70,6 +72,54 @@ class Storages {
   std::vector<StorageId> storage_of_;     // by tensor
   std::vector<std::int64_t> outputs_of_;  // by tensor
   const std::vector<bool> retained_;      // by tensor
+};
+
+// State that a network keeps from one inference to the next (-retained-state): an input X and the
+// output X_RetainedState share memory on the device.
+
+// By tensor of the graph, whether it is such an input or output.
+std::vector<bool> find_retained_state(const Graph& graph);
+
+// Copies in DDR: stores to them, who reads and writes them, and which of them are spills.
+
+// A spill while the program is made: its times are known when it is scheduled.
+struct SpillLog {
+  Spill spill;
+  TaskIndex out = no_task;   // the first store
+  TaskIndex back = no_task;  // the first load after it
+};
+
+class DdrCopies {
+ public:
+  DdrCopies(const CompileContext& context, TaskWriter& writer, Storages& storages)
+      : context_(context),
+        writer_(writer),
+        storages_(storages),
+        last_input_read_(context.cores, no_task) {}
+
+  // Stores the buffer in DDR, unless a copy is there. `wanted_bytes`: size of the allocation that
+  // it makes way for.
+  void write_back(StorageId id, Spill::Cause cause, std::uint64_t wanted_bytes = 0);
+  // Opens an entry of the spill log; none for an output of the graph.
+  void begin_spill(StorageId id, Spill::Cause cause, std::uint64_t wanted_bytes = 0);
+  // `shapes`: of the tile on each core; empty: a part of the outermost dimension.
+  void store_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes,
+                  const CoreShapes& shapes = {});
+  // Records that a task of the current node reads the copy.
+  void is_read(StorageId id, TaskIndex task);
+
+  // By core: the last transfer from host inputs.
+  const std::vector<TaskIndex>& last_input_read() const { return last_input_read_; }
+  std::vector<SpillLog> take_log() { return std::move(log_); }
+
+ private:
+  void is_written(StorageId id, TaskIndex task);
+
+  const CompileContext& context_;
+  TaskWriter& writer_;
+  Storages& storages_;
+  std::vector<TaskIndex> last_input_read_;
+  std::vector<SpillLog> log_;
 };
 
 }  // namespace npuscope::npu::nsp

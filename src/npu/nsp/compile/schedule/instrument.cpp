@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "formats/qaic/stats/stats_buffer.hpp"
-#include "npu/nsp/compile/tasks/operand_text.hpp"
+#include "npu/nsp/compile/tasks/task_texts.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {

@@ -11,9 +11,8 @@
 #include <vector>
 
 #include "npu/nsp/compile/tasks/compile_context.hpp"
-#include "npu/nsp/compile/tasks/kernels.hpp"
-#include "npu/nsp/compile/tasks/operand_text.hpp"
 #include "npu/nsp/compile/tasks/task_graph.hpp"
+#include "npu/nsp/compile/tasks/task_texts.hpp"
 #include "npuscope/base/string_pool.hpp"
 
 namespace npuscope::npu::nsp {

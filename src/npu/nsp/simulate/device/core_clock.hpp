@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "npu/nsp/simulate/time.hpp"
+#include "npu/nsp/simulate/events.hpp"
 
 namespace npuscope::npu::nsp {
 

@@ -38,7 +38,7 @@
 #include "npu/nsp/simulate/device/core_clock.hpp"
 #include "npu/nsp/simulate/device/shared_bandwidth.hpp"
 #include "npu/nsp/simulate/events.hpp"
-#include "npu/nsp/simulate/record/device_recorders.hpp"
+#include "npu/nsp/simulate/record/recorder.hpp"
 
 namespace npuscope::npu::nsp {
 

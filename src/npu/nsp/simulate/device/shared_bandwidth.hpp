@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "npu/nsp/simulate/time.hpp"
+#include "npu/nsp/simulate/events.hpp"
 
 namespace npuscope::npu::nsp {
 

@@ -7,7 +7,6 @@
 #include "npu/nsp/simulate/random.hpp"
 
 namespace npuscope::npu::nsp {
-
 namespace {
 
 using qaic::Program;
@@ -327,6 +326,18 @@ std::uint64_t stats_bytes(const Program& program) {
   return qaic::stats_buffer_bytes(identity, program.ddr_stats,
                                   ports * program.cores * program.threads_per_core(), ops,
                                   program.network_name);
+}
+
+DeviceRecorders::DeviceRecorders(const std::vector<std::unique_ptr<RecordingContext>>& contexts,
+                                 std::uint32_t activation, std::uint64_t inference)
+    : cores_(contexts.front()->program.cores) {
+  recorders_.reserve(contexts.size());
+  std::uint32_t first_task = 0;
+  for (const auto& context : contexts) {
+    recorders_.emplace_back(*context, activation, inference);
+    first_task_.push_back(first_task);
+    first_task += std::uint32_t(context->program.tasks.size());
+  }
 }
 
 }  // namespace npuscope::npu::nsp

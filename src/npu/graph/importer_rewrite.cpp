@@ -1,0 +1,259 @@
+// Models changed while they are read: another batch, and nodes that stand for others.
+#include <algorithm>
+
+#include "npu/graph/importer.hpp"
+#include "npu/graph/limits.hpp"
+
+namespace npuscope::npu {
+namespace {
+
+// Another batch for a model whose batch is a constant: the first dimension of all its inputs. What
+// the exporter baked in of it are the first values of Reshape's shapes; everything else follows
+// from the inputs, or does not, which the outputs show.
+
+constexpr const char* advice = "export the model with a symbolic batch";
+
+}  // namespace
+
+std::int64_t Importer::rebatched(std::int64_t first_dimension) const {
+  return first_dimension / old_batch_ * options_.batch;
+}
+
+// Sets old_batch_ where the model's is a constant and another one is asked for.
+void Importer::find_old_batch(const GraphSource& source, const Scope& scope) {
+  if (options_.batch <= 0) return;
+  std::optional<std::int64_t> batch, other;
+  for (const Encoded message : source.inputs) {
+    const ValueSource value = read_value_source(message);
+    const bool is_default = scope.tensors.contains(value.name);
+    if (is_default || !value.dimensions || value.dimensions->empty()) continue;
+    const auto& first = value.dimensions->front().value;
+    if (!first || *first < 0) return;      // open: the option is its value
+    if (*first == options_.batch) return;  // it is that batch already
+    if (batch && *batch != *first) other = first;
+    if (!batch) batch = first;
+  }
+  if (!batch) return;
+  if (other) {
+    fail_import(
+        "-batchsize={}: its inputs begin with different dimensions, {} and {}, so that none is "
+        "known as the batch; {}",
+        options_.batch, *batch, *other, advice);
+  }
+  if (*batch == 0) fail_import("-batchsize={}: its batch is 0; {}", options_.batch, advice);
+  old_batch_ = *batch;
+  declared_.clear();  // shapes of the old batch
+}
+
+// What is computed from shapes has the new batch already.
+void Importer::note_shapes(const Node& node) {
+  if (old_batch_ == 0) return;
+  const bool follows =
+      node.op == "Shape" || node.op == "Size" ||
+      std::any_of(node.inputs.begin(), node.inputs.end(), [&](TensorId input) {
+        return input != TensorId::none && graph_[input].constant && of_shapes_.contains(input);
+      });
+  if (!follows) return;
+  for (const TensorId output : node.outputs) {
+    if (output != TensorId::none) of_shapes_.insert(output);
+  }
+}
+
+// A Reshape of data to a shape that the exporter wrote down.
+void Importer::rebatch_reshape(Node& node, Scope& scope) {
+  if (old_batch_ == 0 || node.op != "Reshape" || !node.domain.empty() || node.inputs.size() < 2) {
+    return;
+  }
+  const TensorId data = node.inputs[0], shape = node.inputs[1];
+  if (data == TensorId::none || shape == TensorId::none || graph_[data].constant ||
+      of_shapes_.contains(shape)) {
+    return;
+  }
+  const auto values = graph_[shape].values;
+  if (!values || values->empty() || values->front() <= 0) return;  // 0 and -1 follow
+  const std::int64_t first = values->front();
+  const Shape& from = graph_[data].shape;
+  if (first % old_batch_ != 0 || from.empty() || from.front() % options_.batch != 0) {
+    fail_import("-batchsize={}: node '{}' reshapes {} to a first dimension of {}; {}",
+                options_.batch, node.name, to_text(from), first, advice);
+  }
+  Tensor adapted = graph_[shape];
+  adapted.consumers.clear();
+  auto new_values = *values;
+  new_values.front() = rebatched(first);
+  adapted.values = new_values;
+  node.inputs[1] =
+      add_tensor(std::move(adapted), own_names_.emplace_back(node.name + ".shape of batch"), scope);
+}
+
+// Every output must have the new batch in the place of the old one, and nothing else changed.
+void Importer::check_rebatched(const GraphSource& source) const {
+  if (old_batch_ == 0) return;
+  for (std::size_t i = 0; i < source.outputs.size(); ++i) {
+    const ValueSource value = read_value_source(source.outputs[i]);
+    const Shape& shape = graph_[graph_.outputs[i]].shape;
+    bool fits = !shape.empty() && shape.front() % options_.batch == 0;
+    if (value.dimensions) {
+      fits = value.dimensions->size() == shape.size() && !shape.empty();
+      for (std::size_t axis = 0; fits && axis < shape.size(); ++axis) {
+        const auto& stated = (*value.dimensions)[axis].value;
+        if (!stated || *stated < 0) continue;
+        fits = shape[axis] == (axis == 0 ? rebatched(*stated) : *stated);
+      }
+    }
+    if (!fits) {
+      fail_import(
+          "-batchsize={}: its output '{}' becomes {}, which is not {} times what it was; {}",
+          options_.batch, value.name, to_text(shape), double(options_.batch) / double(old_batch_),
+          advice);
+    }
+  }
+}
+
+// Nodes that stand for others: calls of the model's functions, and If with a decided condition.
+
+const FunctionSource* Importer::find_function(const NodeSource& source) const {
+  if (functions_.empty()) return nullptr;
+  const auto found = functions_.find({source.domain, source.op, source.overload});
+  return found == functions_.end() ? nullptr : found->second;
+}
+
+// A small file can call functions within functions without end; what they add is bounded.
+void Importer::charge(const NodeSource& source, const Attributes& attributes, const Scope& scope) {
+  if (scope.depth == 0) return;
+  inlined_bytes_ += scope.prefix.size() + source.name.size();
+  for (const std::string_view output : source.outputs) {
+    inlined_bytes_ += scope.prefix.size() + output.size();
+  }
+  for (const auto& [name, attribute] : attributes) {
+    inlined_bytes_ += name.size() + attribute.graph.value_or(Encoded{}).size();
+    if (!attribute.value) continue;
+    if (const auto* text = std::get_if<std::string>(&*attribute.value)) {
+      inlined_bytes_ += text->size();
+    } else if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&*attribute.value)) {
+      inlined_bytes_ += integers->size() * sizeof(std::int64_t);
+    } else if (const auto* floats = std::get_if<std::vector<double>>(&*attribute.value)) {
+      inlined_bytes_ += floats->size() * sizeof(double);
+    }
+  }
+  if (++inlined_nodes_ > limits::inlined_nodes || inlined_bytes_ > limits::inlined_bytes) {
+    fail_import("its functions and branches add over {} nodes or {} bytes; simplify the model",
+                limits::inlined_nodes, limits::inlined_bytes);
+  }
+}
+
+// A function's body refers to the attributes of the node that calls it.
+Attributes Importer::bound_attributes(const NodeSource& source, const Scope& scope) const {
+  Attributes attributes = read_attribute_sources(source.attributes);
+  for (auto each = attributes.begin(); each != attributes.end();) {
+    const std::string_view reference = each->second.reference;
+    if (reference.empty()) {
+      ++each;
+      continue;
+    }
+    const auto* given = scope.attributes;
+    const auto found = given != nullptr ? given->find(reference) : Attributes::const_iterator{};
+    if (given == nullptr || found == given->end()) {
+      each = attributes.erase(each);  // not given: the operator's own default holds
+      continue;
+    }
+    const std::string_view name = each->first;
+    each->second = found->second;
+    each->second.name = name;
+    ++each;
+  }
+  return attributes;
+}
+
+Importer::Scope Importer::nested(const Scope& scope, const Node& node) const {
+  if (scope.depth + 1 > limits::nesting) {
+    fail_import("node '{}' ({}): functions and branches nest deeper than {}; simplify the model",
+                node.name, node.op, limits::nesting);
+  }
+  Scope inner;
+  inner.opsets = scope.opsets;
+  inner.attributes = scope.attributes;
+  inner.prefix = node.name + "/";
+  inner.depth = scope.depth + 1;
+  return inner;
+}
+
+void Importer::inline_function(const FunctionSource& function, const NodeSource& call,
+                               const Node& node, const Attributes& attributes, Scope& scope) {
+  if (node.inputs.size() > function.inputs.size() ||
+      call.outputs.size() > function.outputs.size()) {
+    fail_import(
+        "node '{}' calls the function {} with more inputs or outputs than it has; export "
+        "the model again",
+        node.name, function.name);
+  }
+  Scope inner = nested(scope, node);
+  for (const Encoded attribute : function.default_attributes) inlined_bytes_ += attribute.size();
+  Attributes given = read_attribute_sources(function.default_attributes);
+  for (const auto& [name, attribute] : attributes) given.insert_or_assign(name, attribute);
+  inner.attributes = &given;
+  if (!function.opsets.empty()) inner.opsets = &function.opsets;
+  for (std::size_t i = 0; i < function.inputs.size(); ++i) {
+    inner.tensors[function.inputs[i]] = i < node.inputs.size() ? node.inputs[i] : TensorId::none;
+  }
+  std::vector<std::string_view> results(
+      function.outputs.begin(), function.outputs.begin() + std::ptrdiff_t(call.outputs.size()));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!call.outputs[i].empty())
+      inner.renamed.emplace(results[i], scope.prefix + std::string(call.outputs[i]));
+  }
+  add_nodes(function.nodes, inner);
+  bind_results(call, results, inner, scope);
+}
+
+void Importer::inline_branch(const NodeSource& source, const Node& node,
+                             const Attributes& attributes, Scope& scope) {
+  const Tensor* condition = node.inputs.size() == 1 && node.inputs[0] != TensorId::none
+                                ? &graph_[node.inputs[0]]
+                                : nullptr;
+  if (condition == nullptr || !condition->values || condition->values->size() != 1) {
+    fail_import(
+        "node '{}' (If): its condition is only known at run time, which the compiler "
+        "cannot take; export the model for one branch",
+        node.name);
+  }
+  const bool taken = condition->values->front() != 0;
+  const auto branch = attributes.find(taken ? "then_branch" : "else_branch");
+  if (branch == attributes.end() || !branch->second.graph) {
+    fail_import("node '{}' (If) lacks its {} branch; export the model again", node.name,
+                taken ? "then" : "else");
+  }
+  const GraphSource graph = read_graph_source(*branch->second.graph);
+  Scope inner = nested(scope, node);
+  inner.outer = &scope;
+  std::vector<std::string_view> results;
+  for (const Encoded output : graph.outputs) results.push_back(read_value_source(output).name);
+  if (results.size() < source.outputs.size()) {
+    fail_import("node '{}' (If) has more outputs than its branch; export the model again",
+                node.name);
+  }
+  for (std::size_t i = 0; i < source.outputs.size(); ++i) {
+    if (!source.outputs[i].empty())
+      inner.renamed.emplace(results[i], scope.prefix + std::string(source.outputs[i]));
+  }
+  add_initializers(graph, inner);
+  add_nodes(graph.nodes, inner);
+  bind_results(source, results, inner, scope);
+}
+
+void Importer::bind_results(const NodeSource& call, const std::vector<std::string_view>& results,
+                            const Scope& inner, Scope& scope) {
+  for (std::size_t i = 0; i < call.outputs.size(); ++i) {
+    if (call.outputs[i].empty()) continue;
+    const auto id = find(results[i], inner);
+    if (!id || *id == TensorId::none) {
+      fail_import("'{}', which {} should make as '{}', is made by no node; export the model again",
+                  call.outputs[i], call.op, results[i]);
+    }
+    if (!scope.tensors.emplace(call.outputs[i], *id).second) {
+      fail_import("'{}' is made twice; export the model again", call.outputs[i]);
+    }
+  }
+}
+
+}  // namespace npuscope::npu

@@ -1,0 +1,87 @@
+// What a page holds in columns: how they are bytes of it, the critical path, the spans that it
+// draws.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "npuscope/analysis/analysis.hpp"
+#include "report/document/json_text.hpp"
+
+namespace npuscope::report {
+
+// The spans of a profile as a page draws them: unit by unit, by start, the longer first. Of more
+// than a page can hold, short ones that lie close together are merged, work with work and waits
+// with waits, until they fit.
+//
+//   const PlacedSpans placed(analysis, 2'000'000);
+//   placed.spans[placed.place_of_row[row]]    the span of this row, or the merged one that it is in
+//   placed.merge_ticks                        256: what is shorter was merged; 0: nothing was
+struct PlacedSpan {
+  std::int64_t begin = 0, end = 0;
+  std::int64_t active = 0;  // ticks in which one of them ran
+  std::uint32_t row = 0;    // of the longest
+  std::uint32_t count = 1;
+};
+
+struct PlacedSpans {
+  PlacedSpans(const analysis::Analysis& analysis, std::size_t max_spans);
+
+  std::vector<PlacedSpan> spans;
+  std::vector<std::size_t> first_of_unit;  // one for each unit, those without one, and the end
+  std::vector<std::uint32_t> place_of_row;
+  std::int64_t merge_ticks = 0;
+  std::uint64_t merged = 0;  // spans of the profile that are part of a merged one
+};
+
+// Columns of whole numbers, or of numbers, as the bytes that a page holds and the head that finds
+// them (web/src/data/report.ts, ColumnHead).
+//
+//   ColumnBytes columns;
+//   columns.add("span.start", starts, ColumnBytes::Delta::yes);
+//   columns.bytes()              LEB128 of the zigzag of each difference
+//   columns.write_heads(json)    [{"name": "span.start", "encoding": "varint", "delta": true, …}]
+class ColumnBytes {
+ public:
+  enum class Delta : std::uint8_t { no, yes };
+  struct Head {
+    std::string name;
+    const char* encoding;
+    bool delta;
+    std::size_t count, offset, bytes;
+  };
+
+  // `first_offset`: of its first byte among those of all profiles of a page.
+  explicit ColumnBytes(std::size_t first_offset) : first_offset_(first_offset) {}
+
+  void add(std::string_view name, std::span<const std::int64_t> values, Delta delta = Delta::no);
+  void add_numbers(std::string_view name, std::span<const double> values);
+
+  const std::string& bytes() const { return bytes_; }
+  const std::vector<Head>& heads() const { return heads_; }
+  void write_heads(Json& json) const;
+
+ private:
+  void add_head(std::string_view name, const char* encoding, Delta delta, std::size_t count,
+                std::size_t begin);
+
+  std::size_t first_offset_;
+  std::string bytes_;
+  std::vector<Head> heads_;
+};
+
+// The critical path in columns: its steps, and the graph that what-if runs on, with the latencies
+// of its constraints written out.
+struct PathHead {
+  std::string left_out = {};  // why the graph, or all, is not there
+  std::int64_t wall = 0, begin = 0;
+};
+
+// Of a graph of more nodes only the steps.
+PathHead add_path_columns(const analysis::Analysis& analysis, const PlacedSpans& placed,
+                          std::int64_t begin, std::size_t max_nodes, ColumnBytes& columns);
+
+}  // namespace npuscope::report

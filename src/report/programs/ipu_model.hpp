@@ -1,0 +1,32 @@
+// What `npuscope ipu info` and `npuscope ipu operators` print of models.
+#pragma once
+
+#include <string>
+
+#include "formats/sigmastar/image.hpp"
+#include "formats/sigmastar/model.hpp"
+#include "report/document/document.hpp"
+
+namespace npuscope::report {
+
+// What `npuscope ipu info` prints of an offline model: the fields of the vendor's show_img_info.py,
+// "unknown" where nobody outside knows where the file keeps them, and what the file holds beyond.
+//
+//   Offline IMG Version                  S3.1.2
+//   Offline Model Size                   1,234,567 bytes
+//   Offline Model Max Batch Number       unknown
+
+// `chip` as the user named it; empty: not named.
+Document make_image_document(const sigmastar::Image& image, const std::string& chip);
+
+// What `npuscope ipu operators` prints: the operators of a fixed model, or of the offline model
+// around it, and which of them the hardware runs as one layer.
+//
+//   index  type      layer  group   first output  shape              dtype  inputs
+//       0  CONV_2D       0  first   conv1         [1, 112, 112, 64]  UINT8  images, w1, b1
+//       1  ADD           0  member  add1          …
+//       2  SOFTMAX       1  alone   …
+
+Document make_ipu_operators_document(const sigmastar::Model& model);
+
+}  // namespace npuscope::report
