@@ -209,6 +209,24 @@ constexpr const char* ort_csv =
     "1,EXECUTE,20000,CYCLES,BACKEND,SUB-EVENT,Conv_0:OpId_1 (cycles)\n"
     "END";
 
+constexpr const char* ort_profile =
+    "cat >ort_profile_1.json <<'END'\n"
+    "[\n"
+    R"({"cat" : "Node","pid" :1,"tid" :1,"dur" :5,"ts" :12,"ph" : "X","name" :"a_kernel_time","args" : {"op_name" : "Conv","provider" : "CPUExecutionProvider"}},)"
+    "\n"
+    R"({"cat" : "Session","pid" :1,"tid" :1,"dur" :9,"ts" :10,"ph" : "X","name" :"model_run","args" : {}})"
+    "\n]\nEND";
+constexpr const char* openvino_counters =
+    "mkdir report && cat >report/benchmark_average_counters_report.csv <<'END'\n"
+    "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)\n"
+    "conv;Status.EXECUTED;Convolution;DPU;0.116;0.464\nTotal;;;;0.116;0.464\nEND";
+constexpr const char* vela_layers =
+    "mkdir out && cat >out/MODEL_per-layer.csv <<'END'\n"
+    "Original Operator,NNG Operator,Target,Staging Usage,Peak% (Staging),Op Cycles,Network% "
+    "(cycles),"
+    "NPU,SRAM AC,DRAM AC,OnFlash AC,OffFlash AC,MAC Count,Network% (MAC),Util% (MAC),Name\n"
+    "Conv2D,Conv2D,NPU,29440,73.9,14283,21.3,14283,10684,0,0,3168,442368,11.0,24.1,conv1\nEND";
+
 INSTANTIATE_TEST_SUITE_P(
     Of, RecordHelp,
     testing::Values(
@@ -238,7 +256,8 @@ INSTANTIATE_TEST_SUITE_P(
               "binaries/programqpc.bin --input-dir stats --output-dir stats-out "
               "--summary --trace"},
         Topic{"snpe", "cp examples/qnn_htp/chrometrace*.json.gz . && gunzip *.gz"},
-        Topic{"onnxruntime", ort_csv}));
+        Topic{"ort-profile", ort_profile}, Topic{"openvino", openvino_counters},
+        Topic{"vela", vela_layers}, Topic{"onnxruntime", ort_csv}));
 
 }  // namespace
 }  // namespace npuscope::cli::guide_test
