@@ -14,6 +14,7 @@ namespace npuscope::tables {
 namespace {
 
 using Fields = std::vector<std::string>;
+constexpr std::size_t max_tables = 64;  // of a file, a profile each
 constexpr std::size_t no_place = ~std::size_t{0};
 
 // Heads are compared as people read them: a line end in a quoted head is a blank.
@@ -27,6 +28,11 @@ std::string plain_head(std::string_view text) {
 // record is no such header.
 std::optional<std::vector<std::size_t>> places_in(const TableDescription& description,
                                                   const Fields& fields) {
+  const TableColumn& first = description.columns.front();
+  const auto is_first = [&](const std::string& field) {
+    return field.find(first.head) != field.npos;
+  };
+  if (!first.optional && std::none_of(fields.begin(), fields.end(), is_first)) return std::nullopt;
   std::vector<std::string> heads;
   for (const std::string& field : fields) heads.push_back(plain_head(field));
   std::vector<std::size_t> places;
@@ -110,7 +116,7 @@ class TableProfile {
 
   bool is_empty() const { return profile_.ops.empty(); }
   bool has_a_sum() const { return description_.sum_is_inference && !is_part_; }
-  const std::vector<Fields>& rows() const { return rows_; }
+  const std::string& rows() const { return rows_; }
   Profile finish() {
     if (has_a_sum()) add_sum();
     return std::move(profile_);
@@ -166,7 +172,8 @@ class TableProfile {
     op.engine = engine_of(fields);
     op.position = std::uint32_t(profile_.ops.size());
     profile_.ops.push_back(op);
-    rows_.push_back(fields);
+    for (const std::string& text : fields) rows_.append(text).push_back('\0');
+    rows_ += '\n';
     if (has_numbers) add_numbers(fields, offset);
   }
 
@@ -181,6 +188,14 @@ class TableProfile {
           losses_.add(Severity::warning, offset,
                       fmt::format("'{}' is not a number in some rows; left out", column.head));
         }
+        continue;
+      }
+      constexpr double most_ticks = 1e18;
+      const double ticks = is_time(column.unit) ? *number * ticks_in(column.unit) : 0;
+      if (!(ticks >= 0 && ticks <= most_ticks)) {
+        losses_.add(
+            Severity::warning, offset,
+            fmt::format("'{}' is negative or impossibly long in some rows; left out", column.head));
         continue;
       }
       if (column.is == TableColumn::Is::time) sums_[i] += *number;
@@ -243,7 +258,7 @@ class TableProfile {
   std::vector<std::size_t> places_;
   CountedNotes& losses_;
   Profile profile_;
-  std::vector<Fields> rows_;
+  std::string rows_;  // as the file has them, to know a table that repeats another
   std::map<std::size_t, double> sums_;  // by column, of times
   bool is_part_ = false;                // ops of the network are not in its numbers
 };
@@ -276,8 +291,12 @@ Result<std::vector<Profile>> read_table(ByteSource& source, const TableDescripti
   while (records.next()) {
     const Fields& fields = records.fields();
     if (auto places = places_in(description, fields)) {
-      read.emplace_back(description, std::move(*places), losses);
-      goes_on = true;
+      goes_on = read.size() < max_tables;
+      if (goes_on) {
+        read.emplace_back(description, std::move(*places), losses);
+      } else {
+        losses.add(Severity::warning, records.offset(), "tables after the first 64; left out");
+      }
     } else if (goes_on && std::ranges::all_of(
                               fields, [](const auto& field) { return trimmed(field).empty(); })) {
       continue;
@@ -286,7 +305,7 @@ Result<std::vector<Profile>> read_table(ByteSource& source, const TableDescripti
     }
   }
   std::vector<Profile> profiles;
-  std::vector<std::vector<Fields>> seen;
+  std::vector<std::string> seen;
   for (TableProfile& table : read) {
     if (table.is_empty()) continue;
     if (std::find(seen.begin(), seen.end(), table.rows()) != seen.end()) {

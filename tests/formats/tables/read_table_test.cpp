@@ -92,6 +92,28 @@ TEST(Tables, ThatRepeatAnotherAreOne) {
   }));
 }
 
+TEST(Tables, ATimeBelowZeroWasShown) {
+  const auto profiles =
+      open(std::string(openvino) + "a;EXECUTED;x;DPU;-5;1e308\nb;EXECUTED;x;DPU;0.1;0.4\n");
+  ASSERT_TRUE(profiles) << profiles.error().message;
+  EXPECT_EQ(numbers_of(profiles->front()),
+            "a:\nb: real time=100000 time summed over engines=400000\n");
+  EXPECT_EQ(std::ranges::count(profiles->front().notes, Severity::warning, &Note::severity), 2);
+}
+
+TEST(Tables, OfAForgedFileAreNotAProfileForEachHeader) {
+  std::string text;
+  for (int i = 0; i < 3'000; ++i) {
+    text += std::string(openvino) + fmt::format("conv{};EXECUTED;Convolution;DPU;0.1;0.4\n", i);
+  }
+  const auto profiles = open(text);
+  ASSERT_TRUE(profiles) << profiles.error().message;
+  EXPECT_EQ(profiles->size(), 64u);
+  EXPECT_TRUE(std::ranges::any_of(profiles->front().notes, [](const Note& note) {
+    return note.message == "tables after the first 64; left out" && note.count == 2'936;
+  }));
+}
+
 TEST(Tables, TheSortedDialectOfOpenVino) {
   const auto profiles = open(
       "layerName,execStatus,layerType,execType,realTime (ms),cpuTime (ms),\"proportion (%)\n\"\r\n"

@@ -92,7 +92,7 @@ RuleOutcome apply(FindingContext& context) {
 }  // namespace host_fallback
 
 const Rule host_fallback_rule{
-    {"host-fallback", "operators of the model that run on the CPU beside an NPU",
+    {"host-fallback", "operators of the model that run on the CPU next to an NPU",
      "Work of operators on the CPU by that of all operators, without what encloses others; where "
      "the file has no times of them, how many there are.",
      "5 % of the time of all operators; without times, 1 operator",
