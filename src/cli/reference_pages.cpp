@@ -24,9 +24,28 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+// The commands alone, for a shell: they are those of that model.
+ExitStatus print_script(const report::ReferenceEntry& entry, bool json) {
+  if (json) {
+    const report::Document document = report::entry_document(entry, terminal_width());
+    print_json(stdout, report::document_json(document, {}));
+    return ExitStatus::done;
+  }
+  for (const report::EntryBlock& block : entry.blocks) {
+    if (block.kind == report::EntryBlock::Kind::commands) print(stdout, "{}\n", block.text);
+  }
+  return ExitStatus::done;
+}
+
 ExitStatus print_page(const TextPageOptions& options, ReferencePage page, const char* command) {
   const std::size_t width = options.width > 0 ? options.width : terminal_width();
   const std::string name = joined(options.words);
+  if (page == ReferencePage::recording && options.words.size() > 1) {
+    const auto last = options.words.end() - 1;
+    const auto* of_model = report::find_entry(page, joined({options.words.begin(), last}));
+    if (of_model != nullptr)
+      return print_script(report::with_model(*of_model, *last), options.json);
+  }
   const report::ReferenceEntry* entry = name.empty() ? nullptr : report::find_entry(page, name);
   if (!name.empty() && entry == nullptr) {
     std::vector<std::string> names;
@@ -72,7 +91,9 @@ void add_explain_command(Command& program) {
 void add_record_help_command(Command& program) {
   Command& command = program.command(
       "record-help", "How to record a profile: the commands of each runtime, and what they cost");
-  add_page_command(command, "RUNTIME", "the runtime, such as qnn or torq; none: list all",
+  add_page_command(command, "RUNTIME",
+                   "the runtime, such as qnn or torq, and a model, for which its commands are "
+                   "printed alone; none: list all",
                    ReferencePage::recording);
 }
 

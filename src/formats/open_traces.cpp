@@ -91,6 +91,37 @@ void complete_notes(Profile& profile, const std::string& file) {
   if (profile.provenance.files.empty()) profile.provenance.files = {file};
 }
 
+// The session in which a compiler estimated graphs that are open: it ran them in the host's
+// emulation, so that of its times none is the NPU's. What it left to the CPU stands.
+bool joins_estimates(const Profile& session, const std::string& file, OpenRun& run) {
+  bool joins = false;
+  for (OpenRun::OpenedProfile& opened : run.profiles()) {
+    Profile& estimate = opened.profile;
+    const std::string& graph = estimate.provenance.graph;
+    if (estimate.provenance.times != Origin::estimated || graph.empty()) continue;
+    const auto is_graph = [&](const Op& op) { return session.text(op.name) == graph; };
+    if (std::ranges::none_of(session.ops, is_graph)) continue;
+    joins = true;
+    estimate.provenance.files.push_back(file);
+    estimate.notes.push_back({Severity::info, file, 0,
+                              "the session ran in the host's emulation: its times are left out, "
+                              "open the file alone to see them",
+                              1});
+    const auto is_on_host = [](const Op& op) { return op.engine == Engine::host; };
+    if (std::ranges::any_of(estimate.ops, is_on_host)) continue;
+    for (const Op& from : session.ops) {
+      if (!is_on_host(from)) continue;
+      Op op;
+      op.name = op.node = estimate.strings.intern(session.text(from.name));
+      op.kind = op.node_kind = estimate.strings.intern(session.text(from.node_kind));
+      op.engine = Engine::host;
+      op.position = std::uint32_t(estimate.ops.size());
+      estimate.ops.push_back(op);
+    }
+  }
+  return joins;
+}
+
 void open_chrome_file(const Input& input, OpenRun& run) {
   auto source = open_byte_source(input.path, run.options().source);
   if (!source) return run.fail(input, source.error());
@@ -107,6 +138,8 @@ void open_chrome_file(const Input& input, OpenRun& run) {
   }
   Profile profile = profile_of(std::move(*events), run.options());
   complete_notes(profile, input.path.string());
+  const bool is_session = profile.provenance.format == onnxruntime::format_name;
+  if (is_session && joins_estimates(profile, input.path.string(), run)) return;
   run.add(input.order, std::move(profile));
 }
 

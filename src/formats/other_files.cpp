@@ -35,6 +35,8 @@ const std::vector<TextKind>& json_kinds() {
       {{"\"GroupLayer\"", "\"group_cost\""},
        "the layer groups of tpu-mlir: costs that its compiler estimates, which npuscope does not "
        "read yet"},
+      {{"\"initializers\"", "\"used_by_operators\""},
+       "QNN's list of the tensors of a graph: no times; the schematic next to it has them too"},
       {{"\"Communication Time Info\""},
        "Ascend's table of collectives (communication.json): no timeline; name trace_view.json, of "
        "whose tasks npuscope makes the same numbers"},

@@ -70,7 +70,14 @@ constexpr const char* number_roles[] = {"none",
                                         "run_time",
                                         "run_inferences",
                                         "run_batch_size",
-                                        "run_rate"};
+                                        "run_rate",
+                                        "wall_rounded",
+                                        "wall_lower",
+                                        "wall_upper",
+                                        "ops_without_estimate",
+                                        "vtcm_size",
+                                        "ddr_peak_rate",
+                                        "model_nodes"};
 static_assert(std::size(number_roles) == number_role_count);
 constexpr const char* statistics[] = {"none", "mean", "min", "max", "deviation", "p50",
                                       "p75",  "p90",  "p95", "p99", "other"};

@@ -97,8 +97,16 @@ enum class NumberRole : std::uint8_t {
   run_inferences,
   run_batch_size,
   run_rate,
+  // Of what a compiler estimates
+  wall_rounded,  // in whole microseconds
+  wall_lower,
+  wall_upper,
+  ops_without_estimate,
+  vtcm_size,
+  ddr_peak_rate,  // bytes a second
+  model_nodes,    // of the model that was compiled, wherever they run
 };
-inline constexpr std::size_t number_role_count = std::size_t(NumberRole::run_rate) + 1;
+inline constexpr std::size_t number_role_count = std::size_t(NumberRole::model_nodes) + 1;
 
 // Over many inferences or executions; none: the number itself.
 enum class Statistic : std::uint8_t {

@@ -60,7 +60,7 @@ class Session {
 
   void make() {
     for (const Op& op : profile_.ops) what_.push_back(what_is(profile_, op));
-    profile_.provenance.format = "ONNX Runtime profile";
+    profile_.provenance.format = format_name;
     find_runs();
     name_nodes();
     give_kinds();

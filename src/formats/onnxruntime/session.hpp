@@ -16,6 +16,8 @@
 
 namespace npuscope::onnxruntime {
 
+inline constexpr const char* format_name = "ONNX Runtime profile";
+
 bool is_session(const Profile& profile);
 void make_session(Profile& profile);
 

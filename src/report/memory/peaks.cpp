@@ -126,8 +126,25 @@ Status choose_target(PeakText& peaks) {
   return {};
 }
 
+namespace {
+
+// What the file itself says of the hardware that a compiler estimated for.
+analysis::Peaks stated_peaks(const Profile& profile) {
+  analysis::Peaks peaks;
+  for (const Measure& measure : profile.measures) {
+    if (measure.subject != Measure::Subject::profile || !(measure.value > 0)) continue;
+    if (measure.meaning.role == NumberRole::ddr_peak_rate) peaks.ddr_bytes_per_s = measure.value;
+    if (measure.meaning.role == NumberRole::vtcm_size) peaks.vtcm_bytes = measure.value;
+  }
+  if (peaks.ddr_bytes_per_s || peaks.vtcm_bytes) peaks.source = "the estimate's configuration";
+  return peaks;
+}
+
+}  // namespace
+
 Result<FoundPeaks> find_peaks(const Profile& profile, const PeakText& text) {
   FoundPeaks found;
+  found.peaks = stated_peaks(profile);
   std::string name = text.target.empty() ? target_of(profile) : text.target;
   if (name.empty()) name = text.remembered_target;
   if (!name.empty()) {

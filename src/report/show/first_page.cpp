@@ -299,9 +299,12 @@ Document first_page(const Analysis& analysis, const FirstPageRequest& request) {
   if (!latency.key.empty()) latency.table.fields.back().label.clear();
   const bool has_latency = !latency.key.empty();
   add(std::move(latency));
+  Section estimate = request.is_part ? Section{} : estimate_section(analysis);
+  const bool has_estimate = !estimate.key.empty();
+  add(std::move(estimate));
   if (!request.is_part) add(throughput_section(profile, request.peaks));
   add(where_section(analysis, request));
-  if (!request.is_part && !has_latency) add(graph_section(analysis));
+  if (!request.is_part && !has_latency && !has_estimate) add(graph_section(analysis));
   add(first_findings_section(analysis, request.leaves_out_rows, request.peaks));
   add(ops_section(analysis, std::move(ops), request));
   add(kernels_section(analysis));

@@ -10,6 +10,9 @@
 namespace npuscope::report {
 
 Section about_section(const analysis::Analysis& analysis);
+// Of what a compiler says of a graph that did not run: its length with bounds, DDR, VTCM, nodes
+// that are left to the CPU.
+Section estimate_section(const analysis::Analysis& analysis);
 Section latency_section(const LatencyOfCall& latency);
 Section wall_section(const analysis::Analysis& analysis, bool leaves_out_rows);
 // With the DDR rate of an execution where the bytes of one are known, against the peak.

@@ -112,6 +112,36 @@ const ReferenceEntry* find_entry(ReferencePage page, std::string_view name) {
   return nullptr;
 }
 
+namespace {
+
+// `text` for a shell, or for the text in quotes of another language that it stands in.
+std::string quoted_for(const std::string& text, bool is_in_quotes) {
+  std::string quoted;
+  for (const char c : text) {
+    if (is_in_quotes && (c == '"' || c == '\\')) quoted += '\\';
+    quoted += !is_in_quotes && c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return is_in_quotes ? quoted : "'" + quoted + "'";
+}
+
+}  // namespace
+
+ReferenceEntry with_model(const ReferenceEntry& entry, const std::string& model) {
+  ReferenceEntry filled = entry;
+  constexpr std::string_view placeholder = "MODEL.onnx";
+  for (EntryBlock& block : filled.blocks) {
+    if (block.kind != EntryBlock::Kind::commands) continue;
+    std::size_t from = 0;
+    for (auto at = block.text.find(placeholder); at != block.text.npos;
+         at = block.text.find(placeholder, from)) {
+      const std::string text = quoted_for(model, at > 0 && block.text[at - 1] == '"');
+      block.text.replace(at, placeholder.size(), text);
+      from = at + text.size();
+    }
+  }
+  return filled;
+}
+
 Document entry_document(const ReferenceEntry& entry, std::size_t width) {
   Section section{.key = "entry", .title = entry.title};
   std::string text;

@@ -40,6 +40,9 @@ const std::vector<ReferenceEntry>& entries_of(ReferencePage page);
 // By any of its names, in upper or lower case, in the plural too; null: there is none.
 const ReferenceEntry* find_entry(ReferencePage page, std::string_view name);
 
+// The entry with this file for the MODEL of its commands, quoted for a shell.
+ReferenceEntry with_model(const ReferenceEntry& entry, const std::string& model);
+
 // `width` wraps its text; JSON has the text and the commands.
 Document entry_document(const ReferenceEntry& entry, std::size_t width);
 Document entries_document(ReferencePage page, std::size_t width);

@@ -10,16 +10,30 @@ namespace host_fallback {
 constexpr double min_share = 0.05;
 constexpr std::size_t nodes_named = 3;
 
-// Operators of the model of which a reader knows where they run.
+// Operators of the model of which a reader knows where they run; an operator may have several ops.
 struct Split {
-  std::size_t on_host = 0, on_device = 0;
+  std::vector<const Op*> on_host;
+  std::size_t on_device = 0;
+  std::size_t all = 0;  // of the model, where the file says it
+
+  std::size_t count() const { return all > 0 ? all : on_host.size() + on_device; }
 };
 Split operators_of(const Profile& profile) {
   Split split;
+  std::vector<bool> is_known(profile.strings.size(), false);
   for (const Op& op : profile.ops) {
     if (op.node_kind == StringId::empty) continue;
-    split.on_host += op.engine == Engine::host;
-    split.on_device += is_of_device(domain_of(op.engine));
+    const bool on_host = op.engine == Engine::host;
+    if (!on_host && !is_of_device(domain_of(op.engine))) continue;
+    if (is_known[std::uint32_t(op.label())]) continue;
+    is_known[std::uint32_t(op.label())] = true;
+    if (on_host) split.on_host.push_back(&op);
+    split.on_device += !on_host;
+  }
+  for (const Measure& measure : profile.measures) {
+    if (measure.meaning.role == NumberRole::model_nodes && measure.value < 1e15) {
+      split.all = std::size_t(measure.value);
+    }
   }
   return split;
 }
@@ -38,20 +52,31 @@ Finding made(std::string title) {
   return finding;
 }
 
-// Vela and the like: the rest of the network has times, these have none.
-RuleOutcome of_table(const Split& split) {
+// Vela, a compiler's estimate and the like: the rest of the network has times, these have none.
+RuleOutcome without_times(const Profile& profile, const Split& split) {
   Finding finding =
-      made(fmt::format("{} of {} operators run on the CPU, and no time of them is known",
-                       split.on_host, split.on_host + split.on_device));
+      made(fmt::format("{} of {} operators run{} on the CPU, and no time of them is known",
+                       split.on_host.size(), split.count(), split.on_host.size() == 1 ? "s" : ""));
   finding.evidence = {count_evidence("operators_on_host", "operators on the CPU",
-                                     double(split.on_host), "query: ops")};
+                                     double(split.on_host.size()), "query: ops")};
+  for (const Op* op : split.on_host) {
+    if (finding.evidence.size() > nodes_named) break;
+    const std::string_view reason = profile.text(op->attributes);
+    finding.evidence.push_back(
+        count_evidence("operator_on_host",
+                       reason.empty() ? std::string(profile.text(op->node_kind))
+                                      : std::string(reason.substr(0, reason.find('.'))),
+                       1, "query: ops", std::string(profile.text(op->label()))));
+  }
   return finding;
 }
 
 RuleOutcome apply(FindingContext& context) {
   const Split split = operators_of(context.profile());
-  if (split.on_host + split.on_device == 0) return Missing{"where the model's operators ran"};
-  if (split.on_host == 0 || split.on_device == 0) return DoesNotApply{};
+  if (split.on_host.empty() && split.on_device == 0) {
+    return Missing{"where the model's operators ran"};
+  }
+  if (split.on_host.empty() || split.on_device == 0) return DoesNotApply{};
   const OpTable ops = context.analysis().ops({.grouping = Grouping::op,
                                               .top = std::numeric_limits<std::size_t>::max(),
                                               .count_runs = false,
@@ -59,8 +84,9 @@ RuleOutcome apply(FindingContext& context) {
                                               .counts = false,
                                               .per_inference = true});
   const auto work = ops.place_of("work");
-  if (!work) return of_table(split);
+  if (!work) return without_times(context.profile(), split);
   double on_host = 0, all = 0;
+  bool has_times = false;
   std::vector<const OpRow*> rows;
   for (const OpRow& row : ops.rows) {
     const double ticks = row.values[*work].value_or(0);
@@ -69,9 +95,11 @@ RuleOutcome apply(FindingContext& context) {
     if (op.node_kind == StringId::empty) continue;
     all += ticks;
     if (op.engine != Engine::host) continue;
+    has_times |= row.values[*work].has_value();
     on_host += ticks;
     rows.push_back(&row);
   }
+  if (!has_times) return without_times(context.profile(), split);
   if (!(all > 0) || on_host < min_share * all) return DoesNotApply{};
   sort_rows(rows.begin(), rows.end(), [&](const OpRow* a, const OpRow* b) {
     return a->values[*work].value_or(0) > b->values[*work].value_or(0);

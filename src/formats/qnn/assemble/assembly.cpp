@@ -131,12 +131,47 @@ void put_dominant_path(Assembly& assembly) {
   profile.spans.measures.push_back(std::move(column));
 }
 
+std::string graph_of(const ArtifactSet& set) {
+  if (const auto* run = set.find<RunTrace>(); run != nullptr && !run->graph.empty()) {
+    return run->graph;
+  }
+  if (const auto* qhas = set.find<Qhas>(); qhas != nullptr && !qhas->model_id.empty()) {
+    return qhas->model_id;
+  }
+  if (const auto* estimate = set.find<Estimate>();
+      estimate != nullptr && !estimate->graph.empty()) {
+    return estimate->graph;
+  }
+  if (const auto* schematic = set.find<Schematic>()) return schematic->name;
+  const auto* viewer = set.find<ViewerOutput>();
+  return viewer != nullptr ? viewer->graph : std::string();
+}
+
 namespace {
 
 Provenance::Temperature temperature_of(const Provenance& provenance) {
   if (provenance.inferences == 0) return Provenance::Temperature::unknown;
   return provenance.inferences == 1 ? Provenance::Temperature::cold
                                     : Provenance::Temperature::cold_then_warm;
+}
+
+// What a compiler says of a graph without running it.
+void describe_estimate(Provenance& provenance, const ArtifactSet& set) {
+  const auto* estimate = set.find<Estimate>();
+  const auto* graph = set.find<HtpGraph>();
+  const bool has_run = set.find<OpTrace>() != nullptr || set.find<RunTrace>() != nullptr ||
+                       set.find<ViewerOutput>() != nullptr || set.find<Qhas>() != nullptr ||
+                       (graph != nullptr && graph->origin == Origin::measured);
+  if (has_run) return;
+  provenance.times = Origin::estimated;
+  const bool is_estimate = estimate != nullptr || set.find<EstimateRows>() != nullptr;
+  if (is_estimate) provenance.format = std::string(name_of(Kind::estimate));
+  if (!is_estimate && set.find<Schematic>() != nullptr) {
+    provenance.format = std::string(name_of(Kind::schematic));
+  }
+  if (estimate == nullptr) return;
+  if (!estimate->soc.empty()) provenance.device = "HTP of " + estimate->soc;
+  if (!estimate->version.empty()) provenance.version = "estimator " + printable(estimate->version);
 }
 
 void put_provenance(Assembly& assembly, const ArtifactSet& set) {
@@ -146,7 +181,11 @@ void put_provenance(Assembly& assembly, const ArtifactSet& set) {
     if (!provenance.version.empty()) provenance.version += ", ";
     provenance.version += fmt::format("{} {}", what, printable(version));
   };
-  for (const Artifact& artifact : set.artifacts) provenance.files.push_back(artifact.file());
+  for (const Artifact& artifact : set.artifacts) {
+    const bool leads = artifact.get<Estimate>() != nullptr;  // what a page is about
+    provenance.files.insert(leads ? provenance.files.begin() : provenance.files.end(),
+                            artifact.file());
+  }
   const auto* trace = set.find<OpTrace>();
   const auto* qhas = set.find<Qhas>();
   const auto* run = set.find<RunTrace>();
@@ -157,9 +196,7 @@ void put_provenance(Assembly& assembly, const ArtifactSet& set) {
   if (graph != nullptr) add_version("HTP_GRAPH", graph->version);
   if (qhas != nullptr) add_version("QHAS", qhas->version);
   if (viewer != nullptr) add_version("backend", viewer->version);
-  if (run != nullptr) provenance.graph = run->graph;
-  if (provenance.graph.empty() && qhas != nullptr) provenance.graph = qhas->model_id;
-  if (provenance.graph.empty() && viewer != nullptr) provenance.graph = viewer->graph;
+  provenance.graph = printable(graph_of(set));
   if (provenance.device.empty()) provenance.device = "HTP";
   provenance.format = set.artifacts.size() == 1 ? std::string(name_of(set.artifacts.front().kind))
                                                 : std::string("QNN HTP optrace set");
@@ -170,6 +207,7 @@ void put_provenance(Assembly& assembly, const ArtifactSet& set) {
   if (run != nullptr) provenance.inferences = run->inferences;
   if (viewer != nullptr) provenance.inferences = std::max(provenance.inferences, viewer->executes);
   provenance.temperature = temperature_of(provenance);
+  describe_estimate(provenance, set);
 }
 
 // Numbers of each inference are what a profile is read for: they come before those of the whole
@@ -204,13 +242,24 @@ Profile assemble(ArtifactSet&& set) {
     }
   }
   auto* trace = set.find<OpTrace>();
+  auto* estimate = set.find<Estimate>();
+  if (estimate != nullptr) assembly.profile.strings = std::move(estimate->events.strings);
   // The trace's strings become the profile's: they come before all others.
   if (trace != nullptr) assembly.profile.strings = std::move(trace->events.strings);
   assembly.cycles = assembly.add_clock("PCYCLE", ClockKind::unit_cycles, 0);
   assembly.profile.base_clock = assembly.cycles;
   if (trace != nullptr) put_op_trace(assembly, *trace);
+  if (estimate != nullptr) put_estimate(assembly, *estimate);
+  if (const auto* rows = set.find<EstimateRows>()) put_estimate_rows(assembly, *rows);
   if (const auto* qhas = set.find<Qhas>()) put_qhas(assembly, *qhas);
   if (const auto* graph = set.find<HtpGraph>()) put_graph(assembly, *graph);
+  if (const auto* schematic = set.find<Schematic>()) {
+    put_graph(assembly, schematic->graph);
+    put_schematic(assembly, *schematic);
+  }
+  if (const auto* framework = set.find<FrameworkTrace>()) {
+    put_framework_trace(assembly, *framework, graph_of(set));
+  }
   if (const auto* run = set.find<RunTrace>()) put_run_trace(assembly, *run);
   if (const auto* viewer = set.find<ViewerOutput>()) put_viewer(assembly, *viewer);
   put_inferences_first(assembly.profile.measures);

@@ -53,6 +53,32 @@ inline constexpr NamedNumber any_lane_busy{"cycles with any lane busy", MeasureK
                                            NumberRole::busy};
 inline constexpr NamedNumber peak_vtcm =
     NamedNumber{"peak VTCM bytes", NumberQuantity::bytes, NumberRole::vtcm_peak}.not_additive();
+inline constexpr NamedNumber vtcm_size =
+    NamedNumber{"VTCM size", NumberQuantity::bytes, NumberRole::vtcm_size}.not_additive();
+inline constexpr NamedNumber hvx_threads =
+    NamedNumber{"HVX threads", NumberQuantity::count, NumberRole::hvx_threads}.not_additive();
+inline constexpr NamedNumber ddr_peak{"peak DDR bytes per second", NumberQuantity::rate,
+                                      NumberRole::ddr_peak_rate};
+inline constexpr NamedNumber wall_lower =
+    NamedNumber{"lower bound of the estimate", MeasureKind::wall, NumberRole::wall_lower};
+inline constexpr NamedNumber wall_upper =
+    NamedNumber{"upper bound of the estimate", MeasureKind::wall, NumberRole::wall_upper};
+inline constexpr NamedNumber estimated_time{"estimated time, rounded down", MeasureKind::wall,
+                                            NumberRole::wall_rounded};
+// Bytes between DDR and VTCM, by why they are moved.
+inline constexpr NamedNumber input_fill{"DDR read bytes of inputs and weights",
+                                        NumberQuantity::bytes};
+inline constexpr NamedNumber fill{"DDR read bytes of fills", NumberQuantity::bytes};
+inline constexpr NamedNumber spill{"DDR write bytes of spills", NumberQuantity::bytes};
+inline constexpr NamedNumber output_spill{"DDR write bytes of outputs, padded",
+                                          NumberQuantity::bytes};
+inline constexpr NamedNumber vtcm_end =
+    NamedNumber{"highest VTCM address in use", NumberQuantity::bytes}.not_additive();
+inline constexpr NamedNumber ops_without_estimate{"ops without an estimate", NumberQuantity::count,
+                                                  NumberRole::ops_without_estimate};
+inline constexpr NamedNumber model_nodes =
+    NamedNumber{"nodes of the model", NumberQuantity::count, NumberRole::model_nodes}
+        .not_additive();
 inline constexpr NamedNumber unique_qnn_ops{"unique QNN ops", NumberQuantity::count};
 inline constexpr NamedNumber qnn_nodes{"QNN nodes", NumberQuantity::count};
 inline constexpr NamedNumber unique_htp_ops{"unique HTP ops", NumberQuantity::count};
@@ -112,7 +138,14 @@ std::int64_t packets_of(std::int64_t cycles, double cycles_per_packet);
 void put_op_trace(Assembly& assembly, OpTrace& trace);
 // Spans of its instances where no op trace has made any; what it says about spans that are there.
 void put_qhas(Assembly& assembly, const Qhas& qhas);
+// The trace's strings must be the profile's.
+void put_estimate(Assembly& assembly, const Estimate& estimate);
+void put_estimate_rows(Assembly& assembly, const EstimateRows& rows);
 void put_graph(Assembly& assembly, const HtpGraph& graph);
+// After its graph.
+void put_schematic(Assembly& assembly, const Schematic& schematic);
+// Types of ops where nothing else says them, and the nodes that another processor runs.
+void put_framework_trace(Assembly& assembly, const FrameworkTrace& trace, std::string_view graph);
 void put_run_trace(Assembly& assembly, const RunTrace& trace);
 // To come last: where nothing else has a timeline, its phases make one.
 void put_viewer(Assembly& assembly, const ViewerOutput& output);
@@ -124,6 +157,9 @@ void put_inputs(Assembly& assembly, OpId consumer, std::uint32_t core,
 // The cycles in which each span owns the time, by the rule of owned_time.hpp; the column of them.
 Column<std::int64_t> dominant_path_of_spans(const Profile& profile);
 void put_dominant_path(Assembly& assembly);
+
+// As its files name it; empty where none does.
+std::string graph_of(const ArtifactSet& set);
 
 Profile assemble(ArtifactSet&& set);
 

@@ -21,6 +21,7 @@ void widen(Evidence& evidence, std::int64_t start, std::int64_t end) {
 }
 
 void gather(Evidence& evidence, const OpTrace& trace) {
+  evidence.has_run = true;
   const chrome::Slices& slices = trace.events.slices;
   for (std::size_t i = 0; i < trace.rows.size(); ++i) {
     const TraceOp& op = trace.ops[trace.op[i]];
@@ -42,6 +43,7 @@ void gather(Evidence& evidence, const OpTrace& trace) {
 }
 
 void gather(Evidence& evidence, const RunTrace& trace) {
+  evidence.has_run = true;
   evidence.graph = trace.graph;
   for (const RunPhase& phase : trace.phases) {
     if (trace.name_of(phase) == graph_phase) {
@@ -67,6 +69,8 @@ void gather(Evidence& evidence, const HtpGraph& graph) {
 }
 
 void gather(Evidence& evidence, const Qhas& qhas) {
+  evidence.is_estimated = qhas.is_estimate();
+  evidence.has_run = !evidence.is_estimated;
   evidence.graph = qhas.model_id;
   for (const QhasInstance& instance : qhas.instances) {
     evidence.ops.emplace_back(instance.id, instance.start_cycle);
@@ -85,6 +89,7 @@ void gather(Evidence& evidence, const Qhas& qhas) {
 }
 
 void gather(Evidence& evidence, const ViewerOutput& output) {
+  evidence.has_run = true;
   if (output.has_graph_name) evidence.graph = output.graph;
   for (const ViewerEvent& event : output.events) {
     if (!event.value || event.execute == ViewerEvent::outside) continue;
@@ -98,10 +103,46 @@ void gather(Evidence& evidence, const ViewerOutput& output) {
   }
 }
 
+void gather(Evidence& evidence, const Estimate& estimate) {
+  evidence.is_estimated = true;
+  evidence.graph = estimate.graph;
+  evidence.estimated_cycles =
+      saturating_add(saturating_subtract(estimate.last, estimate.first), cycles_around_estimate);
+  for (const EstimateOp& op : estimate.ops) evidence.ops.emplace_back(op.id, missing);
+}
+
+void gather(Evidence& evidence, const EstimateRows& rows) {
+  evidence.is_estimated = true;
+  evidence.estimated_cycles = rows.cycles;
+}
+
+void gather(Evidence& evidence, const Schematic& schematic) {
+  evidence.graph = schematic.name;
+  for (const GraphNode& node : schematic.graph.nodes) {
+    evidence.ops.emplace_back(node.id, missing);
+  }
+}
+
+// Of all graphs of a session: sets.cpp gives it to each.
+void gather(Evidence&, const FrameworkTrace&) {}
+
 void gather(Evidence&, std::monostate) {}
 
 std::string interval_text(std::pair<std::int64_t, std::int64_t> cycles) {
   return fmt::format("{} to {}", cycles.first, cycles.second);
+}
+
+void compare_estimates(const Evidence& a, const Evidence& b, Verdict& verdict) {
+  if ((a.is_estimated && b.has_run) || (a.has_run && b.is_estimated)) {
+    verdict.contradiction = "one is an estimate, the other of a run";
+  } else if (a.estimated_cycles && b.estimated_cycles) {
+    if (*a.estimated_cycles == *b.estimated_cycles) {
+      verdict.agree = true;
+    } else {
+      verdict.contradiction = fmt::format("one estimates {} cycles, the other {}",
+                                          *a.estimated_cycles, *b.estimated_cycles);
+    }
+  }
 }
 
 // --- the comparisons; each says what contradicts, or sets `agree`
@@ -253,7 +294,8 @@ Evidence evidence_of(const Artifact& artifact) {
 Verdict compare(const Evidence& a, const Evidence& b) {
   Verdict verdict;
   const auto open = [&] { return verdict.contradiction.empty(); };
-  compare_names(a, b, verdict);
+  compare_estimates(a, b, verdict);
+  if (open()) compare_names(a, b, verdict);
   if (open()) compare_executes(a, b, verdict);
   if (open()) compare_executes(b, a, verdict);
   if (open()) compare_cycles(a, b, verdict);
@@ -272,10 +314,12 @@ std::vector<ArtifactSet> link(std::vector<Artifact>&& artifacts) {
   std::vector<Group> groups;
   // What says most about itself comes first.
   const auto rank = [](const Artifact& artifact) {
-    if (artifact.get<OpTrace>() != nullptr) return 0;
+    if (artifact.get<OpTrace>() != nullptr || artifact.get<Estimate>() != nullptr) return 0;
     if (artifact.get<Qhas>() != nullptr) return 1;
     if (artifact.get<RunTrace>() != nullptr) return 2;
-    return artifact.get<HtpGraph>() != nullptr ? 3 : 4;
+    if (artifact.get<HtpGraph>() != nullptr) return 3;
+    if (artifact.get<Schematic>() != nullptr) return 4;
+    return artifact.get<EstimateRows>() != nullptr ? 5 : 6;
   };
   sort_rows(artifacts.begin(), artifacts.end(),
             [&](const Artifact& a, const Artifact& b) { return rank(a) < rank(b); });

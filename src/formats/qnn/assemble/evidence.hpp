@@ -5,6 +5,9 @@
 //   op ids and starts      the same ids start at the same cycles
 //   cycles of nodes        the viewer's and the summary's
 //   ticks of VTCM acquire  the viewer's and the run trace's
+//   estimated cycles       the csv's are the estimate's and six more
+//
+// What a compiler estimates and what a device did are never one profile, whatever ids they share.
 //
 // One contradiction keeps them apart, whatever else agrees. A file that was cut off says less, and
 // does not contradict by what it lacks.
@@ -31,6 +34,8 @@ struct Evidence {
   bool cut_off = false;                             // some of the file is lost
   bool sums_lack_ops = false;                       // of node_cycles, for that reason
   std::vector<std::int64_t> vtcm_ticks;             // by inference
+  bool is_estimated = false, has_run = false;       // neither: a graph alone
+  std::optional<std::int64_t> estimated_cycles;     // as the csv counts them
 };
 
 Evidence evidence_of(const Artifact& artifact);

@@ -30,6 +30,8 @@ class GraphPutter {
     for (const GraphTensor& tensor : graph_.tensors) put_tensor(tensor);
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) put_uses(graph_.nodes[i], op_of_node_[i]);
     if (!timeline && !graph_.nodes.empty()) {
+      const bool has_cycles = graph_.origin == Origin::measured;
+      if (!has_cycles) return;
       assembly_.losses.add(Severity::info, 0,
                            "a compiled graph names no lanes, so it has no timeline; cycles are of "
                            "one slice where an op is sliced");
@@ -47,6 +49,8 @@ class GraphPutter {
     if (op.memory == StringId::empty) op.memory = assembly_.intern(written_memory(node.traffic));
     if (op.node == StringId::empty) op.node = copy(node.qnn_op);
     if (op.node_kind == StringId::empty) op.node_kind = copy(node.qnn_op_type);
+    if (op.name == op.kind) op.name = op.label();  // an estimate knows the kernel alone
+    if (op.attributes == StringId::empty) op.attributes = copy(node.flags);
     return *known;
   }
 
@@ -71,7 +75,7 @@ class GraphPutter {
 
   void measure(std::uint32_t op, const NamedNumber& number, std::int64_t value) {
     if (value == missing) return;
-    profile_.add_measure(Measure::Subject::op, op, number, Origin::measured, assembly_.cycles,
+    profile_.add_measure(Measure::Subject::op, op, number, graph_.origin, assembly_.cycles,
                          double(value));
   }
 
@@ -132,11 +136,13 @@ class GraphPutter {
 
   void put_tensor(const GraphTensor& from) {
     Tensor& tensor = assembly_.tensor(from.id);
-    tensor.is_shape = tensor.is_shape || (!tensor.is_constant && is_shape(from));
+    tensor.is_shape = tensor.is_shape || from.is_shape || (!tensor.is_constant && is_shape(from));
     tensor.is_constant = tensor.is_constant || (from.is_constant && !tensor.is_shape);
     if (tensor.shape == StringId::empty) assembly_.set_shape(tensor, graph_.shapes[from.dims]);
     if (tensor.type == StringId::empty) {
-      tensor.type = assembly_.intern(name_of_data_type(from.data_type));
+      tensor.type = from.type != StringId::empty
+                        ? copy(from.type)
+                        : assembly_.intern(name_of_data_type(from.data_type));
     }
     if (tensor.name == StringId::empty && from.is_constant) {
       tensor.name = assembly_.intern(

@@ -25,7 +25,7 @@ class ViewerPutter {
       add_units();
     }
     find_nodes();
-    is_emulated_ = is_emulated();
+    is_emulated_ = is_emulated(output_);
     put_dispatch_overhead();
     put_sums_of_graphs();
     // Executes are what a profile is read for, and of them the whole call.
@@ -94,20 +94,6 @@ class ViewerPutter {
     if (event.is_estimated) return Origin::estimated;
     return is_emulated_ && event.execute != ViewerEvent::outside ? Origin::simulated
                                                                  : Origin::measured;
-  }
-
-  // The backend without a device: no thread of the vector units, no call to another processor.
-  bool is_emulated() const {
-    bool without_threads = false;
-    for (const ViewerEvent& event : output_.events) {
-      if (event.execute == ViewerEvent::outside || event.node) continue;
-      const std::string_view label = text(event.label);
-      if (label == "RPC (execute) time") return false;
-      if (label != "Number of HVX threads used") continue;
-      if (event.value != 0) return false;
-      without_threads = true;
-    }
-    return without_threads;
   }
 
   // "Mode", "HTP ID": rows above others, which are written as times of 0.

@@ -30,6 +30,11 @@ class SetReader {
       case Kind::viewer_text: return keep_sessions(read_viewer_text(**source, losses), losses);
       case Kind::viewer_csv: return keep_sessions(read_viewer_csv(**source, losses), losses);
       case Kind::viewer_json: return keep_sessions(read_viewer_json(**source, losses), losses);
+      case Kind::estimate: return read_estimate_of(**source, "", std::move(losses));
+      case Kind::log_with_estimate: return read_log(**source, losses);
+      case Kind::schematic: return keep(read_schematic(**source, losses), losses);
+      case Kind::qnn_graph: return keep(read_qnn_graph(**source, losses), losses);
+      case Kind::framework_trace: return keep(read_framework_trace(**source, losses), losses);
       case Kind::none: break;
     }
     refuse(name, {ErrorKind::input,
@@ -42,9 +47,12 @@ class SetReader {
       return tl::unexpected(first_error_);
     }
     Sets sets;
-    for (ArtifactSet& set : link(std::move(artifacts_))) {
-      sets.profiles.push_back(assemble(std::move(set)));
-    }
+    leave_out_qnn_graphs();
+    std::vector<Artifact> framework_traces = take_framework_traces();
+    std::vector<ArtifactSet> linked = link(std::move(artifacts_));
+    leave_out_emulations(linked);
+    give(framework_traces, linked);
+    for (ArtifactSet& set : linked) sets.profiles.push_back(assemble(std::move(set)));
     sets.unreadable = std::move(unreadable_);
     return sets;
   }
@@ -75,11 +83,36 @@ class SetReader {
     }
   }
 
+  void read_log(ByteSource& source, CountedNotes& losses) {
+    constexpr std::uint64_t max_log = std::uint64_t{1} << 30;
+    const auto log = read_all(source, max_log);
+    if (!log) return refuse(losses.file(), log.error());
+    for (const EmbeddedTrace& trace : traces_in(*log)) {
+      auto json = open_byte_source(trace.json, losses.file(), options_.source);
+      if (json) read_estimate_of(**json, trace.graph, CountedNotes(losses.file()));
+    }
+  }
+
+  void read_estimate_of(ByteSource& source, const std::string& graph, CountedNotes losses) {
+    chrome::ReadOptions options;
+    options.progress = options_.progress;
+    auto events = chrome::read_events(source, options);
+    if (!events) return refuse(losses.file(), events.error());
+    for (const Note& note : events->notes) {
+      losses.add(note.severity, note.offset, note.message, note.count);
+    }
+    auto estimate = read_estimate(std::move(*events), losses);
+    if (estimate) estimate->graph = graph;
+    keep(std::move(estimate), losses);
+  }
+
   void keep_sessions(Result<ViewerSessions>&& sessions, CountedNotes& losses) {
     if (!sessions) return refuse(losses.file(), sessions.error());
     for (std::size_t i = 0; i < sessions->size(); ++i) {
       if (i > 0) losses = CountedNotes(losses.file());
       add_place_of(*sessions, i, losses);
+      const EstimateRows rows = estimate_rows_of((*sessions)[i]);
+      if (rows.any()) keep(Result<EstimateRows>(rows), CountedNotes(losses.file()));
       keep(Result<ViewerOutput>(std::move((*sessions)[i])), losses);
     }
   }
@@ -112,6 +145,82 @@ class SetReader {
     artifact.kind = kind_;
     artifact.losses = losses;
     artifact.content = std::move(*content);
+  }
+
+  // Beside what was compiled of it, the graph before compilation says nothing more.
+  void leave_out_qnn_graphs() {
+    const auto is_one = [](const Artifact& artifact) { return artifact.kind == Kind::qnn_graph; };
+    if (std::ranges::all_of(artifacts_, is_one)) return;
+    std::erase_if(artifacts_, is_one);
+  }
+
+  std::vector<Artifact> take_framework_traces() {
+    std::vector<Artifact> traces;
+    const auto is_one = [](const Artifact& artifact) {
+      return artifact.get<FrameworkTrace>() != nullptr;
+    };
+    if (std::ranges::all_of(artifacts_, is_one)) return traces;
+    for (Artifact& artifact : artifacts_) {
+      if (is_one(artifact)) traces.push_back(std::move(artifact));
+    }
+    std::erase_if(artifacts_, [](const Artifact& artifact) {
+      return std::holds_alternative<std::monostate>(artifact.content) ||
+             artifact.get<FrameworkTrace>() != nullptr;
+    });
+    return traces;
+  }
+
+  // To the graphs that it names; to all where it names none of them.
+  static void give(const std::vector<Artifact>& traces, std::vector<ArtifactSet>& sets) {
+    for (const Artifact& artifact : traces) {
+      const auto& trace = *artifact.get<FrameworkTrace>();
+      const auto names = [&](const ArtifactSet& set) {
+        return trace.find(graph_of(set)) != nullptr;
+      };
+      const bool any = std::ranges::any_of(sets, names);
+      for (ArtifactSet& set : sets) {
+        if (!any || names(set)) set.artifacts.push_back(artifact);
+      }
+    }
+  }
+
+  // Beside an estimate the emulation, whose times are the host's, says nothing of the NPU. Without
+  // one, the csv's sums of it are numbers of the run next to them, where there is one.
+  static void leave_out_emulations(std::vector<ArtifactSet>& sets) {
+    const auto has_only = [](const ArtifactSet& set, auto* found) {
+      return found != nullptr && set.artifacts.size() == 1;
+    };
+    const auto is_run = [&](const ArtifactSet& set) {
+      const auto* output = set.find<ViewerOutput>();
+      return has_only(set, output) && output->executes > 0;
+    };
+    const auto is_estimate = [](const ArtifactSet& set) { return set.find<Estimate>() != nullptr; };
+    const bool has_estimate = std::ranges::any_of(sets, is_estimate),
+               has_run = std::ranges::any_of(sets, is_run);
+    const bool has_sums = std::ranges::any_of(
+        sets, [&](const ArtifactSet& set) { return has_only(set, set.find<EstimateRows>()); });
+    std::string emulated_in;
+    std::uint64_t executes = 0;
+    std::erase_if(sets, [&](const ArtifactSet& set) {
+      const auto* output = set.find<ViewerOutput>();
+      if (has_only(set, set.find<EstimateRows>())) return has_run;
+      if (!has_only(set, output)) return false;
+      if (output->executes == 0) return has_estimate || has_sums;
+      if (!has_estimate || !is_emulated(*output)) return false;
+      emulated_in = set.artifacts.front().file();
+      executes += output->executes;
+      return true;
+    });
+    if (executes == 0) return;
+    std::ranges::find_if(sets, is_estimate)
+        ->artifacts.front()
+        .losses.add(
+            Severity::info, 0,
+            fmt::format(
+                "executes of the host's emulation in {}, whose times are the host's; left out, "
+                "open that file alone to see them",
+                emulated_in),
+            executes);
   }
 
   void refuse(const std::string& name, const Error& error) {
@@ -159,6 +268,11 @@ Kind kind_by_structure(std::string_view head) {
   if (has(head, "\"summary_htp_frequency_ghz\"") || has(head, "\"stat_start_ticks\"")) {
     return Kind::run_trace;
   }
+  if (is_estimate(head)) return Kind::estimate;
+  if (has(head, "\"converter_command\"") && has(head, "\"copyright_str\"")) {
+    return Kind::qnn_graph;
+  }
+  if (is_framework_trace(head)) return Kind::framework_trace;
   if (has(head, "\"HTP Op Type\"") || has(head, "\"Dominant Path Cycles\"")) return Kind::op_trace;
   return Kind::none;
 }
@@ -188,6 +302,8 @@ Kind recognise(std::string_view head) {
   if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
   const std::size_t first = head.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return Kind::none;
+  if (is_schematic(head)) return Kind::schematic;
+  if (is_log_with_estimate(head)) return Kind::log_with_estimate;
   if (head[first] == '{' || head[first] == '[') return kind_of_json(head);
   // The viewer writes a blank after each comma of this row, ONNX Runtime does not.
   if (has(head, "Message,Time,Unit of Measurement") ||
@@ -203,14 +319,19 @@ Kind recognise(std::string_view head) {
 }
 
 std::string_view name_of(Kind kind) {
-  constexpr std::array<std::string_view, 8> names{"unknown",
-                                                  "QNN OP_TRACE",
-                                                  "QNN RUN_TRACE",
-                                                  "QNN HTP_GRAPH",
-                                                  "QNN QHAS",
-                                                  "qnn-profile-viewer text",
-                                                  "qnn-profile-viewer CSV",
-                                                  "QNN standardised profile JSON"};
+  constexpr std::array<std::string_view, 13> names{"unknown",
+                                                   "QNN OP_TRACE",
+                                                   "QNN RUN_TRACE",
+                                                   "QNN HTP_GRAPH",
+                                                   "QNN QHAS",
+                                                   "qnn-profile-viewer text",
+                                                   "qnn-profile-viewer CSV",
+                                                   "QNN standardised profile JSON",
+                                                   "QNN HTP host estimate",
+                                                   "QNN HTP host estimate",
+                                                   "QNN HTP schematic",
+                                                   "QNN framework op trace",
+                                                   "QNN graph, not compiled"};
   return names[std::size_t(kind)];
 }
 
@@ -218,6 +339,13 @@ std::optional<std::string> vendor_binary_advice(const std::filesystem::path& pat
                                                 std::string_view head) {
   const std::string name = path.filename().string();
   const bool log = name.starts_with("qnn-profiling-data") && name.ends_with(".log");
+  if (name.ends_with("_qnn.log") && is_binary(head) && recognise(head) == Kind::none) {
+    return fmt::format(
+        "{}: is a QNN profiling log, a closed binary format, and holds no estimate of the host; "
+        "open the csv next to it, or record with profiling_level=optrace and soc_model=52, 72 or "
+        "77",
+        path.string());
+  }
   const bool schematic = name.ends_with("_schematic.bin");
   if ((!log && !schematic) || recognise(head) != Kind::none) return std::nullopt;
   constexpr std::string_view viewer =

@@ -6,6 +6,12 @@
 //   QHAS        <o>_qnn_htp_analysis_summary.json   totals and the cycles of each op
 //   and its own text, CSV and standardised JSON: host times, the cycles of each node
 //
+// and what the backend writes where no device is at hand:
+//
+//   the host estimate, in <csv>_qnn.log or alone       ops on lanes, in estimated cycles
+//   <graph>_schematic.bin           the compiled graph, the bytes of each op, what waits for what
+//   qnn_op_trace.json               which node of the model became what, and which did not
+//
 //   const Kind kind = recognise(*read_head(path, recognition_bytes));
 //   auto sets = read_sets(std::vector<File>{{"a.json", Kind::op_trace}, {"b.json", Kind::qhas}});
 //   for (const Profile& profile : sets->profiles) …      // one, when both are of one run
@@ -41,6 +47,11 @@ enum class Kind : std::uint8_t {
   viewer_text,
   viewer_csv,
   viewer_json,
+  estimate,
+  log_with_estimate,
+  schematic,
+  framework_trace,
+  qnn_graph,
 };
 
 // So many bytes of a (decompressed) file are enough for recognise().
@@ -50,8 +61,9 @@ inline constexpr std::size_t recognition_bytes = std::size_t{64} << 10;
 Kind recognise(std::string_view head);
 std::string_view name_of(Kind kind);  // "QNN OP_TRACE"
 
-// For the closed binaries (qnn-profiling-data_0.log, <graph>_schematic.bin): one sentence that says
-// what the file is and what to run to decode it; none for other files. `head` is the file's start.
+// For what is closed (a profiling log, a context binary) or of no use by itself (the QNN graph, the
+// tensor log): one sentence that says what the file is and what to open instead; none for other
+// files. `head` is the file's start.
 std::optional<std::string> vendor_binary_advice(const std::filesystem::path& path,
                                                 std::string_view head);
 

@@ -40,6 +40,9 @@ class Checker {
   void check_peak();
   void check_inside();
   void check_graph_cycles();
+  void check_estimated_cycles();
+  void check_estimated_traffic();
+  void check_estimated_ids();
 
   const Profile& profile_;
   const Qhas* qhas_;
@@ -47,6 +50,9 @@ class Checker {
   const HtpGraph* graph_;
   const ViewerOutput* viewer_;
   const OpTrace* trace_;
+  const Estimate* estimate_;
+  const EstimateRows* rows_;  // of the estimate
+  const Schematic* schematic_;
   const QhasCore* core_ = nullptr;  // of QHAS, where it is of one core
   std::vector<Check> checks_;
 };

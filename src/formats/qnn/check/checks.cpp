@@ -29,12 +29,21 @@ Checker::Checker(const ArtifactSet& set, const Profile& profile)
       run_(set.find<RunTrace>()),
       graph_(set.find<HtpGraph>()),
       viewer_(set.find<ViewerOutput>()),
-      trace_(set.find<OpTrace>()) {
+      trace_(set.find<OpTrace>()),
+      estimate_(set.find<Estimate>()),
+      rows_(set.find<EstimateRows>()),
+      schematic_(set.find<Schematic>()) {
   // With several cores these identities hold per core, which no file that was seen has.
   if (qhas_ != nullptr && qhas_->cores.size() == 1) core_ = &qhas_->cores.front();
 }
 
 std::vector<Check> Checker::run() {
+  check_estimated_cycles();
+  check_estimated_traffic();
+  check_estimated_ids();
+  const bool has_run = qhas_ != nullptr || run_ != nullptr || graph_ != nullptr ||
+                       viewer_ != nullptr || trace_ != nullptr;
+  if (!has_run) return std::move(checks_);
   check_sums();
   check_idle();
   check_shares();

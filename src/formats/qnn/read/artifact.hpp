@@ -8,10 +8,14 @@
 #include <vector>
 
 #include "formats/qnn/assemble/sets.hpp"
+#include "formats/qnn/read/estimate.hpp"
+#include "formats/qnn/read/estimate_rows.hpp"
+#include "formats/qnn/read/framework_trace.hpp"
 #include "formats/qnn/read/htp_graph.hpp"
 #include "formats/qnn/read/op_trace.hpp"
 #include "formats/qnn/read/qhas.hpp"
 #include "formats/qnn/read/run_trace.hpp"
+#include "formats/qnn/read/schematic.hpp"
 #include "formats/qnn/read/viewer.hpp"
 #include "profile/counted_notes.hpp"
 
@@ -21,7 +25,9 @@ struct Artifact {
   std::size_t order = 0;  // in which it was read
   Kind kind = Kind::none;
   CountedNotes losses;
-  std::variant<std::monostate, OpTrace, RunTrace, HtpGraph, Qhas, ViewerOutput> content;
+  std::variant<std::monostate, OpTrace, RunTrace, HtpGraph, Qhas, ViewerOutput, Estimate,
+               EstimateRows, Schematic, FrameworkTrace>
+      content;
 
   const std::string& file() const { return losses.file(); }
   template <class Content>

@@ -13,6 +13,8 @@ namespace {
 
 using Value = ondemand::value;
 
+constexpr std::uint64_t named = std::uint64_t{1} << 63;  // an id that stands for a name
+
 class GraphReader {
  public:
   GraphReader(JsonText& json, HtpGraph& graph) : json_(json), graph_(graph) {}
@@ -41,7 +43,7 @@ class GraphReader {
   // of their own, beyond the ids that are met.
   std::uint64_t id_of(std::string_view text) {
     if (const auto id = parse_id(text)) return *id;
-    return (std::uint64_t{1} << 63) | std::uint64_t(graph_.strings.intern(text));
+    return named | std::uint64_t(graph_.strings.intern(text));
   }
 
   void read_tensor(std::uint64_t id, Value& value) {
@@ -169,6 +171,17 @@ Result<HtpGraph> read_htp_graph(ByteSource& source, CountedNotes& losses) {
   if (graph.nodes.empty() && graph.tensors.empty()) {
     return input_error("{}: is an HTP graph without nodes and tensors; decode the log again",
                        source.name());
+  }
+  return graph;
+}
+
+Result<HtpGraph> read_qnn_graph(ByteSource& source, CountedNotes& losses) {
+  auto graph = read_htp_graph(source, losses);
+  if (!graph) return graph;
+  graph->origin = Origin::estimated;
+  for (GraphNode& node : graph->nodes) {
+    node.qnn_op_type = node.htp_op;
+    if ((node.id & named) != 0) node.qnn_op = StringId(std::uint32_t(node.id));
   }
   return graph;
 }

@@ -18,7 +18,9 @@ namespace npuscope::qnn {
 struct GraphTensor {
   std::uint64_t id = 0;
   bool is_constant = false;     // type 4, STATIC
+  bool is_shape = false;        // where the file says so
   std::int64_t data_type = -1;  // of the enumeration QnnTypes.h
+  StringId type{};              // "QUInt8", of a file that names types
   ShapeId dims{};               // in HtpGraph::shapes
 };
 
@@ -39,6 +41,7 @@ struct GraphNode {
 
 struct HtpGraph {
   std::string version;
+  Origin origin = Origin::measured;  // of its numbers
   StringPool strings;
   Shapes shapes;
   std::vector<GraphTensor> tensors;
@@ -53,5 +56,9 @@ std::int64_t bits_of_type(std::string_view name);
 
 // An input error when nothing of the kind could be read.
 Result<HtpGraph> read_htp_graph(ByteSource& source, CountedNotes& losses);
+
+// The same of a graph that was not compiled (dump_json_qnn_graph=1): nodes are known by their
+// names, and their types are those of QNN.
+Result<HtpGraph> read_qnn_graph(ByteSource& source, CountedNotes& losses);
 
 }  // namespace npuscope::qnn

@@ -325,4 +325,17 @@ Result<ViewerSessions> read_viewer_json(ByteSource& source, CountedNotes& losses
   return split_graphs(std::move(sessions), losses);
 }
 
+bool is_emulated(const ViewerOutput& output) {
+  bool without_threads = false;
+  for (const ViewerEvent& event : output.events) {
+    if (event.execute == ViewerEvent::outside || event.node) continue;
+    const std::string_view label = output.strings[event.label];
+    if (label == "RPC (execute) time") return false;
+    if (label != "Number of HVX threads used") continue;
+    if (event.value != 0) return false;
+    without_threads = true;
+  }
+  return without_threads;
+}
+
 }  // namespace npuscope::qnn

@@ -60,6 +60,8 @@ struct ViewerOutput {
   // that one inference executes them all.
   std::vector<std::int64_t> of_all_graphs;
 };
+// By the backend without a device: no thread of the vector units, no call to another processor.
+bool is_emulated(const ViewerOutput& output);
 using ViewerSessions = std::vector<ViewerOutput>;  // of one file, in its order
 
 // One row or line, as the file has it.
