@@ -249,7 +249,9 @@ Result<GateResult> judge(const Gate& gate, const Comparer& comparer) {
                        gate.metric.empty() ? metric->name : gate.metric,
                        units_accepted(metric->unit));
   }
-  if (!gate.unit && gate.limit != Limit::share && is_time(metric->unit)) {
+  // A plain number can only be of cycles where a metric counts these.
+  const bool is_plain = comparer.is_alone() && metric->unit == MeasuredIn::cycles;
+  if (!gate.unit && gate.limit != Limit::share && is_time(metric->unit) && !is_plain) {
     return no_unit(gate, metric->unit, comparer.is_alone());
   }
   GateResult result = judge(gate, std::move(*metric));

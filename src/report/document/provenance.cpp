@@ -128,7 +128,8 @@ std::string what_was_profiled(const Profile& profile) {
   using Temperature = Provenance::Temperature;
   const Provenance& from = profile.provenance;
   std::string text = from.format.empty() ? "format unknown" : from.format;
-  for (const std::string& part : {from.device, from.graph}) {
+  constexpr std::size_t longest = 48;
+  for (const std::string& part : {from.device, shortened(from.graph, longest)}) {
     if (!part.empty() && from.format.find(part) == std::string::npos) text += " · " + part;
   }
   if (from.times == Origin::estimated) text += " · times are a compiler's estimate, nothing ran";

@@ -165,6 +165,22 @@ TEST_F(QnnHostEstimate, OfACsvAloneIsNextToItsEmulationOrByItself) {
   EXPECT_EQ(measure_of(prepared, NumberRole::ddr_read), double(run.ddr_read()));
 }
 
+// The csv has the first graph's preparation twice, and then the second's.
+TEST_F(QnnHostEstimate, OfTheSecondGraphHadNoBounds) {
+  HostRun first = small_host_run(), second = small_host_run();
+  second.graph = "QNNExecutionProvider_QNNExecutionProvider_17_2_1";
+  for (HostOp& op : second.ops) op.cycles += 7;
+  const std::string head = csv_of(first, 0), again = csv_of(second, 0);
+  const auto rows_of = [](const std::string& csv) { return csv.substr(csv.find('\n') + 1); };
+  const std::string trace = "0,UNKNOWN,UNKNOWN,OBJECT,BACKEND,ROOT,QNN Trace Hextimate Event,\n";
+  const auto profiles =
+      read_all({write("prof_qnn.log", log_of({first, second})),
+                write("prof.csv", head + trace + rows_of(head) + trace + rows_of(again) + trace)});
+  ASSERT_EQ(profiles.size(), 2u);
+  EXPECT_EQ(measure_of(profiles[0], NumberRole::wall_lower), double(first.cycles() + 6 - 100));
+  EXPECT_EQ(measure_of(profiles[1], NumberRole::wall_lower), double(second.cycles() + 6 - 100));
+}
+
 TEST_F(QnnHostEstimate, OfAnotherCompilationIsNotJoined) {
   HostRun other = small_host_run();
   other.graph = "QNNExecutionProvider_QNNExecutionProvider_99_1_0";

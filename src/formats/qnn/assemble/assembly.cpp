@@ -165,6 +165,7 @@ void describe_estimate(Provenance& provenance, const ArtifactSet& set) {
   if (has_run) return;
   provenance.times = Origin::estimated;
   const bool is_estimate = estimate != nullptr || set.find<EstimateRows>() != nullptr;
+  if (is_estimate) provenance.instrumentation = "host estimate";
   if (is_estimate) provenance.format = std::string(name_of(Kind::estimate));
   if (!is_estimate && set.find<Schematic>() != nullptr) {
     provenance.format = std::string(name_of(Kind::schematic));

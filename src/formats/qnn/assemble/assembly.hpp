@@ -36,6 +36,7 @@ inline constexpr NamedNumber htp_ops{"HTP ops", NumberQuantity::count};
 
 // of the run, or of a core where there are several
 inline constexpr NamedNumber graph_wall{"graph wall", MeasureKind::wall, NumberRole::graph_wall};
+inline constexpr NamedNumber estimated_wall = graph_wall.called("estimate.cycles");
 inline constexpr NamedNumber dsp_execute{"QNN DSP Execute, rounded down", MeasureKind::wall,
                                          NumberRole::dsp_execute};
 inline constexpr NamedNumber stated_rate{"inferences per second", NumberQuantity::rate,
@@ -60,9 +61,9 @@ inline constexpr NamedNumber hvx_threads =
 inline constexpr NamedNumber ddr_peak{"peak DDR bytes per second", NumberQuantity::rate,
                                       NumberRole::ddr_peak_rate};
 inline constexpr NamedNumber wall_lower =
-    NamedNumber{"lower bound of the estimate", MeasureKind::wall, NumberRole::wall_lower};
+    NamedNumber{"estimate.cycles_lower", MeasureKind::wall, NumberRole::wall_lower};
 inline constexpr NamedNumber wall_upper =
-    NamedNumber{"upper bound of the estimate", MeasureKind::wall, NumberRole::wall_upper};
+    NamedNumber{"estimate.cycles_upper", MeasureKind::wall, NumberRole::wall_upper};
 inline constexpr NamedNumber estimated_time{"estimated time, rounded down", MeasureKind::wall,
                                             NumberRole::wall_rounded};
 // Bytes between DDR and VTCM, by why they are moved.

@@ -145,7 +145,7 @@ class EstimatePutter {
     const auto add = [&](const NamedNumber& number, ClockId clock, double value) {
       profile_.add_measure(Measure::Subject::profile, 0, number, Origin::estimated, clock, value);
     };
-    add(number::graph_wall, assembly_.cycles, double(estimate_.last - estimate_.first));
+    add(number::estimated_wall, assembly_.cycles, double(estimate_.last - estimate_.first));
     const double peak = peak_.empty() ? 0 : *std::ranges::max_element(peak_);
     if (peak > 0) add(number::peak_vtcm, {}, peak);
     if (estimate_.vtcm_bytes > 0) add(number::vtcm_size, {}, double(estimate_.vtcm_bytes));

@@ -24,7 +24,7 @@ void put_estimate_rows(Assembly& assembly, const EstimateRows& rows) {
     assembly.profile.add_measure(Measure::Subject::profile, 0, number, Origin::estimated, clock,
                                  double(value));
   };
-  if (!has_trace) add(number::graph_wall, assembly.cycles, rows.cycles);
+  if (!has_trace) add(number::estimated_wall, assembly.cycles, rows.cycles);
   if (!has_trace && rows.microseconds != missing && rows.microseconds > 0) {
     add(number::estimated_time, assembly.microseconds(), rows.microseconds);
   }

@@ -67,7 +67,9 @@ class GraphSplitter {
       const ViewerEvent& event = session_.events[i];
       const std::string_view label = text(event.label);
       const bool prepares = label.find("(finalize)") != label.npos;
-      const bool belongs = is_outside(event) && (prepares || event.level > 0 || event.is_estimated);
+      // One without a value is of a trace that the log holds.
+      const bool belongs = is_outside(event) && (prepares || event.level > 0 ||
+                                                 event.is_estimated || (is_open && !event.value));
       if (!belongs) {
         is_open = false;
         continue;
@@ -194,6 +196,7 @@ class GraphSplitter {
       graph_of_[execute] = execute % std::uint32_t(graphs);
     }
     name_by_number(graphs);
+    if (session_.executes == 0) return;
     losses_.add(Severity::warning, 0,
                 fmt::format("executes list no nodes: that those of the {} prepared graphs take "
                             "turns is assumed; record with profiling_level=detailed to know",
