@@ -168,7 +168,8 @@ TEST_P(Examples, GiveThePageOfTheirReadme) {
   expect_as_printed("examples/" + std::string(GetParam()) + "/README.md", 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Examples, testing::Values("kineto", "qnn_htp", "sigmastar", "torq"));
+INSTANTIATE_TEST_SUITE_P(All, Examples,
+                         testing::Values("kineto", "qnn_host", "qnn_htp", "sigmastar", "torq"));
 
 // What a runtime leaves under the names of its topic, from our own samples; none: the page of the
 // reference NPU makes its own.
@@ -257,7 +258,9 @@ INSTANTIATE_TEST_SUITE_P(
               "--summary --trace"},
         Topic{"snpe", "cp examples/qnn_htp/chrometrace*.json.gz . && gunzip *.gz"},
         Topic{"ort-profile", ort_profile}, Topic{"openvino", openvino_counters},
-        Topic{"vela", vela_layers}, Topic{"onnxruntime", ort_csv}));
+        Topic{"vela", vela_layers},
+        Topic{"qnn-host", "cp -r examples/qnn_host qnn_host && cd qnn_host"},
+        Topic{"onnxruntime", ort_csv}));
 
 }  // namespace
 }  // namespace npuscope::cli::guide_test

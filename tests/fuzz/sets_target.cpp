@@ -4,8 +4,9 @@
 //   q\n%%0\nBYTES         with BYTES as its first file
 //   q\n%%0\nA\n%%3\nB     with A as its first and B as its fourth
 //
-// The letter says which set: q of QNN, a of the Cloud AI 100 (a QPC, its descriptor, its program,
-// raw buffers, a summary), t of Torq, s of SigmaStar. Only read, not analysed: `open` does that.
+// The letter says which set: q of QNN, h of QNN on a host, a of the Cloud AI 100 (a QPC, its
+// descriptor, its program, raw buffers, a summary), t of Torq, s of SigmaStar. Only read, not
+// analysed: `open` does that.
 #include <algorithm>
 #include <map>
 
@@ -14,6 +15,7 @@
 #include "formats/qaic/stats/random_buffer.hpp"
 #include "formats/qaic/stats/stats_decoder.hpp"
 #include "formats/qnn/generated_run.hpp"
+#include "formats/qnn/host_run.hpp"
 #include "formats/sigmastar/image.hpp"
 #include "formats/sigmastar/log.hpp"
 #include "formats/sigmastar/write_timeline.hpp"
@@ -61,6 +63,14 @@ Files qnn_files() {
           {"run_profile.txt", qnn::test::viewer_text_of(run)},
           {"run.csv", qnn::test::viewer_csv_of(run)},
           {"run_viewer.json", qnn::test::viewer_json_of(run)}};
+}
+
+Files qnn_host_files() {
+  const qnn::test::HostRun run = qnn::test::small_host_run();
+  return {{"prof_qnn.log", qnn::test::log_of({run})},
+          {"a_schematic.bin", qnn::test::schematic_of(run)},
+          {"prof.csv", qnn::test::csv_of(run, 1)},
+          {"qnn_op_trace.json", qnn::test::framework_trace_of({run})}};
 }
 
 // --- Cloud AI 100 ---
@@ -205,8 +215,11 @@ std::size_t open_sigmastar(const ScratchFolder& folder, Files files) {
 // --- inputs ---
 
 const std::map<char, Files>& good_sets() {
-  static const std::map<char, Files> sets{
-      {'q', qnn_files()}, {'a', qaic_files()}, {'t', torq_files()}, {'s', sigmastar_files()}};
+  static const std::map<char, Files> sets{{'q', qnn_files()},
+                                          {'h', qnn_host_files()},
+                                          {'a', qaic_files()},
+                                          {'t', torq_files()},
+                                          {'s', sigmastar_files()}};
   return sets;
 }
 

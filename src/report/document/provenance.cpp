@@ -124,15 +124,27 @@ std::string warnings_text(const Profile& profile) {
   return text;
 }
 
+namespace {
+
+bool has_times(const Profile& profile) {
+  const auto is_time = [](const Measure& measure) { return measure.kind != MeasureKind::count; };
+  return profile.spans.size() > 0 || !profile.phases.empty() ||
+         std::any_of(profile.measures.begin(), profile.measures.end(), is_time);
+}
+
+}  // namespace
+
 std::string what_was_profiled(const Profile& profile) {
   using Temperature = Provenance::Temperature;
   const Provenance& from = profile.provenance;
   std::string text = from.format.empty() ? "format unknown" : from.format;
-  constexpr std::size_t longest = 48;
+  constexpr std::size_t longest = 28;
   for (const std::string& part : {from.device, shortened(from.graph, longest)}) {
     if (!part.empty() && from.format.find(part) == std::string::npos) text += " · " + part;
   }
-  if (from.times == Origin::estimated) text += " · times are a compiler's estimate, nothing ran";
+  if (from.times == Origin::estimated) {
+    text += has_times(profile) ? " · estimated, nothing ran" : " · no times, nothing ran";
+  }
   if (from.times == Origin::simulated) text += " · times are simulated, nothing ran";
   if (from.inferences > 0) {
     text += fmt::format(" · {} inference{}", thousands(from.inferences),

@@ -52,8 +52,13 @@ std::string length_text(const Stated& stated, double hertz) {
   if (stated.lower == nullptr || stated.upper == nullptr) return text;
   text += fmt::format("; bounds {} to {} cycles", cycles(*stated.lower), cycles(*stated.upper));
   if (!(hertz > 0)) return text;
-  return text + fmt::format(", {} to {}", seconds_text(stated.lower->value / hertz),
-                            seconds_text(stated.upper->value / hertz));
+  std::string lower = seconds_text(stated.lower->value / hertz);
+  const std::string upper = seconds_text(stated.upper->value / hertz);
+  const std::size_t unit = upper.find(' ');  // said once
+  if (unit != upper.npos && lower.ends_with(upper.substr(unit))) {
+    lower.resize(lower.size() - (upper.size() - unit));
+  }
+  return text + fmt::format(", {} to {}", lower, upper);
 }
 
 std::size_t nodes_on_host(const Profile& profile) {

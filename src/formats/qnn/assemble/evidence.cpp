@@ -321,8 +321,14 @@ std::vector<ArtifactSet> link(std::vector<Artifact>&& artifacts) {
     if (artifact.get<Schematic>() != nullptr) return 4;
     return artifact.get<EstimateRows>() != nullptr ? 5 : 6;
   };
-  sort_rows(artifacts.begin(), artifacts.end(),
-            [&](const Artifact& a, const Artifact& b) { return rank(a) < rank(b); });
+  // Of several estimates, one that names its graph finds that graph's files before the others.
+  const auto is_nameless = [](const Artifact& artifact) {
+    const auto* estimate = artifact.get<Estimate>();
+    return estimate != nullptr && estimate->graph.empty();
+  };
+  sort_rows(artifacts.begin(), artifacts.end(), [&](const Artifact& a, const Artifact& b) {
+    return std::pair(rank(a), is_nameless(a)) < std::pair(rank(b), is_nameless(b));
+  });
   for (Artifact& artifact : artifacts) {
     Evidence evidence;
     if (artifacts.size() > 1) evidence = evidence_of(artifact);

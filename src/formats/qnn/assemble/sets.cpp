@@ -48,6 +48,7 @@ class SetReader {
     }
     Sets sets;
     leave_out_qnn_graphs();
+    leave_out_extracted_estimates();
     std::vector<Artifact> framework_traces = take_framework_traces();
     std::vector<ArtifactSet> linked = link(std::move(artifacts_));
     leave_out_emulations(linked);
@@ -152,6 +153,24 @@ class SetReader {
     const auto is_one = [](const Artifact& artifact) { return artifact.kind == Kind::qnn_graph; };
     if (std::ranges::all_of(artifacts_, is_one)) return;
     std::erase_if(artifacts_, is_one);
+  }
+
+  // What somebody took out of a log that is there too.
+  void leave_out_extracted_estimates() {
+    const auto is_copy = [&](const Artifact& artifact) {
+      const auto* copy = artifact.get<Estimate>();
+      if (copy == nullptr || !copy->graph.empty()) return false;
+      return std::ranges::any_of(artifacts_, [&](const Artifact& other) {
+        const auto* whole = other.get<Estimate>();
+        return whole != nullptr && !whole->graph.empty() && whole->first == copy->first &&
+               whole->last == copy->last && whole->rows.size() == copy->rows.size() &&
+               whole->ops.size() == copy->ops.size();
+      });
+    };
+    std::vector<bool> is_left_out;
+    for (const Artifact& artifact : artifacts_) is_left_out.push_back(is_copy(artifact));
+    std::size_t place = 0;
+    std::erase_if(artifacts_, [&](const Artifact&) { return is_left_out[place++]; });
   }
 
   std::vector<Artifact> take_framework_traces() {

@@ -1,31 +1,43 @@
 #include "formats/qnn/read/literals.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "base/numbers.hpp"
 
 namespace npuscope::qnn {
 namespace {
 
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
+// By character: what it can be part of.
+constexpr std::uint8_t word_mark = 1, blank_mark = 2, end_mark = 4;
+constexpr std::array<std::uint8_t, 256> marks = [] {
+  std::array<std::uint8_t, 256> of{};
+  for (const char c : std::string_view(" \t\n\r")) of[std::uint8_t(c)] = blank_mark;
+  for (unsigned c = 'a'; c <= 'z'; ++c) of[c] = of[c - 'a' + 'A'] = word_mark;
+  for (unsigned c = '0'; c <= '9'; ++c) of[c] = word_mark;
+  of['_'] = word_mark;
+  for (const char c : std::string_view("#'\"()[]{},:")) of[std::uint8_t(c)] = end_mark;
+  return of;
+}();
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+bool is_word(char c) { return marks[std::uint8_t(c)] == word_mark; }
+bool ends_token(char c) { return marks[std::uint8_t(c)] >= blank_mark; }
+bool is_blank(char c) { return marks[std::uint8_t(c)] == blank_mark; }
 
 }  // namespace
 
-char Literals::next() {
-  while (at_ < text_.size()) {
-    if (is_blank(text_[at_])) {
-      ++at_;
-    } else if (text_[at_] == '#') {
-      at_ = std::min(text_.find('\n', at_), text_.size());
-    } else {
-      return text_[at_];
-    }
+char Literals::next_after_blanks() {
+  const char* at = text_.data() + at_;
+  const char* const end = text_.data() + text_.size();
+  for (;;) {
+    while (at != end && is_blank(*at)) ++at;
+    if (at == end || *at != '#') break;
+    const void* line_end = std::memchr(at, '\n', std::size_t(end - at));
+    at = line_end != nullptr ? static_cast<const char*>(line_end) : end;
   }
-  return 0;
+  at_ = std::size_t(at - text_.data());
+  return at == end ? '\0' : *at;
 }
 
 std::optional<std::string_view> Literals::next_assignment() {
@@ -55,8 +67,10 @@ void Literals::break_off() {
 std::string_view Literals::word() {
   next();
   const std::size_t begin = at_;
-  while (at_ < text_.size() && is_word(text_[at_])) ++at_;
-  return text_.substr(begin, at_ - begin);
+  std::size_t end = begin;
+  while (end < text_.size() && is_word(text_[end])) ++end;
+  at_ = end;
+  return text_.substr(begin, end - begin);
 }
 
 // "bytes=100352": what stands before the sign.
@@ -120,15 +134,13 @@ std::optional<std::string_view> Literals::text() {
     return std::nullopt;
   }
   const std::size_t begin = ++at_;
-  while (at_ < text_.size() && text_[at_] != quote) {
-    if (text_[at_] == '\n') return fail();  // a quote that is never closed
-    at_ += text_[at_] == '\\' ? 2 : 1;
+  const char stops[] = {quote, '\n', '\\', 0};
+  for (;;) {
+    at_ = std::min(text_.find_first_of(stops, at_), text_.size());
+    if (at_ == text_.size() || text_[at_] == '\n') return fail();  // a quote that is never closed
+    if (text_[at_] == quote) return text_.substr(begin, at_++ - begin);
+    at_ = std::min(at_ + 2, text_.size());
   }
-  if (at_ >= text_.size()) {
-    at_ = text_.size();
-    return fail();
-  }
-  return text_.substr(begin, at_++ - begin);
 }
 
 // Brackets are counted, not matched by kind: what is passed over need not be right.
@@ -147,7 +159,8 @@ void Literals::skip() {
       depth -= closes ? 1 : 0;
       ++at_;
     } else {
-      at_ = std::min(text_.find_first_of(" \t\r\n#'\"()[]{},:", at_ + 1), text_.size());
+      ++at_;
+      while (at_ < text_.size() && !ends_token(text_[at_])) ++at_;
       if (at_ < text_.size() && text_[at_] == '(') continue;  // a call
     }
     if (depth == 0) return;

@@ -53,7 +53,11 @@ class Literals {
   std::optional<std::string_view> text();      // between quotes; nothing for other values, skipped
   void skip();                                 // a value of any form
 
-  char next();  // the first character of what comes next, after blanks and comments; 0 at the end
+  // The first character of what comes next, after blanks and comments; 0 at the end.
+  char next() {
+    const bool is_there = at_ < text_.size() && text_[at_] > ' ' && text_[at_] != '#';
+    return is_there ? text_[at_] : next_after_blanks();
+  }
   std::size_t offset() const { return at_; }
   std::optional<std::size_t> broken() const { return broken_; }  // where a literal broke first
 
@@ -73,6 +77,7 @@ class Literals {
     ++at_;
   }
 
+  char next_after_blanks();
   std::string_view word();
   std::string_view argument_name();
   bool take_colon();

@@ -27,7 +27,12 @@ class SchematicReader {
   SchematicReader(std::string_view text, Schematic& schematic, CountedNotes& losses)
       : literals_(text), schematic_(schematic), graph_(schematic.graph), losses_(losses) {}
 
-  void read() {
+  void read(std::size_t bytes) {
+    constexpr std::size_t bytes_an_op = 1'000;
+    const std::size_t ops = std::min(bytes / bytes_an_op, max_nodes);
+    node_of_.reserve(ops);
+    traffic_of_.reserve(ops);
+    flags_of_.reserve(ops);
     while (const auto name = literals_.next_assignment()) {
       if (*name == "graph_before_optimization") read_qnn_graph();
       if (*name == "graph_after_optimization") read_graph();
@@ -84,7 +89,7 @@ class SchematicReader {
     GraphNode node;
     node.id = id;
     node.first_input = std::uint32_t(graph_.uses.size());
-    std::vector<GraphTensor> outputs;
+    outputs_.clear();
     literals_.each_member([&] {
       const auto key = literals_.text_key();
       if (!key) return;
@@ -93,7 +98,7 @@ class SchematicReader {
       } else if (*key == "inputs") {
         literals_.each_element([&] { read_input(); });
       } else if (*key == "outputs") {
-        literals_.each_element([&] { outputs.push_back(read_output()); });
+        literals_.each_element([&] { outputs_.push_back(read_output()); });
       } else {
         literals_.skip();
       }
@@ -106,8 +111,8 @@ class SchematicReader {
     const std::string_view operation = graph_.strings[node.htp_op];
     const bool is_op = !operation.starts_with('$');
     node.first_output = std::uint32_t(graph_.uses.size());
-    for (std::uint32_t i = 0; i < outputs.size(); ++i) {
-      GraphTensor& tensor = outputs[i];
+    for (std::uint32_t i = 0; i < outputs_.size(); ++i) {
+      GraphTensor& tensor = outputs_[i];
       tensor.id = tensor_id(id, i);
       tensor.is_constant = operation == "$Const";
       tensor.is_shape = operation == "$Shape";
@@ -131,19 +136,19 @@ class SchematicReader {
 
   GraphTensor read_output() {
     GraphTensor tensor;
-    std::vector<std::int64_t> dims;
+    dims_.clear();
     literals_.each_member([&] {
       const auto key = literals_.text_key();
       if (!key) return;
       if (*key == "dtype") {
         tensor.type = graph_.strings.intern(literals_.text().value_or(""));
       } else if (*key == "dims") {
-        literals_.each_element([&] { dims.push_back(literals_.signed_whole().value_or(0)); });
+        literals_.each_element([&] { dims_.push_back(literals_.signed_whole().value_or(0)); });
       } else {
         literals_.skip();
       }
     });
-    if (!dims.empty()) tensor.dims = graph_.shapes.intern(dims);
+    if (!dims_.empty()) tensor.dims = graph_.shapes.intern(dims_);
     return tensor;
   }
 
@@ -323,6 +328,8 @@ class SchematicReader {
   std::unordered_map<std::uint64_t, StringId> flags_of_;
   std::unordered_map<std::uint32_t, StringId> operation_of_, name_of_;  // by QNN node
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> further_outputs_;
+  std::vector<GraphTensor> outputs_;  // of the op that is being read
+  std::vector<std::int64_t> dims_;
   std::uint64_t left_out_ = 0;
 };
 
@@ -340,7 +347,7 @@ Result<Schematic> read_schematic(ByteSource& source, CountedNotes& losses) {
   Schematic schematic;
   schematic.graph.origin = Origin::estimated;
   SchematicReader reader(*text, schematic, losses);
-  reader.read();
+  reader.read(text->size());
   reader.finish(*text);
   if (schematic.graph.nodes.empty()) {
     return input_error("{}: is a schematic without an op; compile the model again", source.name());
