@@ -208,6 +208,22 @@ TEST_F(QnnHostEstimate, SchematicAloneHasTheGraphAndItsBytes) {
             7);
 }
 
+// The tiles of a convolution with a Relu after it carry the Relu's number: it was an activation.
+TEST_F(QnnHostEstimate, FusedConvolutionIsNoActivation) {
+  HostRun run = small_host_run();
+  run.nodes.push_back({0x1a, "relu0", "Relu", {"relu0"}, {0x17}});
+  for (HostOp& op : run.ops) {
+    if (std::uint32_t(op.id) == 0x17) op.id += 3;
+    for (std::uint64_t& input : op.inputs) input += std::uint32_t(input) == 0x17 ? 3 : 0;
+  }
+  const Profile profile = read_one({write("a_schematic.bin", schematic_of(run))});
+  for (const Op& op : profile.ops) {
+    if (profile.text(op.kind) != "q::ConvLayer_s1.opt") continue;
+    EXPECT_EQ(profile.text(op.node), "relu0");
+    EXPECT_EQ(profile.text(op.node_kind), "Conv2d, Relu");
+  }
+}
+
 // Cut anywhere, files are read as far as they go, or refused in a sentence.
 TEST_F(QnnHostEstimate, CutFilesEndInASentenceOrAPart) {
   const HostRun run = small_host_run();

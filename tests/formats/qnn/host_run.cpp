@@ -208,9 +208,11 @@ std::string schematic_of(const HostRun& run) {
       "\t0x0000000000000002: {\n\t\t'operation':'q::Input',\n\t\t'inputs' : [],\n\t},\n"
       "\t0x0000000000000003: {\n\t\t'operation':'q::Output',\n\t\t'inputs' : [],\n\t},\n";
   for (const QnnNode& node : run.nodes) {
+    std::string inputs;
+    for (const std::uint32_t input : node.inputs) inputs += fmt::format("(0x{:x},0),", input);
     text +=
-        fmt::format("\t0x{:016x}: {{\n\t\t'operation':'q::QNN_{}',\n\t\t'inputs' : [],\n\t}},\n",
-                    node.id, node.type);
+        fmt::format("\t0x{:016x}: {{\n\t\t'operation':'q::QNN_{}',\n\t\t'inputs' : [{}],\n\t}},\n",
+                    node.id, node.type, inputs);
   }
   text +=
       "}\ntile_groups = {\n} # tile_groups \n"

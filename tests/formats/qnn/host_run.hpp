@@ -27,6 +27,7 @@ struct QnnNode {
   std::uint32_t id = 0;
   std::string name, type;            // "conv0", "Conv2d"
   std::vector<std::string> sources;  // of the model
+  std::vector<std::uint32_t> inputs = {};
 };
 
 struct HostRun {

@@ -18,6 +18,7 @@ namespace {
 constexpr std::uint64_t max_text = std::uint64_t{1} << 30;
 constexpr std::size_t max_nodes = std::size_t{1} << 20;  // of some 200 bytes each
 constexpr std::size_t max_order_edges = std::size_t{1} << 22;
+constexpr std::size_t max_fused = 8;  // into one op
 constexpr std::string_view qnn_prefix = "q::QNN_";
 
 std::uint32_t qnn_node_of(std::uint64_t id) { return std::uint32_t(id); }
@@ -50,6 +51,7 @@ class SchematicReader {
 
   void finish(std::string_view text) {
     read_checkpoints(text);
+    for (const GraphNode& node : graph_.nodes) has_ops_.insert(qnn_node_of(node.id));
     for (GraphNode& node : graph_.nodes) complete(node);
     if (left_out_ > 0) {
       losses_.add(Severity::error, 0, fmt::format("ops beyond the first {}; left out", max_nodes),
@@ -63,18 +65,25 @@ class SchematicReader {
       const auto id = literals_.number_key();
       if (!id) return;
       std::string_view operation;
+      std::vector<std::uint32_t> inputs;
       literals_.each_member([&] {
         const auto key = literals_.text_key();
         if (!key) return;
         if (*key == "operation") {
           operation = literals_.text().value_or("");
+        } else if (*key == "inputs") {
+          literals_.each_element([&] {
+            if (const auto input = read_pair().first) inputs.push_back(qnn_node_of(*input));
+          });
         } else {
           literals_.skip();
         }
       });
       if (operation.starts_with('$') || operation_of_.size() >= max_nodes) return;
       ++schematic_.qnn_nodes;
-      operation_of_[qnn_node_of(*id)] = graph_.strings.intern(operation);
+      const std::uint32_t node = qnn_node_of(*id);
+      operation_of_[node] = graph_.strings.intern(operation);
+      if (!inputs.empty()) inputs_of_[node] = std::move(inputs);
     });
   }
 
@@ -124,14 +133,19 @@ class SchematicReader {
     add(node);
   }
 
-  // A pair of an op and which of its outputs.
-  void read_input() {
+  // Of an op and which of its outputs.
+  std::pair<std::optional<std::uint64_t>, std::uint32_t> read_pair() {
     std::optional<std::uint64_t> id, output;
     literals_.each_element([&] {
       const auto number = literals_.whole();
       (id ? output : id) = number;
     });
-    if (id) graph_.uses.push_back(tensor_id(*id, std::uint32_t(output.value_or(0))));
+    return {id, std::uint32_t(output.value_or(0))};
+  }
+
+  void read_input() {
+    const auto [id, output] = read_pair();
+    if (id) graph_.uses.push_back(tensor_id(*id, output));
   }
 
   GraphTensor read_output() {
@@ -308,15 +322,41 @@ class SchematicReader {
     }
     const auto operation = operation_of_.find(qnn_node);
     if (operation == operation_of_.end()) return;
-    std::string type(graph_.strings[operation->second]);
+    const std::string_view type = graph_.strings[operation->second];
     if (const auto name = name_of_.find(qnn_node); name != name_of_.end()) {
       node.qnn_op = name->second;
     } else if (type == "q::Input" || type == "q::Output") {
-      node.qnn_op = graph_.strings.intern(std::string_view(type).substr(3));
+      node.qnn_op = graph_.strings.intern(type.substr(3));
     }
-    if (type.starts_with(qnn_prefix)) {
-      node.qnn_op_type = graph_.strings.intern(std::string_view(type).substr(qnn_prefix.size()));
+    node.qnn_op_type = types_with_fused(qnn_node);
+  }
+
+  std::string_view type_of(std::uint32_t qnn_node) const {
+    const auto operation = operation_of_.find(qnn_node);
+    if (operation == operation_of_.end()) return {};
+    const std::string_view type = graph_.strings[operation->second];
+    return type.starts_with(qnn_prefix) ? type.substr(qnn_prefix.size()) : std::string_view();
+  }
+
+  // "Conv2d, Relu" of a Relu into which the compiler fused what makes its input: that has no op of
+  // its own, and its tiles carry the number of the Relu.
+  StringId types_with_fused(std::uint32_t qnn_node) {
+    const auto [place, is_new] = types_of_.try_emplace(qnn_node, StringId::empty);
+    if (!is_new) return place->second;
+    std::string types(type_of(qnn_node));
+    if (types.empty()) return place->second;
+    std::uint32_t node = qnn_node;
+    for (std::size_t fused = 0; fused < max_fused; ++fused) {
+      const auto inputs = inputs_of_.find(node);
+      if (inputs == inputs_of_.end()) break;
+      const auto source = std::ranges::find_if(inputs->second, [&](std::uint32_t input) {
+        return !type_of(input).empty() && !has_ops_.contains(input);
+      });
+      if (source == inputs->second.end()) break;
+      types = fmt::format("{}, {}", type_of(*source), types);
+      node = *source;
     }
+    return place->second = graph_.strings.intern(types);
   }
 
   Literals literals_;
@@ -326,7 +366,10 @@ class SchematicReader {
   std::unordered_map<std::uint64_t, std::size_t> node_of_;
   std::unordered_map<std::uint64_t, Traffic> traffic_of_;
   std::unordered_map<std::uint64_t, StringId> flags_of_;
-  std::unordered_map<std::uint32_t, StringId> operation_of_, name_of_;  // by QNN node
+  // By QNN node.
+  std::unordered_map<std::uint32_t, StringId> operation_of_, name_of_, types_of_;
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> inputs_of_;
+  std::unordered_set<std::uint32_t> has_ops_;
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> further_outputs_;
   std::vector<GraphTensor> outputs_;  // of the op that is being read
   std::vector<std::int64_t> dims_;
