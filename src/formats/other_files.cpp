@@ -180,6 +180,9 @@ constexpr OtherKind other_kinds[] = {
     {"7z\xbc\xaf"sv, "a 7z archive; unpack it and name what was in it"},
     {"\x1f\x8b"sv, "compressed twice; unpack it once with gunzip or unzstd"},
     {"\x28\xb5\x2f\xfd"sv, "compressed twice; unpack it once with gunzip or unzstd"},
+    {"\0\0\0\2\0\0\0\3\0\0\0\0\0\0\0\1"sv,
+     "a QNN context binary: a compiled graph, closed and without times; prepare the model with "
+     "profiling_level=optrace, and open the folder with the schematic that this writes"},
     {"\xff\xfe"sv, "text in UTF-16, as PowerShell's > writes; save it as UTF-8"},
     {"\xfe\xff"sv, "text in UTF-16; save it as UTF-8"},
 };
