@@ -98,7 +98,8 @@ enum class NumberRole : std::uint8_t {
   run_batch_size,
   run_rate,
   // Of what a compiler estimates
-  wall_rounded,  // in whole microseconds
+  estimated_wall,
+  wall_rounded,  // the same in whole microseconds
   wall_lower,
   wall_upper,
   ops_without_estimate,

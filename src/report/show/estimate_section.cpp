@@ -23,7 +23,7 @@ Stated stated_in(const Profile& profile) {
   for (const Measure& measure : profile.measures) {
     if (measure.subject != Measure::Subject::profile) continue;
     switch (measure.meaning.role) {
-      case NumberRole::graph_wall: stated.wall = &measure; break;
+      case NumberRole::estimated_wall: stated.wall = &measure; break;
       case NumberRole::wall_rounded: stated.rounded = &measure; break;
       case NumberRole::wall_lower: stated.lower = &measure; break;
       case NumberRole::wall_upper: stated.upper = &measure; break;
@@ -97,8 +97,7 @@ std::string vtcm_text(double peak, const Measure* size) {
 Section estimate_section(const analysis::Analysis& analysis) {
   const Profile& profile = analysis.profile();
   const Stated stated = stated_in(profile);
-  const bool is_estimate = profile.provenance.times == Origin::estimated &&
-                           stated.wall != nullptr && stated.wall->value >= 0;
+  const bool is_estimate = stated.wall != nullptr && stated.wall->value >= 0;
   if (!is_estimate || index_of(stated.wall->clock) >= profile.clocks.size()) return {};
   Section section{.key = "estimate", .title = "ESTIMATE"};
   const double hertz = profile.clocks[index_of(stated.wall->clock)].rate.value;

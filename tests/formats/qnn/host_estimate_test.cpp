@@ -69,7 +69,7 @@ TEST_F(QnnHostEstimate, OfAFolderIsOneProfile) {
   EXPECT_EQ(profile.provenance.inferences, 0u);
   EXPECT_EQ(profile.provenance.temperature, Provenance::Temperature::unknown);
   EXPECT_EQ(profile.clocks[index_of(profile.base_clock)].rate.value, 1497.6e6);
-  EXPECT_EQ(measure_of(profile, NumberRole::graph_wall), double(run.cycles()));
+  EXPECT_EQ(measure_of(profile, NumberRole::estimated_wall), double(run.cycles()));
   EXPECT_EQ(measure_of(profile, NumberRole::wall_lower), double(run.cycles() + 6 - 100));
   EXPECT_EQ(measure_of(profile, NumberRole::wall_upper), double(run.cycles() + 6 + 250));
   EXPECT_EQ(measure_of(profile, NumberRole::vtcm_peak), 65536);
@@ -159,9 +159,10 @@ TEST_F(QnnHostEstimate, OfACsvAloneIsNextToItsEmulationOrByItself) {
   EXPECT_EQ(emulated.provenance.inferences, 2u);
   EXPECT_EQ(values_of(emulated, "estimate: Simulated (Accelerator exec cycles)"),
             std::vector<double>{double(run.cycles() + 6)});
+  EXPECT_EQ(measure_of(emulated, NumberRole::estimated_wall), double(run.cycles() + 6));
   const Profile prepared = read_one({write("prepared.csv", csv_of(run, 0))});
   EXPECT_EQ(prepared.provenance.times, Origin::estimated);
-  EXPECT_EQ(measure_of(prepared, NumberRole::graph_wall), double(run.cycles() + 6));
+  EXPECT_EQ(measure_of(prepared, NumberRole::estimated_wall), double(run.cycles() + 6));
   EXPECT_EQ(measure_of(prepared, NumberRole::ddr_read), double(run.ddr_read()));
 }
 

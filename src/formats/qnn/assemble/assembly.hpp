@@ -36,7 +36,8 @@ inline constexpr NamedNumber htp_ops{"HTP ops", NumberQuantity::count};
 
 // of the run, or of a core where there are several
 inline constexpr NamedNumber graph_wall{"graph wall", MeasureKind::wall, NumberRole::graph_wall};
-inline constexpr NamedNumber estimated_wall = graph_wall.called("estimate.cycles");
+inline constexpr NamedNumber estimated_wall{"estimate.cycles", MeasureKind::wall,
+                                            NumberRole::estimated_wall};
 inline constexpr NamedNumber dsp_execute{"QNN DSP Execute, rounded down", MeasureKind::wall,
                                          NumberRole::dsp_execute};
 inline constexpr NamedNumber stated_rate{"inferences per second", NumberQuantity::rate,

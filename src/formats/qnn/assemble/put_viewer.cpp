@@ -120,8 +120,22 @@ class ViewerPutter {
     if (event.unit == ViewerUnit::rate) {
       number.meaning = number::stated_rate.meaning;
     }
-    if (event.is_estimated) return number;
     const std::string_view label = text(event.label);
+    if (event.is_estimated) {
+      if (label == "Simulated (Accelerator exec cycles)") {
+        number.meaning.role = NumberRole::estimated_wall;
+      }
+      if (label == "Simulated (Accelerator exec cycles (lower estimate))") {
+        number.meaning.role = NumberRole::wall_lower;
+      }
+      if (label == "Simulated (Accelerator exec cycles (upper estimate))") {
+        number.meaning.role = NumberRole::wall_upper;
+      }
+      if (label == "Simulated (Accelerator exec time us)") {
+        number.meaning.role = NumberRole::wall_rounded;
+      }
+      return number;
+    }
     for (const auto& [known, role] : roles) {
       if (event.section == StringId::empty && label == known) number.meaning.role = role;
     }
