@@ -151,7 +151,9 @@ class ViewerPutter {
       return;
     }
     if (is_heading(event)) return;
-    const MeasureKind kind = kind_of(event.unit, text(event.label));
+    const bool is_estimated_wall = event.is_estimated && event.unit == ViewerUnit::cycles;
+    const MeasureKind kind =
+        is_estimated_wall ? MeasureKind::wall : kind_of(event.unit, text(event.label));
     linting_ |= kind == MeasureKind::dominant_path;
     const std::string label = full_label(event);
     std::string name;
