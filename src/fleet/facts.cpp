@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/ops/op_names.hpp"
+#include "analysis/ops/row_names.hpp"
 #include "analysis/run_identity.hpp"
 #include "analysis/units/core_clock.hpp"
 #include "base/text.hpp"

@@ -151,7 +151,8 @@ MemoryTable MemoryAnalysis::finish() {
   sum_inferences();
   make_roofs_of_profile();
   find_threads();
-  sort_ops();
+  ops_ = Grouped<>(profile_.ops.size() + 1, groups_.rows.size(),
+                   [&](std::size_t op) { return groups_.of(OpId(std::uint32_t(op))); });
   find_issues();
   find_ddr_use();
   const std::unordered_set<std::string_view> only(options_.only_rows.begin(),

@@ -12,16 +12,39 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/memory/ddr_use.hpp"
 #include "analysis/memory/memory_cells.hpp"
 #include "analysis/memory/memory_groups.hpp"
 #include "analysis/ops/op_spans.hpp"
 #include "analysis/timeline/span_engines.hpp"
+#include "base/counting_sort.hpp"
 #include "npuscope/analysis/analysis.hpp"
+#include "npuscope/analysis/bandwidth.hpp"
 #include "npuscope/analysis/memory.hpp"
 #include "npuscope/profile/column.hpp"
 
 namespace npuscope::analysis {
+
+// What the DDR moved in all until each moment, whoever moved it: a row of the table may find it
+// busy with the bytes of others.
+//
+//   const DdrUse use(series);          // of find_bandwidth()
+//   use.bytes_in({100, 200})           // 6,400, read and written
+//
+// Bytes of a bucket are spread evenly over it.
+
+class DdrUse {
+ public:
+  explicit DdrUse(const BandwidthSeries& series);
+
+  double bytes_in(Interval interval) const { return until(interval.end) - until(interval.begin); }
+
+ private:
+  double until(std::int64_t time) const;
+
+  Interval timeline_;
+  double width_ = 1;
+  std::vector<double> until_;  // the begin of each bucket, and the end of the last
+};
 
 class MemoryAnalysis {
  public:
@@ -59,7 +82,6 @@ class MemoryAnalysis {
   void sum_inferences();
   void find_rates(bool base_counts_cycles);
   void make_roofs_of_profile();
-  void sort_ops();
   bool may_issue() const;
   void find_issues();
   void find_ddr_use();
@@ -118,8 +140,7 @@ class MemoryAnalysis {
   const std::vector<Route> routes_;  // of which spans know
   const Inferences& inferences_;
   const std::shared_ptr<const OpSpansInGroups> by_op_;
-  std::vector<std::uint32_t> first_;  // of each group, in ops_
-  std::vector<std::uint32_t> ops_;    // by group; one more than there are: spans of none
+  Grouped<> ops_;  // by group
   // Issues of transfers that go on after them, by row: when their unit next works for another row
   // of the table. Empty where transfers have spans of their own.
   std::unordered_map<std::uint32_t, std::int64_t> issues_;

@@ -5,20 +5,30 @@
 #include <utility>
 
 #include "analysis/answers.hpp"
-#include "analysis/measuring.hpp"
 #include "analysis/memory/memory_analysis.hpp"
+#include "analysis/ops/row_names.hpp"
 #include "base/counting_sort.hpp"
 #include "npuscope/analysis/timeline.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
 
 namespace npuscope::analysis {
 
-void MemoryAnalysis::sort_ops() {
-  const std::size_t ops = profile_.ops.size();
-  CountingSort by_group(ops + 1, groups_.rows.size(),
-                        [&](std::size_t op) { return groups_.of(OpId(std::uint32_t(op))); });
-  first_ = by_group.first();
-  by_group.place_items(ops_);
+DdrUse::DdrUse(const BandwidthSeries& series)
+    : timeline_(series.timeline), width_(std::max<double>(1, double(series.width))) {
+  until_.assign(series.buckets() + 1, 0);
+  for (const Route route : {Route::ddr_read, Route::ddr_write}) {
+    const std::vector<std::int64_t>& bytes = series.bytes[std::size_t(route)];
+    for (std::size_t i = 0; i < bytes.size(); ++i) until_[i + 1] += double(bytes[i]);
+  }
+  for (std::size_t i = 1; i < until_.size(); ++i) until_[i] += until_[i - 1];
+}
+
+double DdrUse::until(std::int64_t time) const {
+  const std::int64_t after = length_of({timeline_.begin, std::min(time, timeline_.end)});
+  const double place = double(after) / width_;
+  const auto bucket = std::min(std::size_t(place), until_.size() - 1);
+  const auto next = std::min(bucket + 1, until_.size() - 1);
+  return until_[bucket] + (until_[next] - until_[bucket]) * (place - double(bucket));
 }
 
 void MemoryAnalysis::add_span(MemoryCells& cells, std::uint32_t cell, const Counted& span) const {
@@ -50,17 +60,15 @@ void MemoryAnalysis::add_span(MemoryCells& cells, std::uint32_t cell, const Coun
 
 MemoryCells MemoryAnalysis::cells_of(std::size_t group) {
   std::size_t count = 0;
-  for (std::uint32_t i = first_[group]; i < first_[group + 1]; ++i) {
-    count += by_op_->of(ops_[i]).size();
-  }
+  for (const std::uint32_t op : ops_.of(group)) count += by_op_->of(op).size();
   MemoryCells cells(inferences_, count);
   // Without issues all that matters of a span is when it was active.
   InCells<Interval> active, not_moving;
   InCells<Counted> spans;
   if (options_.active_of_rows && issues_.empty()) active.reserve(count);
   std::uint64_t working = 0;
-  for (std::uint32_t i = first_[group]; i < first_[group + 1]; ++i) {
-    const auto of_op = by_op_->of(ops_[i]);
+  for (const std::uint32_t op : ops_.of(group)) {
+    const auto of_op = by_op_->of(op);
     if (of_op.empty()) continue;
     const Engine engine = engines_.of_op(of_op.front().op);
     for (const KeptOpSpan& kept : of_op) {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "analysis/units/units_that_tell.hpp"
+#include "analysis/units/unit_numbers.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::analysis {

@@ -1,4 +1,4 @@
-#include "analysis/ops/op_sums.hpp"
+#include "analysis/ops/op_table_builder.hpp"
 
 #include <algorithm>
 #include <array>
@@ -51,19 +51,11 @@ OpSums::OpSums(const Analysis& analysis, const OpKeys& keys, const OpOptions& op
   } else {
     by_op_ = begins == OpSpanBegins::kept ? analysis.spans_by_op()
                                           : analysis.spans_by_op_without_begins();
-    sort_ops();
+    static_assert(OpKeys::none == counting_sort_leaves_out);
+    ops_ = Grouped<>(profile_.ops.size() + 1, keys_.count(),
+                     [&](std::size_t op) { return keys_.of(OpId(std::uint32_t(op))); });
   }
   find_columns(options);
-}
-
-void OpSums::sort_ops() {
-  static_assert(OpKeys::none == counting_sort_leaves_out);
-  // The last stands for those of no op that exists.
-  const std::size_t ops = profile_.ops.size() + 1;
-  CountingSort by_group(ops, keys_.count(),
-                        [&](std::size_t op) { return keys_.of(OpId(std::uint32_t(op))); });
-  first_ = by_group.first();
-  by_group.place_items(ops_);
 }
 
 void OpSums::add(OpColumn column, Source source) {

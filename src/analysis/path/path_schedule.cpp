@@ -5,21 +5,22 @@
 
 namespace npuscope::analysis {
 
-Schedule::Schedule(const PathGraph& graph) : graph_(graph), scale_(graph) {
+Schedule::Schedule(const PathGraph& graph) : graph_(graph), scale_(graph, {}) {
   find_last(double(graph.last_end));
 }
 
-Schedule::Schedule(const PathGraph& graph, const NodeScale& scale) : graph_(graph), scale_(scale) {
+Schedule::Schedule(const PathGraph& graph, const NodeScaling& scaling)
+    : graph_(graph), scale_(graph, {scaling}) {
   run(nullptr);
 }
 
 Schedule::Schedule(const PathGraph& graph, const std::vector<bool>& dropped)
-    : graph_(graph), scale_(graph) {
+    : graph_(graph), scale_(graph, {}) {
   run(&dropped);
 }
 
 void Schedule::run(const std::vector<bool>* dropped) {
-  ForwardPass<1> pass(graph_, {scale_}, graph_.all_nodes(), dropped);
+  ForwardPass<1> pass(graph_, scale_, graph_.all_nodes(), dropped);
   pass.run();
   ends_ = pass.take_ends();
   find_last(pass.last_end(0));
@@ -27,7 +28,7 @@ void Schedule::run(const std::vector<bool>* dropped) {
 
 double Schedule::release(const PathLink& link, std::uint32_t node) const {
   if (!link.leaves_midst) return end(link.from) + double(graph_.latency_of(link));
-  return scale_.released_midst(link.from, start(link.from), node);
+  return start(link.from) + double(graph_.part_of(link.from, node)) * scale_.of(link.from)[0];
 }
 
 Schedule::Binding Schedule::binding_of(std::uint32_t node) const {

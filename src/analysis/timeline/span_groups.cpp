@@ -3,7 +3,7 @@
 #include <unordered_map>
 
 #include "analysis/ops/row_names.hpp"
-#include "analysis/units/merged_tracks.hpp"
+#include "analysis/units/unit_busy.hpp"
 #include "npuscope/analysis/units.hpp"
 
 namespace npuscope::analysis {

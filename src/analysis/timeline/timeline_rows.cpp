@@ -7,7 +7,6 @@
 
 #include "analysis/answers.hpp"
 #include "analysis/timeline/span_groups.hpp"
-#include "analysis/units/busy_together.hpp"
 #include "analysis/units/unit_busy.hpp"
 #include "base/counting_sort.hpp"
 #include "base/parallel.hpp"

@@ -6,8 +6,8 @@
 #include <map>
 
 #include "analysis/answers.hpp"
-#include "analysis/measuring.hpp"
 #include "analysis/ops/op_keys.hpp"
+#include "analysis/ops/row_names.hpp"
 #include "analysis/self_times.hpp"
 #include "base/parallel.hpp"
 #include "base/per_thread.hpp"

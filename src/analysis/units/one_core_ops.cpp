@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "analysis/answers.hpp"
-#include "analysis/measuring.hpp"
 #include "analysis/ops/op_keys.hpp"
 #include "analysis/ops/op_spans.hpp"
 #include "analysis/ops/op_times.hpp"
+#include "analysis/ops/row_names.hpp"
 #include "base/parallel.hpp"
 #include "base/per_thread.hpp"
 #include "base/sort_rows.hpp"

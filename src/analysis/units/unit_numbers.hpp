@@ -10,10 +10,13 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "npuscope/analysis/traffic.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::analysis {
@@ -52,5 +55,21 @@ struct UnitNumbers {
 };
 
 UnitNumbers analyse_unit_numbers(const Profile& profile);
+
+// Numbers of traffic that units tell, without counting what is part of another's number.
+
+// Which units have a number of their own for which traffic. A unit's number includes those of its
+// parts, and a device's those of everything that uses its memory, the host with its ports too.
+class UnitsThatTell {
+ public:
+  UnitsThatTell(const Profile& profile, bool needed);
+
+  // Whether the traffic of this unit is part of another unit's number.
+  bool include(UnitId id, Route route) const;
+
+ private:
+  const Profile& profile_;
+  std::set<std::pair<std::uint32_t, Route>> units_, devices_;
+};
 
 }  // namespace npuscope::analysis

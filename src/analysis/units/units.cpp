@@ -8,9 +8,8 @@
 #include "analysis/answers.hpp"
 #include "analysis/inference_times.hpp"
 #include "analysis/ops/op_keys.hpp"
-#include "analysis/units/busy_together.hpp"
 #include "analysis/units/unit_busy.hpp"
-#include "analysis/units/units_that_tell.hpp"
+#include "analysis/units/unit_numbers.hpp"
 #include "base/parallel.hpp"
 
 namespace npuscope::analysis {

@@ -1,4 +1,4 @@
-#include "report/compare/diff_svg.hpp"
+#include "report/compare/diff_document.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,3 @@
-#include "report/compare/snapshot_document.hpp"
 
 #include <fmt/format.h>
 

@@ -30,7 +30,7 @@
 #include "npuscope/base/result.hpp"
 #include "npuscope/profile/profile.hpp"
 #include "profile/names.hpp"
-#include "report/document/terminal_text.hpp"
+#include "report/document/text_table.hpp"
 
 namespace npuscope::report {
 
@@ -175,5 +175,22 @@ std::string document_json(const Document& document, std::span<const Note> notes)
 // where `key` is empty. With several documents a first column says which `profile`. A usage error
 // that lists the tables when there is none of that key.
 Result<std::string> documents_csv(std::span<const Document> documents, std::string_view key);
+
+// A document as Markdown: sections become headings, facts a list, tables tables, remarks
+// paragraphs.
+//
+//   ## Real runs
+//
+//   | run | figure | real | npuscope |
+//   |---|---|---:|---:|
+//   | Amber 7B decode | device time | 125.11 ms | 120.98 ms |
+
+// Names are data: nothing in them may begin markup, a link or a column.
+std::string markdown_escaped(std::string_view text);
+
+std::string document_markdown(const Document& document, const std::string& title);
+
+// Pages of profiles, each under the names of its files; drawings become blocks of code.
+std::string documents_markdown(std::span<const Document> documents);
 
 }  // namespace npuscope::report

@@ -1,7 +1,7 @@
 // What changed between runs of a fleet, and what stands out of it.
 #include <fmt/format.h>
 
-#include "report/fleet/fleet_sections.hpp"
+#include "report/fleet/fleet_document.hpp"
 
 namespace npuscope::report {
 namespace {

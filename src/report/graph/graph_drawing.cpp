@@ -12,7 +12,6 @@
 #include "npuscope/profile/intervals.hpp"
 #include "report/document/document.hpp"
 #include "report/document/document_value.hpp"
-#include "report/graph/graph_layout.hpp"
 #include "report/graph/graph_tables.hpp"
 #include "report/picture/figure.hpp"
 

@@ -1,4 +1,4 @@
-#include "report/graph/graph_expected.hpp"
+#include "report/graph/graph_document.hpp"
 
 #include <fmt/format.h>
 #include <array>

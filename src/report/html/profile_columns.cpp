@@ -1,4 +1,3 @@
-#include "report/html/profile_columns.hpp"
 
 #include <algorithm>
 #include <ranges>

@@ -9,15 +9,13 @@
 #include <string>
 
 #include "analysis/path/path_groups.hpp"
-#include "analysis/path/path_likely.hpp"
 #include "base/parallel.hpp"
 #include "base/sort_rows.hpp"
 #include "base/text.hpp"
 #include "npuscope/analysis/path.hpp"
 #include "npuscope/analysis/units.hpp"
 #include "report/document/provenance.hpp"
-#include "report/path/path_rules.hpp"
-#include "report/path/vendor_section.hpp"
+#include "report/path/path_sections.hpp"
 
 namespace npuscope::report {
 namespace {

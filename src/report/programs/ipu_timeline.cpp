@@ -1,4 +1,4 @@
-#include "report/programs/ipu_timeline.hpp"
+#include "report/programs/ipu_documents.hpp"
 
 #include <algorithm>
 

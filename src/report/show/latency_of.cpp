@@ -1,4 +1,3 @@
-#include "report/show/latency_of.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,3 @@
-#include "report/timeline/timeline_svg.hpp"
 
 #include <fmt/format.h>
 
