@@ -18,15 +18,14 @@ Section run_section(const Diff& check) {
   const bool several = all.runs[1] == 1 && all.samples[1] + all.apart[1] > 1;
   const std::string scope = several ? scope_of_median(all.samples[1], all.apart[1] > 0) : "";
   Section section{.key = "run"};
-  section.facts = {
-      {{"runs", "runs"}, side_text(check, 1)},
-      {{"scope", "scope"}, scope.empty() ? Value() : Value(scope)},
-      {{"selection", "selection"}, check.selection.empty() ? Value() : Value(check.selection)},
-      {{"verdict", "verdict"}, verdict_text(check)},
-      {{"run_count", "", Format::count}, all.runs[1]},
-      {{"samples", "", Format::count}, all.samples[1]},
-      {{"cold_apart", "", Format::count}, all.apart[1]},
-      {{"cold", "", Format::truth}, all.cold[1]}};
+  section.facts = {{{"runs", "runs"}, side_text(check, 1)},
+                   {{"scope", "scope"}, if_any(scope)},
+                   {{"selection", "selection"}, if_any(check.selection)},
+                   {{"verdict", "verdict"}, verdict_text(check)},
+                   {{"run_count", "", Format::count}, all.runs[1]},
+                   {{"samples", "", Format::count}, all.samples[1]},
+                   {{"cold_apart", "", Format::count}, all.apart[1]},
+                   {{"cold", "", Format::truth}, all.cold[1]}};
   return section;
 }
 
@@ -36,7 +35,7 @@ std::vector<Value> row_of(const MetricChange& metric) {
   const auto interval = percentile_interval(samples, estimate.percent);
   const auto [min, max] = std::minmax_element(samples.begin(), samples.end());
   return {metric.name,
-          metric.source.empty() ? Value() : Value(metric.source),
+          if_any(metric.source),
           stable_name(metric.kind),
           estimate.b,
           interval ? Value(interval->low) : Value(),

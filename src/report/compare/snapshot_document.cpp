@@ -61,15 +61,14 @@ std::string snapshot_written_json(const WrittenSnapshot& written, std::span<cons
 Document snapshot_document(const Profile& profile) {
   const RunNumbers& numbers = *profile.numbers;
   const Provenance& from = profile.provenance;
-  const auto known = [](const std::string& text) { return text.empty() ? Value() : Value(text); };
   Section about{.key = "snapshot", .title = "SNAPSHOT"};
   about.facts = {{{"made_of", "files", Format::names}, numbers.files},
                  {{"format", "format"}, from.format},
-                 {{"version", "version"}, known(from.version)},
-                 {{"device", "device"}, known(from.device)},
-                 {{"graph", "graph"}, known(from.graph)},
-                 {{"instrumentation", "instrumentation"}, known(from.instrumentation)},
-                 {{"selection", "selection"}, known(numbers.selection)},
+                 {{"version", "version"}, if_any(from.version)},
+                 {{"device", "device"}, if_any(from.device)},
+                 {{"graph", "graph"}, if_any(from.graph)},
+                 {{"instrumentation", "instrumentation"}, if_any(from.instrumentation)},
+                 {{"selection", "selection"}, if_any(numbers.selection)},
                  {{"inferences", "inferences", Format::count}, numbers.inferences.size()},
                  {{"op_rows", "rows of ops", Format::count}, rows_of_ops(numbers)},
                  {{"op_columns", "columns of ops", Format::names}, names_of_columns(numbers)},

@@ -100,6 +100,18 @@ class Value {
   Held held_;
 };
 
+// Nothing where there is nothing to say: of an empty text or list, of a number that is not above 0.
+template <class Texts>
+Value if_any(const Texts& texts) {
+  return texts.empty() ? Value() : Value(texts);
+}
+template <class Number>
+Value if_positive(Number number) {
+  return number > 0 ? Value(number) : Value();
+}
+inline Value if_any(const Profile& profile, StringId text) { return if_any(profile.text(text)); }
+inline Value ratio(double part, double whole) { return whole > 0 ? Value(part / whole) : Value(); }
+
 struct Field {
   std::string key;         // in JSON and CSV: stable, snake_case; empty: in text only
   std::string label = {};  // in text; empty: not in text

@@ -15,7 +15,7 @@ Section fleet_head(const FleetHead& head, std::uint64_t runs,
                    const std::vector<std::string>& remarks) {
   Section section{.key = "fleet"};
   section.facts = {{{"store", "store"}, head.store},
-                   {{"where", "where"}, head.where.empty() ? Value() : Value(head.where)},
+                   {{"where", "where"}, if_any(head.where)},
                    {{"runs", "runs", Format::count}, runs}};
   section.remarks = remarks;
   return section;
@@ -139,8 +139,7 @@ Section runs_section(const fleet::FleetListing& listing) {
     table.rows.push_back({fmt::format("{}", run.run), fleet::time_text(run.time),
                           known_text(run.model), known_text(run.device), known_text(run.soc),
                           known_text(run.sdk), run.temperature, run.inferences, run.damaged,
-                          run.tags.empty() ? Value() : Value(run.tags), run.format,
-                          std::move(files)});
+                          if_any(run.tags), run.format, std::move(files)});
   }
   table.row_count = listing.runs;
   return section;
@@ -214,7 +213,7 @@ Document fleet_latency_document(const FleetHead& head, const fleet::FleetLatency
         row, {group.runs, group.inferences, group.p50, group.p90, group.p99, group.min, group.max,
               group.cold_inferences, group.cold_p50, group.cold_p90, group.clock_hertz,
               group.median_run ? Value(fmt::format("{}", group.median_run->run)) : Value(),
-              file.empty() ? Value() : Value(file)});
+              if_any(file)});
     table.rows.push_back(std::move(row));
   }
   if (!latency.groups.empty() && latency.groups.front().median_run) {
@@ -255,10 +254,10 @@ Document fleet_ops_document(const FleetHead& head, const fleet::FleetOps& ops) {
   table.fields.insert(table.fields.end(), std::begin(more), std::end(more));
   for (const fleet::FleetOp& op : ops.rows) {
     std::vector<Value> row = group_cells(op.by);
-    append<Value>(
-        row, {fmt::format("{}", op.op), op.name.empty() ? Value("(no op)") : Value(op.name),
-              op.kind.empty() ? Value() : Value(op.kind), op.runs, op.inferences, op.p50, op.p95,
-              op.total, op.share, op.active_p50, op.waiting_p50, op.path_p50, op.ddr_bytes_p50});
+    append<Value>(row,
+                  {fmt::format("{}", op.op), op.name.empty() ? Value("(no op)") : Value(op.name),
+                   if_any(op.kind), op.runs, op.inferences, op.p50, op.p95, op.total, op.share,
+                   op.active_p50, op.waiting_p50, op.path_p50, op.ddr_bytes_p50});
     table.rows.push_back(std::move(row));
   }
   table.row_count = ops.row_count;

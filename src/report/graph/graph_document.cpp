@@ -135,8 +135,7 @@ Section GraphDocument::kinds() const {
     section.table.rows.push_back(
         {kind.kind == StringId::empty ? "(no kind)" : profile_.text(kind.kind), kind.ops,
          view_.times.known ? Value(kind.ran) : Value(), kind.ran > 0 ? Value(kind.work) : Value(),
-         kind.ran > 0 && total > 0 ? Value(double(kind.work) / total) : Value(),
-         kind.output_bytes > 0 ? Value(kind.output_bytes) : Value()});
+         kind.ran > 0 ? ratio(double(kind.work), total) : Value(), if_positive(kind.output_bytes)});
   }
   return section;
 }
@@ -179,10 +178,10 @@ std::vector<Value> tensor_row(const GraphView& view, std::uint32_t number) {
   const bool made = index_of(tensor.producer) < profile.ops.size();
   return {number,
           tensor_name(profile, number),
-          text_or_nothing(profile, tensor.type),
-          text_or_nothing(profile, tensor.shape),
-          text_or_nothing(profile, tensor.memory),
-          tensor.size.value > 0 ? Value(tensor.size.value) : Value(),
+          if_any(profile, tensor.type),
+          if_any(profile, tensor.shape),
+          if_any(profile, tensor.memory),
+          if_positive(tensor.size.value),
           tensor.is_constant,
           made ? Value(op_label(profile, tensor.producer)) : Value(),
           made ? op_number(tensor.producer) : Value(),
@@ -220,7 +219,7 @@ Section GraphDocument::largest_outputs() const {
   });
   for (auto op = ops.begin(); op != last; ++op) {
     section.table.rows.push_back({*op, op_label(profile_, OpId(*op)), op_kind(profile_, OpId(*op)),
-                                  text_or_nothing(profile_, profile_.ops[*op].memory),
+                                  if_any(profile_, profile_.ops[*op].memory),
                                   profile_.ops[*op].output.value});
   }
   section.remarks = {"The files hold no tensors, only the size of what each op writes."};
@@ -240,8 +239,7 @@ Section GraphDocument::not_run() const {
     if (!facts_.compiled[i] || view_.times.seen[i]) continue;
     const Op& op = profile_.ops[i];
     section.table.rows.push_back({i, op_label(profile_, OpId(i)), op_kind(profile_, OpId(i)),
-                                  text_or_nothing(profile_, op.node),
-                                  text_or_nothing(profile_, op.attributes)});
+                                  if_any(profile_, op.node), if_any(profile_, op.attributes)});
   }
   return section;
 }
@@ -287,10 +285,9 @@ Section GraphDocument::nodes() const {
     const Op& op = profile_.ops[i];
     const bool ran = view_.times.ran(OpId(i));
     section.table.rows.push_back(
-        {i, text_or_nothing(profile_, op.name), text_or_nothing(profile_, op.kind),
-         text_or_nothing(profile_, op.node), text_or_nothing(profile_, op.node_kind),
-         stable_name(op.engine), text_or_nothing(profile_, op.memory),
-         text_or_nothing(profile_, op.shape), op.core, op.output.value, facts_.level[i],
+        {i, if_any(profile_, op.name), if_any(profile_, op.kind), if_any(profile_, op.node),
+         if_any(profile_, op.node_kind), stable_name(op.engine), if_any(profile_, op.memory),
+         if_any(profile_, op.shape), op.core, op.output.value, facts_.level[i],
          ran ? Value(view_.times.begin[i]) : Value(), ran ? Value(view_.times.end[i]) : Value(),
          work_of(view_, OpId(i)), op.id});
   }

@@ -30,10 +30,10 @@ Section path_section(const GraphView& view, const OpPath& path, const char* key,
                           {"output_bytes", "output", Format::bytes, false, true}};
   for (std::size_t i = 0; i < path.ops.size(); ++i) {
     const Op& op = profile.ops[index_of(path.ops[i])];
-    section.table.rows.push_back(
-        {op_number(path.ops[i]), i > 0 ? Value(stable_name(path.edges[i - 1])) : Value(),
-         op_label(profile, path.ops[i]), op_kind(profile, path.ops[i]), work_of(view, path.ops[i]),
-         op.output.value > 0 ? Value(op.output.value) : Value()});
+    section.table.rows.push_back({op_number(path.ops[i]),
+                                  i > 0 ? Value(stable_name(path.edges[i - 1])) : Value(),
+                                  op_label(profile, path.ops[i]), op_kind(profile, path.ops[i]),
+                                  work_of(view, path.ops[i]), if_positive(op.output.value)});
   }
   return section;
 }
@@ -93,7 +93,7 @@ Result<Document> graph_around_document(const GraphView& view, const std::string&
     const std::int64_t bytes = view.profile.ops[index_of(op.op)].output.value;
     nodes.table.rows.push_back({op.hops, op_number(op.op), op_label(view.profile, op.op),
                                 op_kind(view.profile, op.op), work_of(view, op.op),
-                                bytes > 0 ? Value(bytes) : Value()});
+                                if_positive(bytes)});
   }
   Section edges{.key = "edges", .title = "EDGES BETWEEN THEM"};
   edges.table.fields = {{"from_op", "number", Format::count, false},

@@ -70,8 +70,8 @@ Section steps_section(const Latency& latency) {
   }
   section.table.fields.push_back({"most", "max", Format::ticks});
   for (const analysis::LatencyRow& row : latency.rows) {
-    std::vector<Value> values{row.name, stable_name(row.kind),
-                              row.samples > 0 ? Value(row.samples) : Value(), row.mean, row.min};
+    std::vector<Value> values{row.name, stable_name(row.kind), if_positive(row.samples), row.mean,
+                              row.min};
     for (const auto& percentile : row.percentiles) values.emplace_back(percentile);
     values.emplace_back(row.max);
     section.table.rows.push_back(std::move(values));

@@ -234,7 +234,7 @@ void OpsTable::add_model() {
   add({"macs_per_cycle", "MACs a cycle", Format::number, true, true}, [=](const OpRow& row) {
     const auto of = macs(row);
     const double cycles = row.values[place].value_or(0);
-    return of && cycles > 0 ? Value(*of / cycles) : Value();
+    return of ? ratio(*of, cycles) : Value();
   });
 }
 
@@ -276,7 +276,7 @@ void OpsTable::add_details() {
       {"cores", several ? "cores" : "", Format::count, false},
       [](const OpRow& row) {
         const CoreSpread& spread = row.details.spread;
-        return spread.cores > 0 ? Value(spread.cores) : Value();
+        return if_positive(spread.cores);
       },
       "cores");
   const auto of_core = [&](const char* key, const char* label, auto get) {
@@ -354,7 +354,7 @@ Value engines_of(const analysis::OpRow& row) {
   for (const Engine engine : row.engines) {
     text += (text.empty() ? "" : "+") + std::string(name_of(engine));
   }
-  return text.empty() ? Value() : Value(text);
+  return if_any(text);
 }
 
 }  // namespace npuscope::report

@@ -247,8 +247,8 @@ void Maker::add_span(std::uint32_t row, std::vector<Value>& values) const {
     const std::string_view kernel = profile_.text(op->kind);
     if (!kernel.empty()) kind = is_wait ? fmt::format("wait of {}", kernel) : std::string(kernel);
   }
-  values.insert(values.end(), {Value(name), kind.empty() ? Value() : Value(kind),
-                               Value(path_of(profile_, profile_.spans.unit[row]))});
+  values.insert(values.end(),
+                {Value(name), if_any(kind), Value(path_of(profile_, profile_.spans.unit[row]))});
 }
 
 Section Maker::gaps() const {

@@ -32,10 +32,8 @@ Section comparison_section(TorqComparison comparison, const TorqTimelineOptions&
       .key = "programs",
       .title = fmt::format("PROGRAMS, measured against estimated at {} MHz", options.mhz)};
   section.in_list = true;
-  const auto ratio = [](double a, double b) { return b > 0 ? Value(a / b) : Value(); };
   section.facts = {
-      {{"coverage", "partial", Format::name},
-       comparison.coverage.empty() ? Value() : Value(comparison.coverage)},
+      {{"coverage", "partial", Format::name}, if_any(comparison.coverage)},
       {{"file", "file", Format::name}, comparison.file},
       {{"programs", "programs", Format::count}, programs.size()},
       {{"measured_seconds", "measured, sum", Format::seconds}, measured_us / 1e6},
@@ -60,10 +58,9 @@ Section comparison_section(TorqComparison comparison, const TorqTimelineOptions&
     const torq::ProgramComparison& each = programs[i];
     const double at_clock = estimated(each);
     section.table.rows.push_back(
-        {each.program, each.location, each.operators.empty() ? Value() : Value(each.operators),
-         each.kernels.empty() ? Value() : Value(each.kernels), each.dispatch, each.runs,
-         each.measured_us / 1e6, each.first_us / 1e6, each.estimated_cycles, at_clock / 1e6,
-         (each.measured_us - at_clock) / 1e6, ratio(each.measured_us, at_clock)});
+        {each.program, each.location, if_any(each.operators), if_any(each.kernels), each.dispatch,
+         each.runs, each.measured_us / 1e6, each.first_us / 1e6, each.estimated_cycles,
+         at_clock / 1e6, (each.measured_us - at_clock) / 1e6, ratio(each.measured_us, at_clock)});
   }
   section.remarks = {fmt::format(
       "measured is from the begin of NSS_START to the end of NSS_WAIT, the host's "
@@ -88,8 +85,8 @@ Section estimates_section(const std::vector<TorqEstimate>& estimates, double mhz
                           {"cycles", "cycles", Format::count},
                           {"seconds", "time", Format::seconds}};
   for (const TorqEstimate& each : estimates) {
-    section.table.rows.push_back({each.file, each.dispatch.empty() ? Value() : Value(each.dispatch),
-                                  each.operations, each.cycles, double(each.cycles) / (mhz * 1e6)});
+    section.table.rows.push_back({each.file, if_any(each.dispatch), each.operations, each.cycles,
+                                  double(each.cycles) / (mhz * 1e6)});
   }
   return section;
 }
@@ -114,10 +111,8 @@ Document overview_document(std::span<const torq::Overview> overviews, torq::Over
     section.in_list = true;
     section.facts = {
         {{"model", "model", Format::name}, overview.model},
-        {{"coverage", "partial", Format::name},
-         overview.coverage.empty() ? Value() : Value(overview.coverage)},
-        {{"scope", "scope", Format::name},
-         overview.scope.empty() ? Value() : Value(overview.scope)},
+        {{"coverage", "partial", Format::name}, if_any(overview.coverage)},
+        {{"scope", "scope", Format::name}, if_any(overview.scope)},
         {{"wall_time_text", "WALL_TIME", Format::name}, Value(overview.wall_time)},
         {{"overall_ns", "OVERALL", Format::count}, overview.of(torq::OverviewMetric::overall)}};
     section.table.fields = {{"row", "row", Format::name},

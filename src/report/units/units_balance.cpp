@@ -39,7 +39,7 @@ Section imbalance_section(const Analysis& analysis) {
     if (row.quantity != NumberQuantity::time) return "";
     return unit.empty() ? "ticks" : unit.c_str();
   };
-  const auto name = [](const std::string& part) { return part.empty() ? Value() : Value(part); };
+  const auto name = [](const std::string& part) { return if_any(part); };
   for (const ImbalanceRow& row : rows) {
     section.table.rows.push_back({fmt::format("{} {}", row.members, row.parts), row.members,
                                   row.what, unit_of_row(row), stable_name(row.kind), row.excess(),
@@ -90,9 +90,8 @@ Section one_core_section(const Analysis& analysis, const std::vector<OneCoreOp>&
   for (const OneCoreOp& op : ops) {
     if (section.table.rows.size() == max_rows) break;
     const Value kind = op.kind == StringId::empty ? Value() : Value(profile.text(op.kind));
-    section.table.rows.push_back({op.name, kind, op.core, op.active,
-                                  wall > 0 ? Value(op.active / wall) : Value(), op.work,
-                                  op.kind_is_on_all});
+    section.table.rows.push_back(
+        {op.name, kind, op.core, op.active, ratio(op.active, wall), op.work, op.kind_is_on_all});
   }
   if (ops.empty()) return {};
   section.remarks = {

@@ -19,8 +19,6 @@ namespace {
 
 using namespace analysis;
 
-Value share(double part, double whole) { return whole > 0 ? Value(part / whole) : Value(); }
-
 // How many inferences there are, and how much of the timeline is none of them.
 struct InferencesWithin {
   std::uint64_t count = 0;
@@ -78,7 +76,7 @@ Section UnitsSections::wall() const {
   section.facts = {{of_kind(MeasureKind::wall, {"wall", "wall", Format::ticks}), table_.wall},
                    {of_kind(MeasureKind::active, {"active", "active", Format::ticks}), active},
                    {of_kind(MeasureKind::work, {"work", "work", Format::ticks}), work},
-                   {{"parallelism", "parallelism", Format::number}, share(work, active)}};
+                   {{"parallelism", "parallelism", Format::number}, ratio(work, active)}};
   section.remarks = {
       "wall is the first start to the last end, active the time in which any unit worked, work the "
       "sum over units; parallelism is work by active."};
@@ -127,7 +125,7 @@ Section UnitsSections::engines() const {
       origin = "steady";
     }
     section.table.rows.push_back({name_of(row.engine), row.units, row.domain,
-                                  share(double(row.domain), double(table_.wall)), row.active,
+                                  ratio(double(row.domain), double(table_.wall)), row.active,
                                   row.work, use, first, min, max, inferences, origin,
                                   path_of(profile_, row.busiest)});
   }
@@ -175,7 +173,7 @@ Section UnitsSections::units() const {
   for (const UnitRow* row : rows) {
     const std::int64_t taken = saturating_add(row->busy, row->waiting);
     const std::int64_t idle = std::max<std::int64_t>(0, saturating_subtract(table_.wall, taken));
-    const auto of_wall = [&](std::int64_t part) { return share(double(part), wall); };
+    const auto of_wall = [&](std::int64_t part) { return ratio(double(part), wall); };
     section.table.rows.push_back(
         {path_of(profile_, row->unit), row->spans, row->busy, of_wall(row->busy),
          row->waiting_for_dma, of_wall(row->waiting_for_dma), row->at_syncs, of_wall(row->at_syncs),
@@ -207,7 +205,7 @@ Section UnitsSections::groups(UnitGrouping grouping) const {
     const std::int64_t taken = saturating_add(row.active, row.waiting);
     const std::int64_t idle = std::max<std::int64_t>(0, saturating_subtract(table_.wall, taken));
     const auto of_wall = [&](std::int64_t part) {
-      return share(double(part), double(table_.wall));
+      return ratio(double(part), double(table_.wall));
     };
     section.table.rows.push_back({row.name, row.units, row.spans, row.active, of_wall(row.active),
                                   row.waiting, of_wall(row.waiting), idle, of_wall(idle),
@@ -277,7 +275,7 @@ Section UnitsSections::overlap_section() const {
       const auto smaller =
           double(std::min(analysis_.overlap().active(a), analysis_.overlap().active(b)));
       section.table.rows.push_back({name_of(a), name_of(b), analysis_.overlap().of(a, b),
-                                    share(both, smaller), share(both, double(table_.wall)),
+                                    ratio(both, smaller), ratio(both, double(table_.wall)),
                                     analysis_.overlap().active(a), analysis_.overlap().active(b)});
     }
   }
@@ -288,7 +286,7 @@ Section UnitsSections::overlap_section() const {
     section.facts.push_back(
         {{"dma_hidden", "DMA behind compute", Format::ticks}, analysis_.overlap().hidden_dma});
     section.facts.push_back({{"dma_hidden_share_of_dma", "of all DMA", Format::share},
-                             share(double(analysis_.overlap().hidden_dma),
+                             ratio(double(analysis_.overlap().hidden_dma),
                                    double(analysis_.overlap().active(Engine::dma)))});
   }
   section.remarks = {"of shorter: both, by the shorter of the two times in which each worked."};
@@ -313,7 +311,7 @@ Section UnitsSections::concurrency_section() const {
     if (k > 0) active += double(time);
     weighted += double(k) * double(time);
     if (time <= 0) continue;
-    section.table.rows.push_back({k, time, share(double(time), double(table_.wall))});
+    section.table.rows.push_back({k, time, ratio(double(time), double(table_.wall))});
   }
   if (section.table.rows.empty()) return {};
   constexpr std::size_t readable = 8;
@@ -328,7 +326,7 @@ Section UnitsSections::concurrency_section() const {
     }
   }
   section.facts = {
-      {{"mean_while_active", "average while active", Format::number}, share(weighted, active)},
+      {{"mean_while_active", "average while active", Format::number}, ratio(weighted, active)},
       {{"most", "max", Format::count}, analysis_.concurrency().max()}};
   return section;
 }
