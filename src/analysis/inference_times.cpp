@@ -11,14 +11,6 @@ namespace npuscope::analysis {
 
 namespace {
 
-constexpr Interval no_extent{std::numeric_limits<std::int64_t>::max(),
-                             std::numeric_limits<std::int64_t>::min()};
-
-void extend_by(Interval& interval, const Interval& by) {
-  interval.begin = std::min(interval.begin, by.begin);
-  interval.end = std::max(interval.end, by.end);
-}
-
 // What a span of a kind is part of, as bits: the compiler keeps them in a register.
 constexpr unsigned of_wall = 1, of_work = 2, is_overlay = 4;
 constexpr auto parts_of_kinds = [] {

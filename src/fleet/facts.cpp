@@ -5,7 +5,7 @@
 
 #include "analysis/ops/row_names.hpp"
 #include "analysis/run_identity.hpp"
-#include "analysis/units/core_clock.hpp"
+#include "analysis/units/unit_numbers.hpp"
 #include "base/text.hpp"
 #include "fleet/identity.hpp"
 #include "fleet/run_facts.hpp"

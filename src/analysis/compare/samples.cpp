@@ -23,8 +23,8 @@ OpSamples RunSamples::Held::of_spans(const ColumnSource& source) const {
   Gathering gathering(groups.groups().size(), spans.count(), all.size());
   const bool is_work = source.from == ColumnSource::From::work;
   const Column<std::int64_t>& self_times = analysis.self_times();
-  std::optional<IssuesBeside> issues;  // a transfer's issue meanwhile is no work of its op
-  if (is_work) issues.emplace(profile, self_times);
+  // A transfer's issue meanwhile is no work of its op.
+  const IssuesBeside* const issues = is_work ? &analysis.issues_beside() : nullptr;
   for (std::size_t row = 0; row < all.size(); ++row) {
     const std::uint32_t inference = spans.of(row);
     if (inference == Inferences::none) continue;

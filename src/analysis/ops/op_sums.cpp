@@ -164,8 +164,6 @@ class OpSums::Adding {
  private:
   static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
   static constexpr std::size_t nowhere = ~std::size_t{0};
-  static constexpr Interval no_extent = {std::numeric_limits<std::int64_t>::max(),
-                                         std::numeric_limits<std::int64_t>::min()};
 
   struct MeasureOfRow {
     std::size_t column;
@@ -208,8 +206,7 @@ class OpSums::Adding {
   }
 
   void add_run(std::uint32_t slot, Interval interval) {
-    Interval& extent = kept_.extents[slot];
-    extent = {std::min(extent.begin, interval.begin), std::max(extent.end, interval.end)};
+    extend_by(kept_.extents[slot], interval);
     kept_.runs.push_back(interval);
     if (!sums_.per_inference_) return;
     in_order_ = in_order_ && (kept_.slots_of_runs.empty() || kept_.slots_of_runs.back() <= slot);

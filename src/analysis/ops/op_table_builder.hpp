@@ -1,5 +1,6 @@
-// A table of ops (npuscope/analysis/ops.hpp) while it is made: columns in ops.cpp, what a row ran
-// and on which cores in op_table_details.cpp, which rows are kept in op_table_rank.cpp.
+// A table of ops (npuscope/analysis/ops.hpp) while it is made: columns and which rows are kept in
+// ops.cpp, what a row ran and on which cores in op_table_details.cpp, columns of spans in
+// op_sums.cpp.
 #pragma once
 
 #include <cstdint>

@@ -49,15 +49,6 @@ class Covered {
 
 }  // namespace
 
-namespace {
-
-void extend(Interval& run, Interval by) {
-  run.begin = std::min(run.begin, by.begin);
-  run.end = std::max(run.end, by.end);
-}
-
-}  // namespace
-
 void OpRuns::begin(OpId op) {
   op_ = op;
   kernels_.clear();
@@ -105,7 +96,7 @@ bool OpRuns::join_as_they_come(Pieces pieces, bool all_of_one) {
     if (place == runs_.size()) {
       runs_.push_back(piece.interval);
     } else {
-      extend(runs_[place], piece.interval);
+      extend_by(runs_[place], piece.interval);
     }
   }
   for (const Piece& piece : pieces) of_unit(piece).pieces = 0;
@@ -118,7 +109,7 @@ void OpRuns::join_transfers(Pieces transfers) {
     const auto after =
         std::upper_bound(runs_.begin(), runs_.end(), transfer.interval.begin,
                          [](std::int64_t at, const Interval& run) { return at < run.begin; });
-    extend(after == runs_.begin() ? runs_.front() : after[-1], transfer.interval);
+    extend_by(after == runs_.begin() ? runs_.front() : after[-1], transfer.interval);
   }
 }
 

@@ -68,7 +68,7 @@ Result<ChosenTimeline> choose_timeline(const Profile& profile, const SpanExtents
 
 namespace {
 
-// Puts the nodes of a path graph into an order in which each comes after those that hold it back,
+// Puts the nodes of a path graph into an order in which each comes after those that it depends on,
 // where that of their starts is none: of nodes without length, and of those that are of no span.
 
 // Nearly by their start, those of a unit as they were, so that what follows finds what it looks at
@@ -172,7 +172,7 @@ void reorder_links(PathGraph& graph, const Column<std::uint32_t>& order,
   graph.links = std::move(links);
 }
 
-// Only nodes that begin at one moment can hold each other back in a ring; the constraint that would
+// Only nodes that begin at one moment can depend on each other in a ring; the constraint that would
 // close it is taken out and counted in the basis. Nodes get new numbers.
 void put_in_order(PathGraph& graph, const PathNodes& nodes) {
   const Column<std::uint32_t> order = Sorting(graph, nodes).run();

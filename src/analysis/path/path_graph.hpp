@@ -1,7 +1,19 @@
-// The executions of one inference and what holds each of them back (npuscope/analysis/path.hpp), as
-// a graph that is computed forward and backward in linear time.
+// The executions of one inference and their dependencies (npuscope/analysis/path.hpp), as a graph
+// that is computed forward and backward in linear time. The way to an answer, step by step:
 //
-// Beside executions there are nodes without length, so that an op of many executions fed by many
+//   choose_timeline   path_graph.cpp       which inference, and among which rows it is
+//   PathNodes         path_nodes.cpp       executions as nodes, unit by unit, then numbered by when
+//                                          they start (path_time_order.cpp)
+//   PathLinks         path_links*.cpp      dependencies as links: edges between ops, execution by
+//                                          execution where these overlap (path_stepwise.cpp),
+//                                          flows, waits, transfers, barriers
+//   put_in_order      path_graph.cpp       each node after those that it depends on
+//   find_latencies    path_latencies.cpp   what a dependency takes at least; the rest is delay
+//   Schedule          path_schedule.cpp    when everything starts, forward; the blocking dependency
+//                                          of each step, backward: the path
+//   PathAnalysis      path.cpp             steps, slack, what if; path_groups.hpp: rows for pages
+//
+// Next to executions there are nodes without length, so that an op of many executions fed by many
 // ops does not cost their product: `run_end` of an op follows all its executions, `run_begin`
 // precedes them and follows the run_end of each op that it needs. A span with others nested inside
 // begins and ends with a `mark`; so does a wait for DMA end, after the `landing` of the transfer
@@ -51,11 +63,11 @@ struct PathGraph {
   Interval timeline;  // ticks of the base clock; times of nodes are since its begin
 
   std::int64_t last_end = 0;  // of all executions
-  // How far before a node, in their order, those that hold it back are at most. What goes through
+  // How far before a node, in their order, those that it depends on are at most. What goes through
   // the nodes needs to remember no more than so many at once.
   std::uint32_t reach = 0;
 
-  // By node, each after those that hold it back.
+  // By node, each after those that it depends on.
   Column<std::uint32_t> row;       // span; of run_begin and run_end one of the op's
   Column<std::uint32_t> op, unit;  // of the span; one more than there are: none
   Column<NodeKind> kind;

@@ -153,7 +153,7 @@ bool PathLinks::make() {
   find_waited_work();
   link_edges();
   link_inputs();
-  hold_waits_in_order();
+  block_waits_in_order();
   link_landings();
   link_peers();
   link_flows();
@@ -199,7 +199,7 @@ void PathLinks::link_edges() {
   place_ = std::uint32_t(profile_.edges.size());
   stepwise_.prepare();
   graph_.basis.unmet_edges += stepwise_.unmet_edges();
-  hold_waits_stepwise();
+  block_waits_stepwise();
 }
 
 // Each execution of the consumer after the last one of the producer that had ended.

@@ -1,4 +1,4 @@
-// What holds executions back, as links between the nodes of a path graph.
+// Dependencies of executions, as links between the nodes of a path graph.
 #pragma once
 
 #include <cstdint>
@@ -126,9 +126,7 @@ class StepwiseEdges::Sweep {
   LatencyClasses::Place place_{UnitId::none, Engine::none};
 };
 
-// All links of a path graph by the nodes that they lead to.
-
-// One beside those of the edges that are followed execution by execution.
+// One next to those of the edges that are followed execution by execution.
 struct LooseLink {
   std::uint32_t to;
   std::uint32_t place;  // before the links of the edge of this number, and of those after it
@@ -136,7 +134,7 @@ struct LooseLink {
 };
 
 // Writes PathGraph::links and first_link, those of a node by their places, and at one place as they
-// were given. Whether each node comes after those that its links and its unit hold it back by.
+// were given. Whether each node comes after those that its links and its unit make it depend on.
 bool write_links(PathGraph& graph, const PathNodes& nodes, const std::vector<LooseLink>& loose,
                  const StepwiseEdges& stepwise);
 
@@ -146,7 +144,7 @@ class PathLinks {
  public:
   PathLinks(const Profile& profile, PathNodes& nodes, PathGraph& graph);
 
-  // Whether each node comes after those that hold it back.
+  // Whether each node comes after those that it depends on.
   bool make();
 
  private:
@@ -159,8 +157,9 @@ class PathLinks {
   // Work that follows waits for DMA on its unit, with nothing between.
   struct WaitedWork {
     std::uint32_t row;
-    std::uint32_t first_wait, last_wait;                                 // rows
-    std::int64_t held_until = std::numeric_limits<std::int64_t>::min();  // by what holds the work
+    std::uint32_t first_wait, last_wait;  // rows
+    std::int64_t blocked_until =
+        std::numeric_limits<std::int64_t>::min();  // by what blocks the work
   };
 
   // What an op waits for that has waits before its executions: the last of the runs that it needs.
@@ -177,10 +176,10 @@ class PathLinks {
   void pass_on(std::size_t op, std::span<const std::uint32_t> sources);
   void link_edges();
   void follow_stepwise(std::uint32_t edge);
-  void hold_waits_stepwise();
+  void block_waits_stepwise();
   void find_waited_work();
-  void hold_wait(WaitedWork& waited, std::uint32_t source, Reason reason, std::uint32_t place);
-  void hold_waits_in_order();
+  void block_wait(WaitedWork& waited, std::uint32_t source, Reason reason, std::uint32_t place);
+  void block_waits_in_order();
   void note_input(std::size_t op, std::uint32_t source, Reason reason);
   void link_inputs();
   void link_landings();

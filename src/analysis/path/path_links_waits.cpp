@@ -316,21 +316,21 @@ void PathLinks::find_waited_work() {
 
 // The first of the waits, if it began when the source had ended; else the last, likewise. Their
 // latency is of a class of their own: the shortest poll is part of it.
-void PathLinks::hold_wait(WaitedWork& waited, std::uint32_t source, Reason reason,
-                          std::uint32_t place) {
+void PathLinks::block_wait(WaitedWork& waited, std::uint32_t source, Reason reason,
+                           std::uint32_t place) {
   for (const std::uint32_t wait : {waited.first_wait, waited.last_wait}) {
     if (graph_.end[source] > profile_.spans.start[wait] - graph_.timeline.begin) continue;
     const std::uint32_t mark = nodes_.of_row(wait).last;
     const auto latency =
         classes_.of(Reason::dma_wait, place_of(source), place_of(mark), false, true);
     links_.push_back({mark, place, {source, reason, latency, false, false}});
-    waited.held_until = std::max(waited.held_until, graph_.end[source]);
+    waited.blocked_until = std::max(waited.blocked_until, graph_.end[source]);
     return;
   }
 }
 
 // By the edges that are followed execution by execution: right after their own links.
-void PathLinks::hold_waits_stepwise() {
+void PathLinks::block_waits_stepwise() {
   if (waited_work_.empty() || stepwise_.empty()) return;
   const auto pushed = std::ptrdiff_t(links_.size());
   const auto node_of = [&](const WaitedWork& waited) { return nodes_.of_row(waited.row).first; };
@@ -341,7 +341,7 @@ void PathLinks::hold_waits_stepwise() {
     if (!sweep.go_to(node)) continue;
     for (const StepwiseEdges::Followed& edge : stepwise_.into(graph_.op_of(node))) {
       PathLink link;
-      if (sweep.link(edge, link)) hold_wait(waited, link.from, edge.reason, edge.edge + 1);
+      if (sweep.link(edge, link)) block_wait(waited, link.from, edge.reason, edge.edge + 1);
     }
   }
   std::rotate(links_.begin(), links_.begin() + pushed, links_.end());
@@ -366,14 +366,14 @@ void PathLinks::link_inputs() {
   for (WaitedWork& waited : waited_work_) {
     const std::size_t op = index_of(profile_.spans.op[waited.row]);
     if (op >= inputs_.size() || inputs_[op].node == PathGraph::none) continue;
-    hold_wait(waited, inputs_[op].node, inputs_[op].reason, place_);
+    block_wait(waited, inputs_[op].node, inputs_[op].reason, place_);
   }
 }
 
 // A thread that did nothing and comes to a wait right after an op of another thread of its core has
 // ended was waiting for its turn in the order of the program. Left as it was recorded, the wait
 // would hold back all that follows at its own time, whatever else takes less.
-void PathLinks::hold_waits_in_order() {
+void PathLinks::block_waits_in_order() {
   constexpr std::int64_t at_once = 100;  // ticks: threads wake one after the other
   constexpr int max_looked_at = 64;
   const auto start_of = [&](const WaitedWork& waited) {
@@ -382,9 +382,9 @@ void PathLinks::hold_waits_in_order() {
   std::vector<const WaitedWork*> idle;
   for (const WaitedWork& waited : waited_work_) {
     const std::uint32_t before = graph_.unit_before[nodes_.of_row(waited.first_wait).first];
-    std::int64_t held_until = std::max<std::int64_t>(waited.held_until, 0);
-    if (before != PathGraph::none) held_until = std::max(held_until, graph_.end[before]);
-    if (start_of(waited) - held_until > at_once) idle.push_back(&waited);
+    std::int64_t blocked_until = std::max<std::int64_t>(waited.blocked_until, 0);
+    if (before != PathGraph::none) blocked_until = std::max(blocked_until, graph_.end[before]);
+    if (start_of(waited) - blocked_until > at_once) idle.push_back(&waited);
   }
   if (idle.empty()) return;
   std::vector<std::pair<std::int64_t, std::uint32_t>> ends;  // with nodes

@@ -17,7 +17,7 @@
 namespace npuscope::analysis {
 
 // Numbers the nodes of a path graph by when they start, so that what follows finds side by side
-// what it looks at, and each comes after those that hold it back, but for nodes without length.
+// what it looks at, and each comes after those that it depends on, but for nodes without length.
 
 // How nodes were numbered before: unit by unit, each as its timeline was read.
 struct NodeOrder {

@@ -213,12 +213,12 @@ class Schedule {
   double last_end() const { return last_ == PathGraph::none ? 0 : end(last_); }
 
   // What lets a node go last.
-  struct Binding {
+  struct BlockingDependency {
     std::uint32_t from = PathGraph::none;
     Reason reason = Reason::start;
     double time = 0;
   };
-  Binding binding_of(std::uint32_t node) const;
+  BlockingDependency blocking_dependency_of(std::uint32_t node) const;
 
   const PathGraph& graph() const { return graph_; }
 

@@ -240,10 +240,9 @@ void GraphPicture::add_edge(const DrawnEdge& edge) {
   const GraphPoint from = corner_of(edge.from), to = corner_of(edge.to);
   const double x1 = from.x + graph_box_width / 2, y1 = from.y + graph_box_height;
   const double x2 = to.x + graph_box_width / 2, y2 = to.y;
-  figure_.line(fmt::format("M{} {}C{} {} {} {} {} {}", svg_number(x1), svg_number(y1),
-                           svg_number(x1), svg_number(y1 + bend), svg_number(x2),
-                           svg_number(y2 - bend), svg_number(x2), svg_number(y2 - head)),
-               colour, is_reuse ? 1 : thickness_of(edge.bytes), dash_of(edge.kind));
+  figure_.line(
+      svg_path("M{} {}C{} {} {} {} {} {}", x1, y1, x1, y1 + bend, x2, y2 - bend, x2, y2 - head),
+      colour, is_reuse ? 1 : thickness_of(edge.bytes), dash_of(edge.kind));
   figure_.filled_path(
       fmt::format("M{} {}l-{} -{}h{}z", svg_number(x2), svg_number(y2), head, head + 2, 2 * head),
       "#8c959e");

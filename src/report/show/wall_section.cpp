@@ -4,7 +4,7 @@
 #include <span>
 
 #include "analysis/latency.hpp"
-#include "analysis/units/core_clock.hpp"
+#include "analysis/units/unit_numbers.hpp"
 #include "base/text.hpp"
 #include "report/document/document.hpp"
 #include "report/document/document_value.hpp"
