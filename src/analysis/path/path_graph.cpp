@@ -158,16 +158,23 @@ void reorder_links(PathGraph& graph, const Column<std::uint32_t>& order,
                    const Column<std::uint32_t>& place) {
   Column<std::uint32_t> first;
   first.resize(order.size() + 1);
-  Column<PathLink> links;
-  links.reserve(graph.links.size());
+  first[0] = 0;
   for (std::size_t node = 0; node < order.size(); ++node) {
-    first[node] = std::uint32_t(links.size());
-    for (auto i = graph.first_link[order[node]]; i < graph.first_link[order[node] + 1]; ++i) {
-      links.push_back(graph.links[i]);
-      if (links.back().from != PathGraph::none) links.back().from = place[links.back().from];
-    }
+    first[node + 1] =
+        first[node] + graph.first_link[order[node] + 1] - graph.first_link[order[node]];
   }
-  first[order.size()] = std::uint32_t(links.size());
+  Column<PathLink> links;
+  links.resize(first[order.size()]);
+  const std::vector<RowRange> parts = ranges_of(order.size());
+  parallel_for(parts.size(), [&](std::size_t part) {
+    for (std::size_t node = parts[part].first; node < parts[part].last; ++node) {
+      std::uint32_t from = graph.first_link[order[node]];
+      for (std::uint32_t i = first[node]; i < first[node + 1]; ++i) {
+        links[i] = graph.links[from++];
+        if (links[i].from != PathGraph::none) links[i].from = place[links[i].from];
+      }
+    }
+  });
   graph.first_link = std::move(first);
   graph.links = std::move(links);
 }
@@ -231,12 +238,8 @@ void count(PathGraph& graph) {
 
 void PathGraph::renumber(const Column<std::uint32_t>& before, const Column<std::uint32_t>& place) {
   for_columns([&](auto& column) { reorder(column, before); });
-  const std::vector<RowRange> parts = ranges_of(size());
-  parallel_for(parts.size(), [&](std::size_t part) {
-    for (std::size_t node = parts[part].first; node < parts[part].last; ++node) {
-      if (unit_before[node] != none) unit_before[node] = place[unit_before[node]];
-    }
-  });
+  reorder(unit_before, before,
+          [&](std::uint32_t node) { return node == none ? node : place[node]; });
 }
 
 void PathGraph::add(std::uint32_t of_row, NodeKind of_kind, std::int64_t time) {

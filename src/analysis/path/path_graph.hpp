@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -109,7 +110,7 @@ struct PathGraph {
     return std::min(end[from], start[node]) - start[from];
   }
   void add(std::uint32_t of_row, NodeKind of_kind, std::int64_t time);
-  // visit(column) for each that node by node is filled before there are links.
+  // visit(column) for each that says something of a node alone, but for its unit and delay.
   template <class Visit>
   void for_columns(const Visit& visit) {
     visit(row);
@@ -117,7 +118,6 @@ struct PathGraph {
     visit(kind);
     visit(start);
     visit(end);
-    visit(unit_before);
     visit(after_barrier);
   }
   // Node i becomes what was node before[i]; place[n] is where node n goes.
@@ -125,15 +125,16 @@ struct PathGraph {
 };
 
 // Nodes with their times, rows and units; then the constraints; then order, latencies and delays.
-// column[i] becomes what was column[before[i]].
-template <class T>
-void reorder(Column<T>& column, const Column<std::uint32_t>& before) {
+// column[i] becomes what was column[before[i]], as `moved` makes it.
+template <class T, class Moved = std::identity>
+void reorder(Column<T>& column, const Column<std::uint32_t>& before, const Moved& moved = {}) {
   Column<T> values;
   values.resize(column.size());
   const std::vector<RowRange> parts = ranges_of(column.size());
   parallel_for(parts.size(), [&](std::size_t part) {
-    for (std::size_t i = parts[part].first; i < parts[part].last; ++i)
-      values[i] = column[before[i]];
+    for (std::size_t i = parts[part].first; i < parts[part].last; ++i) {
+      values[i] = moved(column[before[i]]);
+    }
   });
   column = std::move(values);
 }

@@ -218,6 +218,7 @@ void PathNodes::make_room() {
   }
   const std::size_t nodes = first_node_of_unit_.back();
   graph_.for_columns([&](auto& column) { column.resize(nodes); });
+  graph_.unit_before.resize(nodes);
   queues_.resize(nodes);
   is_plain_ = !has_transfers_ && !has_dma_waits() &&
               std::find(has_several.begin(), has_several.end(), true) == has_several.end();
