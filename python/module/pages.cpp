@@ -5,7 +5,7 @@
 
 #include "base/text.hpp"
 #include "bindings.hpp"
-#include "report/document/document_markdown.hpp"
+#include "report/document/document.hpp"
 #include "report/document/document_value.hpp"
 #include "tables.hpp"
 

@@ -11,7 +11,7 @@
 #include "profile/names.hpp"
 #include "questions.hpp"
 #include "recordings.hpp"
-#include "report/compare/snapshot_document.hpp"
+#include "report/compare/diff_document.hpp"
 #include "report/document/document_value.hpp"
 #include "report/document/provenance.hpp"
 #include "report/findings/findings_document.hpp"

@@ -4,8 +4,6 @@
 #include "analysis/inference_times.hpp"
 #include "analysis/ops/op_spans.hpp"
 #include "analysis/ops/op_times.hpp"
-#include "analysis/span_extents.hpp"
-#include "analysis/units/busy_together.hpp"
 #include "analysis/units/unit_busy.hpp"
 #include "analysis/units/unit_numbers.hpp"
 #include "npuscope/analysis/samples.hpp"

@@ -6,7 +6,6 @@
 #include <mutex>
 
 #include "analysis/ops/op_times.hpp"
-#include "analysis/units/busy_together.hpp"
 #include "analysis/units/unit_busy.hpp"
 #include "base/parallel.hpp"
 #include "npuscope/analysis/analysis.hpp"

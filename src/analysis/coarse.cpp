@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "analysis/answers.hpp"
-#include "analysis/units/busy_together.hpp"
 #include "analysis/units/unit_busy.hpp"
 #include "npuscope/analysis/statistics.hpp"
 

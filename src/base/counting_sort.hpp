@@ -5,6 +5,9 @@
 //   by_unit.place_items(sorted);
 //   by_unit.first()[3]                  // where group 3 begins in `sorted`, [4] where it ends
 //
+//   const Grouped by_op(edges.size(), ops, [&](std::size_t edge) { return op_of(edge); });
+//   by_op.of(3)                         // the edges of op 3
+//
 // The function of an item's group is asked twice. Both functions run on several threads at once. Up
 // to 2^32 - 1 items.
 #pragma once
@@ -12,6 +15,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -80,6 +84,39 @@ class CountingSort {
   std::vector<RowRange> parts_;
   std::vector<std::vector<std::uint32_t>> next_;  // by part and group
   std::vector<std::uint32_t> first_;
+};
+
+// The numbers of items by their groups.
+template <class Numbers = std::vector<std::uint32_t>>
+class Grouped {
+ public:
+  Grouped() = default;
+  template <class GroupOf>
+  Grouped(std::size_t items, std::size_t groups, const GroupOf& group_of) {
+    CountingSort sort(items, groups, group_of);
+    first_ = sort.first();
+    sort.place_items(items_);
+  }
+
+  bool empty() const { return items_.empty(); }
+  std::size_t groups() const { return first_.empty() ? 0 : first_.size() - 1; }
+  std::span<const std::uint32_t> of(std::size_t group) const {
+    return in(items_, group, group + 1);
+  }
+  std::span<std::uint32_t> of(std::size_t group) { return in(items_, group, group + 1); }
+  // How many items are in the groups from the first to before the last.
+  std::size_t count(std::size_t first, std::size_t last) const {
+    return first_[last] - first_[first];
+  }
+
+ private:
+  template <class Items>
+  auto in(Items& items, std::size_t first, std::size_t last) const {
+    return std::span(items).subspan(first_[first], first_[last] - first_[first]);
+  }
+
+  std::vector<std::uint32_t> first_;  // of each group; one more
+  Numbers items_;
 };
 
 }  // namespace npuscope

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::nanoseconds patience = 1s;
+constexpr std::chrono::nanoseconds delay_before_drawing = 1s;
 constexpr std::chrono::nanoseconds redraw_interval = 100ms;
 constexpr std::size_t widest_bar = 40;
 constexpr std::size_t frame_width = 8;  // " [" before the bar and "] 100%" behind it
@@ -51,7 +51,7 @@ std::string progress_line(const std::string& what, std::uint64_t done, std::uint
 
 ProgressBar::ProgressBar(std::string what, ProgressTerminal terminal)
     : what_(std::move(what)), terminal_(std::move(terminal)) {
-  if (terminal_.is_terminal) next_draw_ = terminal_.now() + patience;
+  if (terminal_.is_terminal) next_draw_ = terminal_.now() + delay_before_drawing;
 }
 
 ProgressBar::~ProgressBar() {

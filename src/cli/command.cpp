@@ -24,7 +24,7 @@
 #include "cli/parser/parser.hpp"
 #include "cli/version/version.hpp"
 #include "npuscope/base/files.hpp"
-#include "report/document/json_head.hpp"
+#include "report/document/document_json.hpp"
 
 namespace npuscope::cli {
 namespace {

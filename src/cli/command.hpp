@@ -35,7 +35,8 @@ void print(std::FILE* stream, fmt::format_string<Args...> text, Args&&... args) 
   std::fwrite(formatted.data(), 1, formatted.size(), stream);
 }
 
-// JSON, the text of an object with members: its first ones say what it is (json_head.hpp).
+// JSON, the text of an object with members: its first ones say what it is
+// (report/document/document_json.hpp).
 void print_json(std::FILE* stream, std::string_view object);
 // The running command, "torq overview", as JSON names it.
 std::string running_command();

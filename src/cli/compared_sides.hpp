@@ -13,7 +13,7 @@
 #include "npuscope/analysis/samples.hpp"
 #include "report/compare/compared_runs.hpp"
 #include "report/compare/diff_document.hpp"
-#include "report/compare/gate_file.hpp"
+#include "report/compare/gate_text.hpp"
 
 namespace npuscope::cli {
 

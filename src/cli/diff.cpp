@@ -10,7 +10,7 @@
 #include "cli/environment.hpp"
 #include "cli/file_choices.hpp"
 #include "npuscope/base/progress.hpp"
-#include "report/compare/diff_svg.hpp"
+#include "report/compare/diff_document.hpp"
 
 namespace npuscope::cli {
 namespace {

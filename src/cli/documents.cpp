@@ -6,8 +6,8 @@
 #include "cli/environment.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/progress.hpp"
-#include "report/document/document_markdown.hpp"
-#include "report/document/terminal_text.hpp"
+#include "report/document/document.hpp"
+#include "report/document/text_table.hpp"
 
 namespace npuscope::cli {
 namespace {

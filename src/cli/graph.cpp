@@ -8,7 +8,6 @@
 #include "npuscope/base/files.hpp"
 #include "report/graph/graph_document.hpp"
 #include "report/graph/graph_drawing.hpp"
-#include "report/graph/graph_expected.hpp"
 
 namespace npuscope::cli {
 namespace {

@@ -8,8 +8,7 @@
 #include "formats/sigmastar/image.hpp"
 #include "formats/sigmastar/write_log.hpp"
 #include "npuscope/base/files.hpp"
-#include "report/programs/ipu_model.hpp"
-#include "report/programs/ipu_timeline.hpp"
+#include "report/programs/ipu_documents.hpp"
 
 namespace npuscope::cli {
 namespace {

@@ -5,7 +5,6 @@
 #include "cli/documents.hpp"
 #include "cli/file_choices.hpp"
 #include "report/memory/memory_document.hpp"
-#include "report/memory/memory_svg.hpp"
 
 namespace npuscope::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include "cli/choices.hpp"
 #include "cli/profiles.hpp"
 #include "cli/terminal.hpp"
-#include "report/document/terminal_text.hpp"
+#include "report/document/text_table.hpp"
 #include "report/words/reference_page.hpp"
 
 namespace npuscope::cli {

@@ -7,7 +7,7 @@
 #include "cli/documents.hpp"
 #include "cli/file_choices.hpp"
 #include "npuscope/base/progress.hpp"
-#include "report/compare/snapshot_document.hpp"
+#include "report/compare/diff_document.hpp"
 #include "report/show/show.hpp"
 
 namespace npuscope::cli {

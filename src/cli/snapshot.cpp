@@ -4,7 +4,7 @@
 #include "cli/compared_sides.hpp"
 #include "formats/snapshot/snapshot.hpp"
 #include "npuscope/base/files.hpp"
-#include "report/compare/snapshot_document.hpp"
+#include "report/compare/diff_document.hpp"
 
 namespace npuscope::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cli/flags.hpp"
-#include "report/document/terminal_text.hpp"
+#include "report/document/text_table.hpp"
 
 namespace npuscope::cli {
 

@@ -4,7 +4,6 @@
 #include "cli/choices.hpp"
 #include "cli/documents.hpp"
 #include "report/timeline/timeline_document.hpp"
-#include "report/timeline/timeline_svg.hpp"
 
 namespace npuscope::cli {
 namespace {

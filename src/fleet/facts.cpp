@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/ops/op_names.hpp"
+#include "analysis/ops/row_names.hpp"
 #include "analysis/run_identity.hpp"
-#include "analysis/units/core_clock.hpp"
+#include "analysis/units/unit_numbers.hpp"
 #include "base/text.hpp"
 #include "fleet/identity.hpp"
 #include "fleet/run_facts.hpp"

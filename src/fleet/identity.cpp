@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "analysis/ops/op_names.hpp"
+#include "analysis/ops/row_names.hpp"
 #include "base/numbers.hpp"
 #include "npuscope/base/byte_source.hpp"
 

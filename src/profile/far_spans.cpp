@@ -17,13 +17,6 @@
 namespace npuscope {
 namespace {
 
-constexpr Interval no_extent{std::numeric_limits<std::int64_t>::max(),
-                             std::numeric_limits<std::int64_t>::min()};
-
-void extend_by(Interval& extent, Interval by) {
-  extent = {std::min(extent.begin, by.begin), std::max(extent.end, by.end)};
-}
-
 bool is_part_of_wall(SpanKind kind) {
   return role_of(kind) != Role::overlay && kind != SpanKind::profiler;
 }

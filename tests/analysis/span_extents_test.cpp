@@ -1,4 +1,4 @@
-#include "analysis/span_extents.hpp"
+#include "analysis/inference_times.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <random>
 
-#include "analysis/path/path_likely.hpp"
+#include "analysis/path/path_groups.hpp"
 #include "flow/flow.hpp"
 #include "flow/generated_run.hpp"
 #include "npu/nsp/simulate/random_program.hpp"

@@ -16,7 +16,6 @@
 #include "npuscope/analysis/rules.hpp"
 #include "npuscope/profile/event_roles.hpp"
 #include "npuscope/query/database.hpp"
-#include "report/compare/gate_file.hpp"
 #include "report/compare/gate_text.hpp"
 #include "report/selection.hpp"
 

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "report/document/document_markdown.hpp"
+#include "report/document/document.hpp"
 #include "validation/validation_document.hpp"
 
 namespace npuscope::validation::validation_test {

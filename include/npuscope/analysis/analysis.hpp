@@ -101,7 +101,7 @@ class Analysis {
 
   // What most answers start from.
   Interval timeline_extent() const;    // timeline_of(profile())
-  const SpanExtents& extents() const;  // analysis/span_extents.hpp, for the questions themselves
+  const SpanExtents& extents() const;  // analysis/inference_times.hpp, for the questions themselves
   // First start to last end of each inference, where spans say of which they are; by its number.
   const std::map<std::uint32_t, Interval>& inference_extents() const;
   const SpansByUnit& spans_by_unit() const;

@@ -62,8 +62,8 @@ struct MemoryRow {
   double active = 0;         // ticks of one inference; 0 without a timeline
   // Of transfers that it started ahead of time, which are no part of `active` and `work`.
   std::int64_t vtcm_bytes_ahead = 0;
-  Work work;             // of one inference
-  double measuring = 0;  // ticks of work.hmx_ticks that record, and multiply nothing
+  Work work;                   // of one inference
+  double instrumentation = 0;  // ticks of work.hmx_ticks that record, and multiply nothing
   Placement placement;
   bool macs_of_model = false;  // by name, not from shapes
 };

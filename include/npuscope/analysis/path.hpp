@@ -175,7 +175,7 @@ struct SpanExtents;
 struct PathBasics {
   // By unit; asked for where the path is of all spans.
   std::function<std::shared_ptr<const SpansByUnit>()> all_spans;
-  const SpanExtents* extents = nullptr;  // analysis/span_extents.hpp
+  const SpanExtents* extents = nullptr;  // analysis/inference_times.hpp
 };
 
 class PathAnalysis {

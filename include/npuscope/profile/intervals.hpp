@@ -29,6 +29,14 @@ struct Interval {
 
 using IntervalSet = std::vector<Interval>;
 
+// From the first start to the last end of some: none yet, then extended by each.
+inline constexpr Interval no_extent{std::numeric_limits<std::int64_t>::max(),
+                                    std::numeric_limits<std::int64_t>::min()};
+inline void extend_by(Interval& extent, Interval by) {
+  extent.begin = std::min(extent.begin, by.begin);
+  extent.end = std::max(extent.end, by.end);
+}
+
 // Never overflow: a sum or difference beyond 64 bits is the largest or smallest number.
 inline std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;

@@ -1,12 +1,12 @@
-#include "analysis/compare/call_metrics.hpp"
+#include "analysis/compare/samples_held.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "analysis/call_names.hpp"
+#include "analysis/inference_times.hpp"
 #include "analysis/latency.hpp"
-#include "analysis/span_extents.hpp"
 #include "base/sort_rows.hpp"
 
 namespace npuscope::analysis {

@@ -1,4 +1,4 @@
-#include "analysis/compare/compare_rows.hpp"
+#include "analysis/compare/compare_ops.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "analysis/compare/call_metrics.hpp"
+#include "analysis/compare/samples_held.hpp"
 #include "analysis/latency.hpp"
 #include "npuscope/analysis/findings.hpp"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "analysis/ops/op_names.hpp"
+#include "analysis/ops/row_names.hpp"
 
 namespace npuscope::analysis {
 

@@ -5,7 +5,6 @@
 #include <map>
 #include <tuple>
 
-#include "analysis/compare/call_metrics.hpp"
 #include "analysis/compare/samples_held.hpp"
 #include "base/sort_rows.hpp"
 #include "npuscope/analysis/statistics.hpp"

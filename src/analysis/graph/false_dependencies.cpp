@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analysis/ops/op_times.hpp"
+#include "base/counting_sort.hpp"
 #include "base/sort_rows.hpp"
 #include "npuscope/profile/intervals.hpp"
 
@@ -62,19 +63,12 @@ class Sharing {
   }
 
   void collect_uses() {
-    const auto valid = [&](const TensorUse& use) {
-      return use.tensor < profile_.tensors.size() && index_of(use.consumer) < graph_.size();
-    };
-    first_.assign(profile_.tensors.size() + 1, 0);
-    for (const TensorUse& use : profile_.tensor_uses) {
-      if (valid(use)) ++first_[use.tensor + 1];
-    }
-    for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
-    consumers_.resize(first_.back());
-    std::vector<std::uint32_t> next = first_;
-    for (const TensorUse& use : profile_.tensor_uses) {
-      if (valid(use)) consumers_[next[use.tensor]++] = use.consumer;
-    }
+    const std::size_t tensors = profile_.tensors.size();
+    uses_ = Grouped<>(profile_.tensor_uses.size(), tensors, [&](std::size_t i) {
+      const TensorUse& use = profile_.tensor_uses[i];
+      const bool valid = use.tensor < tensors && index_of(use.consumer) < graph_.size();
+      return valid ? use.tensor : counting_sort_leaves_out;
+    });
   }
 
   bool is_scratch(const Tensor& tensor) const {
@@ -85,10 +79,10 @@ class Sharing {
 
   void look_at(std::uint32_t number) {
     const Tensor& tensor = profile_.tensors[number];
-    const auto begin = consumers_.begin() + first_[number];
-    const auto end = consumers_.begin() + first_[number + 1];
-    if (end - begin < 2 || !is_scratch(tensor)) return;
-    std::vector<OpId> users(begin, end);
+    const auto uses = uses_.of(number);
+    if (uses.size() < 2 || !is_scratch(tensor)) return;
+    std::vector<OpId> users;
+    for (const std::uint32_t use : uses) users.push_back(profile_.tensor_uses[use].consumer);
     std::sort(users.begin(), users.end());
     users.erase(std::unique(users.begin(), users.end()), users.end());
     if (users.size() < 2) return;
@@ -171,8 +165,7 @@ class Sharing {
   const OpGraph& graph_;
   const OpTimes& times_;
   std::int64_t beginning_;
-  std::vector<std::uint32_t> first_;  // of each tensor in consumers_
-  std::vector<OpId> consumers_;
+  Grouped<> uses_;  // by tensor
   std::vector<SharedTensor> pairs_;
   SharedTensors shared_;
 };

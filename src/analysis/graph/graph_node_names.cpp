@@ -1,11 +1,11 @@
-#include "analysis/graph/graph_node_names.hpp"
+#include "analysis/graph/node_matcher.hpp"
 
 #include <algorithm>
 #include <array>
 #include <iterator>
 #include <map>
 
-#include "analysis/ops/op_names.hpp"
+#include "analysis/ops/row_names.hpp"
 #include "base/text.hpp"
 
 namespace npuscope::analysis {

@@ -2,31 +2,18 @@
 
 #include <bit>
 
+#include "base/counting_sort.hpp"
+
 namespace npuscope::analysis {
 namespace {
 
 constexpr std::size_t batch = Reach::max_sets;
 
-// The ops of each node, one after the other.
-struct OpsOfNodes {
-  std::vector<std::uint32_t> first, ops;
-
-  OpsOfNodes(const std::vector<std::uint32_t>& node_of_op, std::size_t nodes)
-      : first(nodes + 1, 0) {
-    for (const std::uint32_t node : node_of_op) {
-      if (node < nodes) ++first[node + 1];
-    }
-    for (std::size_t i = 1; i <= nodes; ++i) first[i] += first[i - 1];
-    ops.resize(first.back());
-    std::vector<std::uint32_t> next = first;
-    for (std::uint32_t op = 0; op < node_of_op.size(); ++op) {
-      if (node_of_op[op] < nodes) ops[next[node_of_op[op]]++] = op;
-    }
-  }
-  std::span<const std::uint32_t> of(std::uint32_t node) const {
-    return {ops.data() + first[node], first[node + 1] - first[node]};
-  }
-};
+Grouped<> ops_of_nodes(const std::vector<std::uint32_t>& node_of_op, std::size_t nodes) {
+  return Grouped<>(node_of_op.size(), nodes, [&](std::size_t op) {
+    return node_of_op[op] < nodes ? node_of_op[op] : counting_sort_leaves_out;
+  });
+}
 
 // Bits of up to 64 nodes, carried from their ops over ops of no node.
 class Carrier {
@@ -35,7 +22,7 @@ class Carrier {
           const std::vector<std::uint32_t>& node_of_op)
       : graph_(graph), order_(order), kinds_(kinds), node_of_op_(node_of_op) {}
 
-  void carry(const OpsOfNodes& ops, std::span<const std::uint32_t> sources) {
+  void carry(const Grouped<>& ops, std::span<const std::uint32_t> sources) {
     sent_.assign(graph_.size(), 0);
     got_.assign(graph_.size(), 0);
     for (std::size_t bit = 0; bit < sources.size(); ++bit) {
@@ -75,7 +62,7 @@ class Carrier {
 
 std::vector<NodePair> node_links(const OpGraph& graph, const GraphOrder& order, EdgeKinds kinds,
                                  const std::vector<std::uint32_t>& node_of_op, std::size_t nodes) {
-  const OpsOfNodes ops(node_of_op, nodes);
+  const Grouped<> ops = ops_of_nodes(node_of_op, nodes);
   std::vector<std::uint32_t> present;
   for (std::uint32_t node = 0; node < nodes; ++node) {
     if (!ops.of(node).empty()) present.push_back(node);
@@ -101,7 +88,7 @@ std::vector<NodePair> node_links(const OpGraph& graph, const GraphOrder& order, 
 std::vector<NodePair> without_way(const OpGraph& graph, const GraphOrder& order, EdgeKinds kinds,
                                   const std::vector<std::uint32_t>& node_of_op,
                                   const std::vector<NodePair>& pairs, std::size_t nodes) {
-  const OpsOfNodes ops(node_of_op, nodes);
+  const Grouped<> ops = ops_of_nodes(node_of_op, nodes);
   Reach reach(graph, order, kinds);
   std::vector<NodePair> missing;
   for (std::size_t begin = 0; begin < pairs.size();) {

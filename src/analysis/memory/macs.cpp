@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "base/counting_sort.hpp"
+
 namespace npuscope::analysis {
 
 namespace {
@@ -63,18 +65,12 @@ std::optional<double> of_activations(Extents output, Extents first) {
 // The tensors around each op, and what moves a constant to where an op reads it.
 class Operands {
  public:
-  explicit Operands(const Profile& profile) : profile_(profile), first_(profile.ops.size() + 1, 0) {
-    for (const TensorUse& use : profile.tensor_uses) {
-      if (index_of(use.consumer) < profile.ops.size()) first_[index_of(use.consumer) + 1] += 1;
-    }
-    for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
-    inputs_.resize(first_.back());
-    std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
-    for (const TensorUse& use : profile.tensor_uses) {
-      const std::size_t op = index_of(use.consumer);
-      if (op < profile.ops.size()) inputs_[next[op]++] = use.tensor;
-    }
-  }
+  explicit Operands(const Profile& profile)
+      : profile_(profile),
+        uses_(profile.tensor_uses.size(), profile.ops.size(), [&](std::size_t use) {
+          const std::uint32_t op = index_of(profile.tensor_uses[use].consumer);
+          return op < profile.ops.size() ? op : counting_sort_leaves_out;
+        }) {}
 
   struct Weights {
     Extents dimensions;  // of the largest constant; empty: there is none
@@ -85,8 +81,8 @@ class Operands {
   Weights weights_of(std::size_t op) const {
     Weights weights;
     double max_elements = 0;
-    for (std::uint32_t i = first_[op]; i < first_[op + 1]; ++i) {
-      const Tensor* constant = constant_behind(inputs_[i]);
+    for (const std::uint32_t use : uses_.of(op)) {
+      const Tensor* constant = constant_behind(input(use));
       const Extents dimensions = constant ? profile_.shapes[constant->extents] : Extents();
       if (dimensions.empty()) continue;
       const double elements = elements_of(dimensions);
@@ -102,14 +98,15 @@ class Operands {
   }
 
   const Tensor* first_activation_of(std::size_t op) const {
-    for (std::uint32_t i = first_[op]; i < first_[op + 1]; ++i) {
-      const Tensor* tensor = tensor_at(inputs_[i]);
-      if (tensor != nullptr && constant_behind(inputs_[i]) == nullptr) return tensor;
+    for (const std::uint32_t use : uses_.of(op)) {
+      const Tensor* tensor = tensor_at(input(use));
+      if (tensor != nullptr && constant_behind(input(use)) == nullptr) return tensor;
     }
     return nullptr;
   }
 
  private:
+  std::uint32_t input(std::uint32_t use) const { return profile_.tensor_uses[use].tensor; }
   const Tensor* tensor_at(std::uint32_t tensor) const {
     return tensor < profile_.tensors.size() ? &profile_.tensors[tensor] : nullptr;
   }
@@ -121,14 +118,13 @@ class Operands {
       if (at->is_constant) return at;
       const std::size_t op = index_of(at->producer);
       if (op >= profile_.ops.size() || profile_.ops[op].engine != Engine::dma) return nullptr;
-      at = first_[op] < first_[op + 1] ? tensor_at(inputs_[first_[op]]) : nullptr;
+      at = uses_.of(op).empty() ? nullptr : tensor_at(input(uses_.of(op).front()));
     }
     return nullptr;
   }
 
   const Profile& profile_;
-  std::vector<std::uint32_t> first_;  // of each op in inputs_
-  std::vector<std::uint32_t> inputs_;
+  Grouped<> uses_;  // by op
 };
 
 bool is_matrix_product(std::string_view node_kind) {

@@ -92,7 +92,7 @@ void MemoryAnalysis::sum_up() {
   Work& all = table_.work;
   all.ticks = table_.wall;
   all.macs_known = true;
-  double hmx_without_macs = 0, measuring = 0;
+  double hmx_without_macs = 0, instrumentation = 0;
   std::optional<double> ddr_bytes_per_tick;  // of the run, where nobody knows when they moved
   if (!issues_.empty() && table_.wall > 0) {
     if (const auto bytes = ddr_bytes(table_.bytes))
@@ -113,13 +113,13 @@ void MemoryAnalysis::sum_up() {
     all.hvx_ticks += work.hvx_ticks;
     all.hmx_ticks += work.hmx_ticks;
     for (std::size_t i = 0; i < precision_count; ++i) all.macs[i] += work.macs[i];
-    measuring += row.measuring;
-    if (!work.macs_known) hmx_without_macs += work.hmx_ticks - row.measuring;
+    instrumentation += row.instrumentation;
+    if (!work.macs_known) hmx_without_macs += work.hmx_ticks - row.instrumentation;
   }
   // A twentieth of the matrix work without a figure leaves the verdict as it is.
   constexpr double negligible = 0.05;
-  all.macs_known = hmx_without_macs <= negligible * (all.hmx_ticks - measuring);
-  if (all.all_macs() == 0 && all.hmx_ticks <= measuring) {
+  all.macs_known = hmx_without_macs <= negligible * (all.hmx_ticks - instrumentation);
+  if (all.all_macs() == 0 && all.hmx_ticks <= instrumentation) {
     all.macs_known = hvx_units_ + hmx_units_ > 0;  // else nothing says what was computed
   }
   all = work_with_units(all);
@@ -151,7 +151,8 @@ MemoryTable MemoryAnalysis::finish() {
   sum_inferences();
   make_roofs_of_profile();
   find_threads();
-  sort_ops();
+  ops_ = Grouped<>(profile_.ops.size() + 1, groups_.rows.size(),
+                   [&](std::size_t op) { return groups_.of(OpId(std::uint32_t(op))); });
   find_issues();
   find_ddr_use();
   const std::unordered_set<std::string_view> only(options_.only_rows.begin(),

@@ -4,7 +4,6 @@
 #include <deque>
 #include <unordered_map>
 
-#include "analysis/ops/op_names.hpp"
 #include "analysis/ops/row_names.hpp"
 #include "npuscope/analysis/timeline.hpp"
 

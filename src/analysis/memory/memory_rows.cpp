@@ -1,24 +1,102 @@
 // What each row of the table did, inference by inference, and what of it counts.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include "analysis/answers.hpp"
-#include "analysis/measuring.hpp"
 #include "analysis/memory/memory_analysis.hpp"
+#include "analysis/ops/row_names.hpp"
+#include "analysis/order_statistics.hpp"
 #include "base/counting_sort.hpp"
 #include "npuscope/analysis/timeline.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
 
 namespace npuscope::analysis {
 
-void MemoryAnalysis::sort_ops() {
-  const std::size_t ops = profile_.ops.size();
-  CountingSort by_group(ops + 1, groups_.rows.size(),
-                        [&](std::size_t op) { return groups_.of(OpId(std::uint32_t(op))); });
-  first_ = by_group.first();
-  by_group.place_items(ops_);
+namespace {
+
+constexpr std::uint32_t no_cell = ~std::uint32_t{0};
+
+}  // namespace
+
+std::int64_t rounded(double value) {
+  constexpr double max = 9.2e18;
+  return value < max ? std::llround(value) : std::numeric_limits<std::int64_t>::max();
+}
+
+double median_with(std::vector<double> values, std::size_t zeros) {
+  const std::size_t count = values.size() + zeros;
+  const std::size_t upper = count / 2;
+  if (values.empty() || upper < zeros) return 0;
+  const std::size_t middle = upper - zeros;
+  if (count % 2 == 1) return smallest_at(values, middle).at;
+  if (middle == 0) return smallest_at(values, 0).at / 2;  // after a zero
+  const auto [before, after] = smallest_at(values, middle - 1);
+  return (before + after) / 2;
+}
+
+MemoryCells::MemoryCells(const Inferences& inferences, std::size_t spans) {
+  const bool are_few = inferences.count() < 8 * spans;
+  if (inferences.count() > 1 && are_few) by_place_.assign(inferences.count() + 1, no_cell);
+}
+
+std::uint32_t MemoryCells::find(std::uint32_t instance) {
+  last_instance_ = instance;
+  if (by_place_.empty()) {
+    last_cell_ = by_instance_.try_emplace(instance, size_).first->second;
+  } else {
+    std::uint32_t& cell = by_place_[std::min<std::size_t>(instance, by_place_.size() - 1)];
+    if (cell == no_cell) cell = size_;
+    last_cell_ = cell;
+  }
+  size_ += last_cell_ == size_;
+  return last_cell_;
+}
+
+MemoryCells::Over MemoryCells::over(std::size_t inferences,
+                                    std::optional<std::uint32_t> left_out) const {
+  const auto cells = std::ranges::count_if(
+      inferences_, [&](std::uint32_t inference) { return left_out != inference; });
+  return {left_out, std::max(inferences, std::size_t(cells))};
+}
+
+template <class Value>
+double MemoryCells::median(const std::vector<Value>& values, const Over& over) const {
+  std::vector<double> others;
+  others.reserve(values.size());
+  bool all_equal = true;
+  for (std::size_t cell = 0; cell < values.size(); ++cell) {
+    if (over.left_out == inferences_[cell]) continue;
+    others.push_back(double(values[cell]));
+    all_equal = all_equal && others.back() == others.front();
+  }
+  if (others.empty()) return 0;  // as most figures of most rows are
+  if (all_equal && others.size() >= over.inferences) return others.front();
+  const std::size_t zeros = over.inferences - std::min(over.inferences, others.size());
+  return median_with(std::move(others), zeros);
+}
+
+template double MemoryCells::median(const std::vector<double>&, const Over&) const;
+template double MemoryCells::median(const std::vector<std::int64_t>&, const Over&) const;
+
+DdrUse::DdrUse(const BandwidthSeries& series)
+    : timeline_(series.timeline), width_(std::max<double>(1, double(series.width))) {
+  until_.assign(series.buckets() + 1, 0);
+  for (const Route route : {Route::ddr_read, Route::ddr_write}) {
+    const std::vector<std::int64_t>& bytes = series.bytes[std::size_t(route)];
+    for (std::size_t i = 0; i < bytes.size(); ++i) until_[i + 1] += double(bytes[i]);
+  }
+  for (std::size_t i = 1; i < until_.size(); ++i) until_[i] += until_[i - 1];
+}
+
+double DdrUse::until(std::int64_t time) const {
+  const std::int64_t after = length_of({timeline_.begin, std::min(time, timeline_.end)});
+  const double place = double(after) / width_;
+  const auto bucket = std::min(std::size_t(place), until_.size() - 1);
+  const auto next = std::min(bucket + 1, until_.size() - 1);
+  return until_[bucket] + (until_[next] - until_[bucket]) * (place - double(bucket));
 }
 
 void MemoryAnalysis::add_span(MemoryCells& cells, std::uint32_t cell, const Counted& span) const {
@@ -34,8 +112,8 @@ void MemoryAnalysis::add_span(MemoryCells& cells, std::uint32_t cell, const Coun
       break;
     case Engine::hmx:
       cells.add(MemoryFigure::hmx_ticks, cell, duration);
-      if (is_measuring(profile_, span.op)) {
-        cells.add(MemoryFigure::measuring_ticks, cell, duration);
+      if (is_instrumentation(profile_, span.op)) {
+        cells.add(MemoryFigure::instrumentation_ticks, cell, duration);
       }
       cells.add(MemoryFigure::hmx_spans, cell, threads);
       break;
@@ -50,17 +128,15 @@ void MemoryAnalysis::add_span(MemoryCells& cells, std::uint32_t cell, const Coun
 
 MemoryCells MemoryAnalysis::cells_of(std::size_t group) {
   std::size_t count = 0;
-  for (std::uint32_t i = first_[group]; i < first_[group + 1]; ++i) {
-    count += by_op_->of(ops_[i]).size();
-  }
+  for (const std::uint32_t op : ops_.of(group)) count += by_op_->of(op).size();
   MemoryCells cells(inferences_, count);
   // Without issues all that matters of a span is when it was active.
   InCells<Interval> active, not_moving;
   InCells<Counted> spans;
   if (options_.active_of_rows && issues_.empty()) active.reserve(count);
   std::uint64_t working = 0;
-  for (std::uint32_t i = first_[group]; i < first_[group + 1]; ++i) {
-    const auto of_op = by_op_->of(ops_[i]);
+  for (const std::uint32_t op : ops_.of(group)) {
+    const auto of_op = by_op_->of(op);
     if (of_op.empty()) continue;
     const Engine engine = engines_.of_op(of_op.front().op);
     for (const KeptOpSpan& kept : of_op) {
@@ -233,8 +309,8 @@ void MemoryAnalysis::fill(MemoryRow& row, const MemoryCells& cells) const {
   work.hvx_ticks = figure(MemoryFigure::hvx_ticks);
   work.hmx_ticks = figure(MemoryFigure::hmx_ticks);
   for (std::size_t i = 0; i < precision_count; ++i) work.macs[i] = figure(macs_of(i));
-  row.measuring = figure(MemoryFigure::measuring_ticks);
-  work.macs_known = work.hmx_ticks <= row.measuring || work.all_macs() > 0;
+  row.instrumentation = figure(MemoryFigure::instrumentation_ticks);
+  work.macs_known = work.hmx_ticks <= row.instrumentation || work.all_macs() > 0;
   const auto dispatch = [&](std::optional<double> ticks, std::uint32_t units, MemoryFigure of) {
     if (ticks && units > 0) {
       work.dispatch_ticks = std::max(work.dispatch_ticks, *ticks * figure(of) / units);

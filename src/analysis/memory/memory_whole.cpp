@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/span_extents.hpp"
+#include "analysis/inference_times.hpp"
 #include "base/parallel.hpp"
 #include "npuscope/analysis/timeline.hpp"
 

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "analysis/answers.hpp"
-#include "analysis/ops/op_names.hpp"
+#include "analysis/ops/row_names.hpp"
 
 #include "base/sort_rows.hpp"
 #include "npuscope/analysis/timeline.hpp"

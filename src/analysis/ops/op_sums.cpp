@@ -1,4 +1,4 @@
-#include "analysis/ops/op_sums.hpp"
+#include "analysis/ops/op_table_builder.hpp"
 
 #include <algorithm>
 #include <array>
@@ -51,19 +51,11 @@ OpSums::OpSums(const Analysis& analysis, const OpKeys& keys, const OpOptions& op
   } else {
     by_op_ = begins == OpSpanBegins::kept ? analysis.spans_by_op()
                                           : analysis.spans_by_op_without_begins();
-    sort_ops();
+    static_assert(OpKeys::none == counting_sort_leaves_out);
+    ops_ = Grouped<>(profile_.ops.size() + 1, keys_.count(),
+                     [&](std::size_t op) { return keys_.of(OpId(std::uint32_t(op))); });
   }
   find_columns(options);
-}
-
-void OpSums::sort_ops() {
-  static_assert(OpKeys::none == counting_sort_leaves_out);
-  // The last stands for those of no op that exists.
-  const std::size_t ops = profile_.ops.size() + 1;
-  CountingSort by_group(ops, keys_.count(),
-                        [&](std::size_t op) { return keys_.of(OpId(std::uint32_t(op))); });
-  first_ = by_group.first();
-  by_group.place_items(ops_);
 }
 
 void OpSums::add(OpColumn column, Source source) {
@@ -172,8 +164,6 @@ class OpSums::Adding {
  private:
   static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
   static constexpr std::size_t nowhere = ~std::size_t{0};
-  static constexpr Interval no_extent = {std::numeric_limits<std::int64_t>::max(),
-                                         std::numeric_limits<std::int64_t>::min()};
 
   struct MeasureOfRow {
     std::size_t column;
@@ -216,8 +206,7 @@ class OpSums::Adding {
   }
 
   void add_run(std::uint32_t slot, Interval interval) {
-    Interval& extent = kept_.extents[slot];
-    extent = {std::min(extent.begin, interval.begin), std::max(extent.end, interval.end)};
+    extend_by(kept_.extents[slot], interval);
     kept_.runs.push_back(interval);
     if (!sums_.per_inference_) return;
     in_order_ = in_order_ && (kept_.slots_of_runs.empty() || kept_.slots_of_runs.back() <= slot);

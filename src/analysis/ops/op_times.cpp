@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "analysis/answers.hpp"
-#include "analysis/span_extents.hpp"
+#include "analysis/inference_times.hpp"
 #include "base/counting_sort.hpp"
 #include "base/parallel.hpp"
 #include "base/sort_rows.hpp"
@@ -16,28 +16,6 @@ namespace npuscope::analysis {
 namespace {
 
 bool is_run(SpanKind kind) { return role_of(kind) == Role::work || kind == SpanKind::async; }
-
-// Some of the spans that are runs or parts of one, by their op; last those without.
-struct RowsByOp {
-  template <class IsWanted>  // of an op's number and a row
-  RowsByOp(const Profile& profile, const IsWanted& is_wanted) {
-    const Spans& spans = profile.spans;
-    const std::size_t ops = profile.ops.size();
-    CountingSort by_op(spans.size(), ops + 1, [&](std::size_t row) {
-      const auto op = std::uint32_t(std::min<std::size_t>(index_of(spans.op[row]), ops));
-      return is_run(spans.kind[row]) && is_wanted(op, row) ? op : counting_sort_leaves_out;
-    });
-    first = by_op.first();
-    by_op.place_items(rows);
-  }
-
-  std::span<const std::uint32_t> of(std::size_t op) const {
-    return std::span(rows).subspan(first[op], first[op + 1] - first[op]);
-  }
-
-  std::vector<std::uint32_t> first;
-  Column<std::uint32_t> rows;
-};
 
 // How much of a set lies before a moment.
 class Covered {
@@ -68,15 +46,6 @@ class Covered {
   IntervalSet set_;
   std::vector<std::int64_t> before_;
 };
-
-}  // namespace
-
-namespace {
-
-void extend(Interval& run, Interval by) {
-  run.begin = std::min(run.begin, by.begin);
-  run.end = std::max(run.end, by.end);
-}
 
 }  // namespace
 
@@ -127,7 +96,7 @@ bool OpRuns::join_as_they_come(Pieces pieces, bool all_of_one) {
     if (place == runs_.size()) {
       runs_.push_back(piece.interval);
     } else {
-      extend(runs_[place], piece.interval);
+      extend_by(runs_[place], piece.interval);
     }
   }
   for (const Piece& piece : pieces) of_unit(piece).pieces = 0;
@@ -140,7 +109,7 @@ void OpRuns::join_transfers(Pieces transfers) {
     const auto after =
         std::upper_bound(runs_.begin(), runs_.end(), transfer.interval.begin,
                          [](std::int64_t at, const Interval& run) { return at < run.begin; });
-    extend(after == runs_.begin() ? runs_.front() : after[-1], transfer.interval);
+    extend_by(after == runs_.begin() ? runs_.front() : after[-1], transfer.interval);
   }
 }
 
@@ -214,7 +183,10 @@ IssuesBeside::IssuesBeside(const Profile& profile, const Column<std::int64_t>& o
     any = true;
   }
   if (!any) return;
-  const RowsByOp by_op(profile, [&](std::size_t op, std::size_t) { return transfers[op] != 0; });
+  const Grouped<Column<std::uint32_t>> by_op(spans.size(), transfers.size(), [&](std::size_t row) {
+    const auto op = std::min(index_of(spans.op[row]), std::uint32_t(profile.ops.size()));
+    return is_run(spans.kind[row]) && transfers[op] != 0 ? op : counting_sort_leaves_out;
+  });
   beside_.assign(spans.size(), 0);
   std::vector<std::uint8_t> found(profile.ops.size(), false);
   parallel_for(found.size(), [&](std::size_t op) {

@@ -204,16 +204,16 @@ bool makes_faster(const Scaling& scaling) {
 // From above, the line of the path that is longest at a factor meets the limit at a smaller one;
 // there the next is taken, until none rises above the limit.
 std::optional<double> speedup_to(const PathGraph& graph, const Scaling& scaling, double limit) {
+  const NodeScales<1> faster(graph, {{&scaling, 0}});
   double factor = 1;
   for (int round = 0; round < max_rounds; ++round) {
-    const NodeScale faster(graph, scaling, 0);
-    const Schedule schedule(graph, NodeScale(graph, scaling, factor));
+    const Schedule schedule(graph, NodeScaling{&scaling, factor});
     const double above = schedule.last_end() - limit;
     const std::vector<PathNode> path = path_through(schedule);
     if (above <= 1e-3 * double(path.size())) return 1 / factor;
     double slope = 0;
     for (const PathNode& each : path) {
-      if (faster.of(each.node) > 0) continue;
+      if (faster.of(each.node)[0] > 0) continue;
       slope += (each.released_next - schedule.start(each.node)) / factor;
     }
     if (!(slope > 0)) return std::nullopt;
@@ -227,22 +227,21 @@ std::optional<double> speedup_to(const PathGraph& graph, const Scaling& scaling,
 constexpr std::size_t max_ways = 4;
 
 template <std::size_t ways>
-std::vector<double> ends_of_pass(const PathGraph& graph, const std::vector<NodeScale>& scales) {
+std::vector<double> ends_of_pass(const PathGraph& graph, const std::vector<NodeScaling>& scalings) {
+  const NodeScales<ways> scales(graph, scalings);
   ForwardPass<ways> pass(graph, scales, graph.ring());
   pass.run();
   std::vector<double> ends;
-  for (std::size_t way = 0; way < scales.size(); ++way) ends.push_back(pass.last_end(way));
+  for (std::size_t way = 0; way < scalings.size(); ++way) ends.push_back(pass.last_end(way));
   return ends;
 }
 
 std::vector<double> last_ends(const PathGraph& graph, std::span<const Scaling> scalings) {
-  std::vector<NodeScale> scales;
-  bool changes = false;
-  for (const Scaling& scaling : scalings) {
-    scales.emplace_back(graph, scaling);
-    changes = changes || scales.back().changes();
+  std::vector<NodeScaling> scales;
+  for (const Scaling& scaling : scalings) scales.push_back({&scaling});
+  if (std::ranges::none_of(scales, &NodeScaling::changes)) {
+    return std::vector<double>(scalings.size(), double(graph.last_end));
   }
-  if (!changes) return std::vector<double>(scalings.size(), double(graph.last_end));
   switch (scalings.size()) {
     case 1: return ends_of_pass<1>(graph, scales);
     case 2: return ends_of_pass<2>(graph, scales);
@@ -289,19 +288,19 @@ double PathAnalysis::wall_with_overlap(Engine a, Engine b) const {
 
 WhatIf PathAnalysis::what_if(const Scaling& scaling) const {
   const PathGraph& graph = *graph_;
-  const NodeScale scale(graph, scaling);
-  const Schedule before(graph), after(graph, scale);
+  const NodeScales<1> scale(graph, {{&scaling}});
+  const Schedule before(graph), after(graph, NodeScaling{&scaling});
   const double wall = double(length_of(graph.timeline)), tail = wall - before.last_end();
   WhatIf result;
   result.before = wall;
   result.after = after.last_end() + tail;
   for (const PathNode& each : path_through(before)) {
     result.off_the_path +=
-        (each.released_next - before.start(each.node)) * (1 - scale.of(each.node));
+        (each.released_next - before.start(each.node)) * (1 - scale.of(each.node)[0]);
   }
   result.limit = result.after;
   if (makes_faster(scaling)) {
-    const double limit = Schedule(graph, NodeScale(graph, scaling, 0)).last_end();
+    const double limit = Schedule(graph, NodeScaling{&scaling, 0}).last_end();
     result.limit = limit + tail;
     result.limit_speedup = speedup_to(graph, scaling, limit);
   }

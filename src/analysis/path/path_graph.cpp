@@ -1,16 +1,74 @@
 #include "analysis/path/path_graph.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
+#include <vector>
 
-#include "analysis/path/path_latencies.hpp"
 #include "analysis/path/path_links.hpp"
 #include "analysis/path/path_nodes.hpp"
 #include "base/parallel.hpp"
+#include "npuscope/analysis/coarse.hpp"
 
 namespace npuscope::analysis {
+
 namespace {
 
-// Puts the nodes of a path graph into an order in which each comes after those that hold it back,
+// Fills in how long the steady ones are, and gives the place of the one nearest their median.
+std::size_t steady_of(const std::vector<InferenceExtent>& inferences, PathBasis& basis) {
+  std::vector<std::int64_t> lengths;
+  lengths.reserve(inferences.size());
+  for (const InferenceExtent& each : inferences) lengths.push_back(length_of(each.wall));
+  const std::vector<double> walls(lengths.begin(), lengths.end());
+  basis.instances = std::uint32_t(inferences.size());
+  basis.median_wall = spread_of(walls).median_of_rest;
+  const std::ptrdiff_t first = walls.size() > 1 ? 1 : 0;
+  const auto [min, max] = std::minmax_element(lengths.begin() + first, lengths.end());
+  basis.min_wall = *min;
+  basis.max_wall = *max;
+  const auto nearest =
+      std::min_element(walls.begin() + first, walls.end(), [&](double a, double b) {
+        return std::abs(a - basis.median_wall) < std::abs(b - basis.median_wall);
+      });
+  return std::size_t(nearest - walls.begin());
+}
+
+tl::unexpected<Error> no_executions(const Profile& profile) {
+  const auto& files = profile.provenance.files;
+  return input_error("{}: has no executions with times, so no path; give a profile with a timeline",
+                     files.empty() ? "the profile" : files.front());
+}
+
+}  // namespace
+
+Result<ChosenTimeline> choose_timeline(const Profile& profile, const SpanExtents& extents,
+                                       std::optional<std::uint32_t> instance, PathBasis& basis) {
+  if (extents.inferences.empty()) {
+    if (instance) {
+      return usage_error("the profile does not tell inferences apart; leave out --inference");
+    }
+    const bool any = extents.works && length_of(extents.timeline) > 0;
+    if (!any) return no_executions(profile);
+    return ChosenTimeline{extents.timeline, {0, profile.spans.size()}};
+  }
+  std::vector<InferenceExtent> inferences;
+  for (const InferenceExtent& each : extents.inferences) {
+    if (each.works && each.number != every_instance) inferences.push_back(each);
+  }
+  if (inferences.empty()) return no_executions(profile);
+  auto chosen = inferences.begin() + std::ptrdiff_t(steady_of(inferences, basis));
+  if (instance) chosen = std::ranges::find(inferences, *instance, &InferenceExtent::number);
+  if (chosen == inferences.end()) {
+    return usage_error("no inference {}: the profile has {}, numbered {} to {}", *instance,
+                       inferences.size(), inferences.front().number, inferences.back().number);
+  }
+  basis.instance = chosen->number;
+  return ChosenTimeline{chosen->wall, {chosen->first_row, chosen->rows_end}};
+}
+
+namespace {
+
+// Puts the nodes of a path graph into an order in which each comes after those that it depends on,
 // where that of their starts is none: of nodes without length, and of those that are of no span.
 
 // Nearly by their start, those of a unit as they were, so that what follows finds what it looks at
@@ -96,81 +154,41 @@ class Sorting {
   std::uint32_t entering_ = PathGraph::none;
 };
 
-// Gives nodes their place in the order as their number.
-class Renumbering {
- public:
-  Renumbering(PathGraph& graph, const Column<std::uint32_t>& order)
-      : graph_(graph), order_(order), parts_(ranges_of(order.size())) {
-    place_of_.resize(order.size());
-    for_parts([&](std::uint32_t place) { place_of_[order_[place]] = place; });
+void reorder_links(PathGraph& graph, const Column<std::uint32_t>& order,
+                   const Column<std::uint32_t>& place) {
+  Column<std::uint32_t> first;
+  first.resize(order.size() + 1);
+  first[0] = 0;
+  for (std::size_t node = 0; node < order.size(); ++node) {
+    first[node + 1] =
+        first[node] + graph.first_link[order[node] + 1] - graph.first_link[order[node]];
   }
-
-  void run() {
-    move(graph_.row);
-    move(graph_.op);
-    move(graph_.unit);
-    move(graph_.kind);
-    move(graph_.start);
-    move(graph_.end);
-    move(graph_.after_barrier);
-    move(graph_.unit_before);
-    for_parts([&](std::uint32_t node) { renumber(graph_.unit_before[node]); });
-    move_links();
-  }
-
- private:
-  template <class Body>
-  void for_parts(const Body& body) const {
-    parallel_for(parts_.size(), [&](std::size_t part) {
-      for (std::size_t i = parts_[part].first; i < parts_[part].last; ++i) body(std::uint32_t(i));
-    });
-  }
-
-  void renumber(std::uint32_t& node) const {
-    if (node != PathGraph::none) node = place_of_[node];
-  }
-
-  template <class T>
-  void move(Column<T>& column) const {
-    Column<T> moved;
-    moved.resize(column.size());
-    for_parts([&](std::uint32_t place) { moved[place] = column[order_[place]]; });
-    column = std::move(moved);
-  }
-
-  void move_links() {
-    Column<std::uint32_t> first;
-    first.resize(order_.size() + 1);
-    std::uint32_t count = 0;
-    for (std::size_t place = 0; place < order_.size(); ++place) {
-      first[place] = count;
-      count += graph_.first_link[order_[place] + 1] - graph_.first_link[order_[place]];
-    }
-    first[order_.size()] = count;
-    Column<PathLink> links;
-    links.resize(count);
-    for_parts([&](std::uint32_t place) {
-      std::uint32_t from = graph_.first_link[order_[place]];
-      for (std::uint32_t i = first[place]; i < first[place + 1]; ++i) {
-        links[i] = graph_.links[from++];
-        renumber(links[i].from);
+  Column<PathLink> links;
+  links.resize(first[order.size()]);
+  const std::vector<RowRange> parts = ranges_of(order.size());
+  parallel_for(parts.size(), [&](std::size_t part) {
+    for (std::size_t node = parts[part].first; node < parts[part].last; ++node) {
+      std::uint32_t from = graph.first_link[order[node]];
+      for (std::uint32_t i = first[node]; i < first[node + 1]; ++i) {
+        links[i] = graph.links[from++];
+        if (links[i].from != PathGraph::none) links[i].from = place[links[i].from];
       }
-    });
-    graph_.first_link = std::move(first);
-    graph_.links = std::move(links);
-  }
+    }
+  });
+  graph.first_link = std::move(first);
+  graph.links = std::move(links);
+}
 
-  PathGraph& graph_;
-  const Column<std::uint32_t>& order_;
-  std::vector<RowRange> parts_;
-  Column<std::uint32_t> place_of_;
-};
-
-// Only nodes that begin at one moment can hold each other back in a ring; the constraint that would
+// Only nodes that begin at one moment can depend on each other in a ring; the constraint that would
 // close it is taken out and counted in the basis. Nodes get new numbers.
 void put_in_order(PathGraph& graph, const PathNodes& nodes) {
   const Column<std::uint32_t> order = Sorting(graph, nodes).run();
-  Renumbering(graph, order).run();
+  Column<std::uint32_t> place;
+  place.resize(order.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+  graph.renumber(order, place);
+  reorder(graph.unit, order);
+  reorder_links(graph, order, place);
 }
 
 struct Counts {
@@ -217,6 +235,12 @@ void count(PathGraph& graph) {
 }
 
 }  // namespace
+
+void PathGraph::renumber(const Column<std::uint32_t>& before, const Column<std::uint32_t>& place) {
+  for_columns([&](auto& column) { reorder(column, before); });
+  reorder(unit_before, before,
+          [&](std::uint32_t node) { return node == none ? node : place[node]; });
+}
 
 void PathGraph::add(std::uint32_t of_row, NodeKind of_kind, std::int64_t time) {
   row.push_back(of_row);

@@ -1,7 +1,19 @@
-// The executions of one inference and what holds each of them back (npuscope/analysis/path.hpp), as
-// a graph that is computed forward and backward in linear time.
+// The executions of one inference and their dependencies (npuscope/analysis/path.hpp), as a graph
+// that is computed forward and backward in linear time. The way to an answer, step by step:
 //
-// Beside executions there are nodes without length, so that an op of many executions fed by many
+//   choose_timeline   path_graph.cpp       which inference, and among which rows it is
+//   PathNodes         path_nodes.cpp       executions as nodes, unit by unit, then numbered by when
+//                                          they start (path_time_order.cpp)
+//   PathLinks         path_links*.cpp      dependencies as links: edges between ops, execution by
+//                                          execution where these overlap (path_stepwise.cpp),
+//                                          flows, waits, transfers, barriers
+//   put_in_order      path_graph.cpp       each node after those that it depends on
+//   find_latencies    path_latencies.cpp   what a dependency takes at least; the rest is delay
+//   Schedule          path_schedule.cpp    when everything starts, forward; the blocking dependency
+//                                          of each step, backward: the path
+//   PathAnalysis      path.cpp             steps, slack, what if; path_groups.hpp: rows for pages
+//
+// Next to executions there are nodes without length, so that an op of many executions fed by many
 // ops does not cost their product: `run_end` of an op follows all its executions, `run_begin`
 // precedes them and follows the run_end of each op that it needs. A span with others nested inside
 // begins and ends with a `mark`; so does a wait for DMA end, after the `landing` of the transfer
@@ -11,11 +23,14 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "analysis/inference_times.hpp"
+#include "base/parallel.hpp"
 #include "npuscope/analysis/path.hpp"
 #include "npuscope/profile/column.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
@@ -49,11 +64,11 @@ struct PathGraph {
   Interval timeline;  // ticks of the base clock; times of nodes are since its begin
 
   std::int64_t last_end = 0;  // of all executions
-  // How far before a node, in their order, those that hold it back are at most. What goes through
+  // How far before a node, in their order, those that it depends on are at most. What goes through
   // the nodes needs to remember no more than so many at once.
   std::uint32_t reach = 0;
 
-  // By node, each after those that hold it back.
+  // By node, each after those that it depends on.
   Column<std::uint32_t> row;       // span; of run_begin and run_end one of the op's
   Column<std::uint32_t> op, unit;  // of the span; one more than there are: none
   Column<NodeKind> kind;
@@ -95,11 +110,115 @@ struct PathGraph {
     return std::min(end[from], start[node]) - start[from];
   }
   void add(std::uint32_t of_row, NodeKind of_kind, std::int64_t time);
+  // visit(column) for each that says something of a node alone, but for its unit and delay.
+  template <class Visit>
+  void for_columns(const Visit& visit) {
+    visit(row);
+    visit(op);
+    visit(kind);
+    visit(start);
+    visit(end);
+    visit(after_barrier);
+  }
+  // Node i becomes what was node before[i]; place[n] is where node n goes.
+  void renumber(const Column<std::uint32_t>& before, const Column<std::uint32_t>& place);
 };
 
 // Nodes with their times, rows and units; then the constraints; then order, latencies and delays.
+// column[i] becomes what was column[before[i]], as `moved` makes it.
+template <class T, class Moved = std::identity>
+void reorder(Column<T>& column, const Column<std::uint32_t>& before, const Moved& moved = {}) {
+  Column<T> values;
+  values.resize(column.size());
+  const std::vector<RowRange> parts = ranges_of(column.size());
+  parallel_for(parts.size(), [&](std::size_t part) {
+    for (std::size_t i = parts[part].first; i < parts[part].last; ++i) {
+      values[i] = moved(column[before[i]]);
+    }
+  });
+  column = std::move(values);
+}
+
 Result<std::shared_ptr<const PathGraph>> make_path_graph(const Profile& profile,
                                                          std::optional<std::uint32_t> instance,
                                                          const PathBasics& known);
+
+// Which constraints share a latency: those of one reason; on one queue, core, device or none; of a
+// transfer or not; with a barrier or not.
+
+// The threads of an engine take their ops in one order, without semaphores; so do the thread that
+// issues transfers and the engine that serves them. None: no such engine.
+inline Engine queue_of(Engine used) {
+  if (used == Engine::dma) return Engine::dma_issue;
+  const bool queues = used == Engine::hvx || used == Engine::hmx || used == Engine::dma_issue;
+  return queues ? used : Engine::none;
+}
+
+class LatencyClasses {
+ public:
+  // An end of a constraint: where it runs, and on the queue of which engine.
+  struct Place {
+    UnitId unit;
+    Engine queue;
+  };
+
+  explicit LatencyClasses(const Profile& profile) {
+    for (const Unit& unit : profile.units) where_.push_back({unit.device, unit.core, true});
+    where_.emplace_back();
+    last_ = std::uint32_t(where_.size() - 1);
+  }
+
+  static constexpr std::size_t count = reason_count * 16;
+  std::uint8_t of(Reason reason, Place from, Place to, bool transfer, bool barrier) const {
+    return of(nearest(reason, transfer, barrier), from, to);
+  }
+  // The same in two steps, for those who ask it of one constraint from many places to many.
+  static std::uint8_t nearest(Reason reason, bool transfer, bool barrier) {
+    return std::uint8_t(std::size_t(reason) * 16 + std::size_t(transfer) * 2 +
+                        std::size_t(barrier));
+  }
+  std::uint8_t of(std::uint8_t nearest, Place from, Place to) const {
+    return std::uint8_t(nearest + distance(from, to) * 4);
+  }
+
+ private:
+  struct Where {
+    std::uint32_t device = 0, core = 0;
+    bool known = false;
+  };
+
+  // Nearer than 3, from unit to unit: of one unit or queue, one core, one device.
+  std::size_t distance(Place from, Place to) const {
+    const Where& a = where_[std::min(index_of(from.unit), last_)];
+    const Where& b = where_[std::min(index_of(to.unit), last_)];
+    if (!a.known || !b.known || a.device != b.device) return 3;
+    if (from.unit == to.unit) return 0;
+    if (a.core != b.core) return 2;
+    return from.queue != Engine::none && from.queue == to.queue ? 0 : 1;
+  }
+
+  std::vector<Where> where_;  // by unit; one more for what has none
+  std::uint32_t last_;
+};
+
+// How long each class of constraints takes, and what no constraint explains.
+
+// The least gap of each class of constraints is its latency, if there is reason to think that some
+// start was due to it: of the constraints of its target, one with it was the last to end, or the
+// target's start is not explained otherwise and the gap no longer than a latency already known.
+// Fills in latencies and delays; starts of run_begin become those that the constraints give.
+void find_latencies(PathGraph& graph);
+
+// Which inference a path is of, when that was, and among which rows.
+
+struct ChosenTimeline {
+  Interval timeline;
+  RowRange rows;  // all that are of the inference are among these
+};
+
+// First start to last end of the chosen inference, or of all spans where the profile does not tell
+// inferences apart. Fills in what the basis says of inferences.
+Result<ChosenTimeline> choose_timeline(const Profile& profile, const SpanExtents& extents,
+                                       std::optional<std::uint32_t> instance, PathBasis& basis);
 
 }  // namespace npuscope::analysis

@@ -173,18 +173,10 @@ std::int64_t shared(const VendorSegment& segment, const std::vector<const PathSt
   return time;
 }
 
-const MeasureColumn* stated_path(const Spans& spans) {
-  const auto found =
-      std::find_if(spans.measures.begin(), spans.measures.end(), [&](const MeasureColumn& column) {
-        return column.kind == MeasureKind::dominant_path && column.values.size() == spans.size();
-      });
-  return found == spans.measures.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 Result<VendorPath> vendor_path(const Profile& profile, const std::vector<PathStep>& steps) {
-  const MeasureColumn* const stated = stated_path(profile.spans);
+  const MeasureColumn* const stated = dominant_path_of(profile.spans);
   if (stated == nullptr) {
     return usage_error(
         "the profile has no dominant path of the vendor's; only optraces of QNN's HTP have one");

@@ -1,4 +1,4 @@
-#include "analysis/path/path_latencies.hpp"
+#include "analysis/path/path_graph.hpp"
 
 #include <algorithm>
 #include <tuple>

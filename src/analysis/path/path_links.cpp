@@ -45,32 +45,29 @@ class LinkTable {
 
   void sort_loose() {
     if (loose_.empty()) return;
-    CountingSort by_node(loose_.size(), graph_.size(), [&](std::size_t i) { return loose_[i].to; });
-    first_loose_ = by_node.first();
-    by_node.place_items(sorted_);
+    sorted_ = Grouped<Column<std::uint32_t>>(loose_.size(), graph_.size(),
+                                             [&](std::size_t i) { return loose_[i].to; });
     const auto before = [&](std::uint32_t a, std::uint32_t b) {
       return loose_[a].place < loose_[b].place;
     };
     parallel_for(slices_, [&](std::size_t slice) {
       for (std::uint32_t node = first_of(slice); node < first_of(slice + 1); ++node) {
-        const auto begin = sorted_.begin() + first_loose_[node];
-        const auto end = sorted_.begin() + first_loose_[node + 1];
-        if (!std::is_sorted(begin, end, before)) std::stable_sort(begin, end, before);
+        const auto of_node = sorted_.of(node);
+        if (!std::ranges::is_sorted(of_node, before)) std::ranges::stable_sort(of_node, before);
       }
     });
   }
 
   std::span<const std::uint32_t> loose_of(std::uint32_t node) const {
     if (sorted_.empty()) return {};
-    return std::span(sorted_).subspan(first_loose_[node],
-                                      first_loose_[node + 1] - first_loose_[node]);
+    return sorted_.of(node);
   }
 
   bool follows(std::uint32_t node) const { return !stepwise_.empty() && node < nodes_.count(); }
 
   std::uint32_t count_slice(std::size_t slice) const {
     const std::uint32_t first = first_of(slice), last = first_of(slice + 1);
-    std::size_t count = sorted_.empty() ? 0 : first_loose_[last] - first_loose_[first];
+    std::size_t count = sorted_.empty() ? 0 : sorted_.count(first, last);
     for (std::uint32_t node = first; node < last && follows(node); ++node) {
       count += stepwise_.links_to(node);
     }
@@ -116,8 +113,7 @@ class LinkTable {
   const std::vector<LooseLink>& loose_;
   const StepwiseEdges& stepwise_;
   std::size_t slices_;
-  std::vector<std::uint32_t> first_loose_;  // by node, in sorted_; one more
-  Column<std::uint32_t> sorted_;            // places in loose_
+  Grouped<Column<std::uint32_t>> sorted_;  // by node, places in loose_
 };
 
 }  // namespace
@@ -157,7 +153,7 @@ bool PathLinks::make() {
   find_waited_work();
   link_edges();
   link_inputs();
-  hold_waits_in_order();
+  block_waits_in_order();
   link_landings();
   link_peers();
   link_flows();
@@ -203,7 +199,7 @@ void PathLinks::link_edges() {
   place_ = std::uint32_t(profile_.edges.size());
   stepwise_.prepare();
   graph_.basis.unmet_edges += stepwise_.unmet_edges();
-  hold_waits_stepwise();
+  block_waits_stepwise();
 }
 
 // Each execution of the consumer after the last one of the producer that had ended.

@@ -3,29 +3,9 @@
 #include <algorithm>
 
 #include "analysis/path/path_links.hpp"
+#include "base/counting_sort.hpp"
 
 namespace npuscope::analysis {
-namespace {
-
-// Rows by some number below `groups`, each group in the order in which they were given.
-struct GroupedRows {
-  std::vector<std::uint32_t> first, rows;  // one more first than groups
-
-  template <class GroupOf>
-  void make(const std::vector<std::uint32_t>& given, std::size_t groups, const GroupOf& group_of) {
-    first.assign(groups + 1, 0);
-    for (const std::uint32_t row : given) first[group_of(row) + 1] += 1;
-    for (std::size_t group = 0; group < groups; ++group) first[group + 1] += first[group];
-    rows.resize(given.size());
-    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
-    for (const std::uint32_t row : given) rows[next[group_of(row)]++] = row;
-  }
-  std::span<const std::uint32_t> of(std::size_t group) const {
-    return std::span(rows).subspan(first[group], first[group + 1] - first[group]);
-  }
-};
-
-}  // namespace
 
 void PathLinks::find_runs() {
   runs_.resize(profile_.ops.size());
@@ -65,18 +45,14 @@ void PathLinks::find_cycles() {
   for (const bool forward : {true, false}) {
     const auto source = [&](const Edge& edge) { return index_of(forward ? edge.from : edge.to); };
     const auto target = [&](const Edge& edge) { return index_of(forward ? edge.to : edge.from); };
-    std::vector<std::uint32_t> first(ops + 1, 0), targets, open(ops, 0), ready;
-    for (const Edge& edge : profile_.edges) {
-      if (!real(edge) || gone[source(edge)] || gone[target(edge)]) continue;
-      first[source(edge) + 1] += 1;
-      open[target(edge)] += 1;
-    }
-    for (std::size_t op = 0; op < ops; ++op) first[op + 1] += first[op];
-    targets.resize(first[ops]);
-    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
-    for (const Edge& edge : profile_.edges) {
-      if (!real(edge) || gone[source(edge)] || gone[target(edge)]) continue;
-      targets[next[source(edge)]++] = target(edge);
+    std::vector<std::uint32_t> open(ops, 0), ready;
+    const Grouped<> out(profile_.edges.size(), ops, [&](std::size_t i) {
+      const Edge& edge = profile_.edges[i];
+      const bool counts = real(edge) && !gone[source(edge)] && !gone[target(edge)];
+      return counts ? source(edge) : counting_sort_leaves_out;
+    });
+    for (std::uint32_t op = 0; op < ops; ++op) {
+      for (const std::uint32_t i : out.of(op)) open[target(profile_.edges[i])] += 1;
     }
     for (std::uint32_t op = 0; op < ops; ++op) {
       if (!gone[op] && open[op] == 0) ready.push_back(op);
@@ -85,8 +61,9 @@ void PathLinks::find_cycles() {
       const std::uint32_t op = ready.back();
       ready.pop_back();
       gone[op] = true;
-      for (std::uint32_t i = first[op]; i < first[op + 1]; ++i) {
-        if (--open[targets[i]] == 0) ready.push_back(targets[i]);
+      for (const std::uint32_t i : out.of(op)) {
+        const std::uint32_t next = target(profile_.edges[i]);
+        if (--open[next] == 0) ready.push_back(next);
       }
     }
   }
@@ -129,19 +106,20 @@ void PathLinks::find_passes() {
     return index_of(edge.from) < ops && index_of(edge.to) < ops && edge.from != edge.to &&
            !runs_[index_of(edge.to)].works;
   };
-  GroupedRows in, out;  // edges by op
-  std::vector<std::uint32_t> edges, waiting(ops, 0), ready;
-  for (std::size_t i = 0; i < profile_.edges.size(); ++i) {
-    if (into_idle(profile_.edges[i])) edges.push_back(std::uint32_t(i));
-  }
-  in.make(edges, ops, [&](std::uint32_t i) { return index_of(profile_.edges[i].to); });
-  out.make(edges, ops, [&](std::uint32_t i) { return index_of(profile_.edges[i].from); });
-  for (const std::uint32_t i : edges) {
-    const Edge& edge = profile_.edges[i];
-    if (!runs_[index_of(edge.from)].works) waiting[index_of(edge.to)] += 1;
-  }
+  const auto by = [&](OpId Edge::*end) {
+    return Grouped<>(profile_.edges.size(), ops, [&, end](std::size_t i) {
+      const Edge& edge = profile_.edges[i];
+      return into_idle(edge) ? index_of(edge.*end) : counting_sort_leaves_out;
+    });
+  };
+  const Grouped<> in = by(&Edge::to), out = by(&Edge::from);
+  std::vector<std::uint32_t> waiting(ops, 0), ready;
   for (std::uint32_t op = 0; op < ops; ++op) {
-    if (!runs_[op].works && waiting[op] == 0) ready.push_back(op);
+    if (runs_[op].works) continue;
+    for (const std::uint32_t i : in.of(op)) {
+      waiting[op] += runs_[index_of(profile_.edges[i].from)].works ? 0 : 1;
+    }
+    if (waiting[op] == 0) ready.push_back(op);
   }
   while (!ready.empty()) {
     const std::uint32_t op = ready.back();

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <utility>
 
-#include "analysis/path/path_selection.hpp"
-#include "analysis/span_extents.hpp"
+#include "analysis/inference_times.hpp"
+#include "analysis/path/path_graph.hpp"
 #include "base/counting_sort.hpp"
 #include "base/parallel.hpp"
 #include "npuscope/analysis/timeline.hpp"
@@ -170,17 +170,14 @@ void PathNodes::add() {
 void PathNodes::find_issues() {
   const std::size_t ops = profile_.ops.size();
   const auto spans = by_unit_->all();
-  CountingSort by_op(spans.size(), ops, [&](std::size_t place) {
+  Grouped<Column<std::uint32_t>> by_op(spans.size(), ops, [&](std::size_t place) {
     const SpanOfUnit& span = spans[place];
     const bool counts = role_of(span.kind) == Role::work && index_of(span.op) < ops;
     return counts ? index_of(span.op) : counting_sort_leaves_out;
   });
-  Column<std::uint32_t> places;
-  by_op.place_items(places);
   issue_of_.assign(profile_.spans.size(), PathGraph::none);
   parallel_for(ops, [&](std::size_t op) {
-    const auto of_op =
-        std::span(places).subspan(by_op.first()[op], by_op.first()[op + 1] - by_op.first()[op]);
+    const auto of_op = by_op.of(op);
     std::sort(of_op.begin(), of_op.end(), [&](std::uint32_t a, std::uint32_t b) {
       return starts_before(spans[a].interval(), spans[a].row, spans[b].interval(), spans[b].row);
     });
@@ -220,14 +217,9 @@ void PathNodes::make_room() {
     first_node_of_unit_.push_back(first_node_of_unit_.back() + count);
   }
   const std::size_t nodes = first_node_of_unit_.back();
-  graph_.row.resize(nodes);
-  graph_.op.resize(nodes);
-  queues_.resize(nodes);
-  graph_.kind.resize(nodes);
-  graph_.start.resize(nodes);
-  graph_.end.resize(nodes);
+  graph_.for_columns([&](auto& column) { column.resize(nodes); });
   graph_.unit_before.resize(nodes);
-  graph_.after_barrier.resize(nodes);
+  queues_.resize(nodes);
   is_plain_ = !has_transfers_ && !has_dma_waits() &&
               std::find(has_several.begin(), has_several.end(), true) == has_several.end();
   if (!is_plain_ || !profile_.flows.empty()) of_row_.assign(profile_.spans.size(), no_nodes);
@@ -404,24 +396,18 @@ void PathNodes::take(OpRun& run, const OpRun& other) const {
 // By op, and those of each by start.
 void PathNodes::find_executions() {
   const std::size_t ops = profile_.ops.size();
-  CountingSort by_op(count(), ops, [&](std::size_t node) {
+  executions_ = Grouped<Column<std::uint32_t>>(count(), ops, [&](std::size_t node) {
     const std::uint32_t op = graph_.op[node];
     const bool counts = op < ops && is_first(std::uint32_t(node));
     return counts ? op : counting_sort_leaves_out;
   });
-  first_of_op_ = by_op.first();
-  by_op.place_items(executions_);
-  parallel_for(ops, [&](std::size_t op) { sort_executions(op); });
-}
-
-void PathNodes::sort_executions(std::size_t op) {
-  const auto of_this =
-      std::span(executions_).subspan(first_of_op_[op], first_of_op_[op + 1] - first_of_op_[op]);
   const auto before = [&](std::uint32_t a, std::uint32_t b) {
     return is_before(execution(a), execution(b));
   };
-  if (std::is_sorted(of_this.begin(), of_this.end(), before)) return;
-  std::sort(of_this.begin(), of_this.end(), before);
+  parallel_for(ops, [&](std::size_t op) {
+    const auto of_op = executions_.of(op);
+    if (!std::ranges::is_sorted(of_op, before)) std::ranges::sort(of_op, before);
+  });
 }
 
 // The node before each on its unit: of those that ended when it started, the last to end.

@@ -1,6 +1,7 @@
 // The executions of one inference as nodes of a graph (path_graph.hpp), by unit and by op.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -8,13 +9,26 @@
 #include <vector>
 
 #include "analysis/path/path_graph.hpp"
-#include "analysis/path/path_latency_classes.hpp"
-#include "analysis/path/path_time_order.hpp"
+#include "base/counting_sort.hpp"
 #include "base/parallel.hpp"
 #include "npuscope/profile/column.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
 
 namespace npuscope::analysis {
+
+// Numbers the nodes of a path graph by when they start, so that what follows finds side by side
+// what it looks at, and each comes after those that it depends on, but for nodes without length.
+
+// How nodes were numbered before: unit by unit, each as its timeline was read.
+struct NodeOrder {
+  Column<std::uint32_t> node_of;      // by the number before
+  Column<std::uint32_t> sequence_of;  // by node, the number before
+};
+
+// Those that start at once stay as they were. `first_of_unit`: of the nodes of each unit the first,
+// and one more. Fills in the units; `queues` are put into the same order.
+NodeOrder number_by_start(PathGraph& graph, const std::vector<std::uint32_t>& first_of_unit,
+                          Column<Engine>& queues);
 
 // First and last of a span.
 struct NodeRange {  // without values at first, for the sake of Column
@@ -60,9 +74,8 @@ class PathNodes {
     return {first_node_of_unit_[unit], first_node_of_unit_[unit + 1]};
   }
   auto of_op(std::size_t op) {  // by start
-    if (first_of_op_.empty()) find_executions();
-    return std::span(executions_)
-               .subspan(first_of_op_[op], first_of_op_[op + 1] - first_of_op_[op]) |
+    if (executions_.groups() == 0) find_executions();
+    return std::as_const(executions_).of(op) |
            std::views::transform([this](std::uint32_t node) { return execution(node); });
   }
   Execution execution(std::uint32_t first) const {
@@ -121,7 +134,6 @@ class PathNodes {
   void select_rows(RowRange among, const PathBasics& known);
   void note_kinds(RowRange among);
   void find_executions();
-  void sort_executions(std::size_t op);
   void find_runs();
   void take(OpRun& run, const Execution& execution) const;
   void take(OpRun& run, const OpRun& other) const;
@@ -155,9 +167,8 @@ class PathNodes {
   NodeOrder order_;
   Column<Engine> queues_;  // by node
   Column<NodeRange> of_row_;
-  std::vector<std::uint32_t> first_of_op_;  // in executions_; one more
-  Column<std::uint32_t> executions_;        // their first nodes, when asked for
-  std::vector<OpRun> runs_;                 // by op
+  Grouped<Column<std::uint32_t>> executions_;  // by op, their first nodes, when asked for
+  std::vector<OpRun> runs_;                    // by op
   std::vector<std::uint32_t> issue_of_, transfers_, barriers_;
   std::uint64_t dma_waits_ = 0;
   std::int64_t min_dma_wait_ = std::numeric_limits<std::int64_t>::max();

@@ -5,21 +5,22 @@
 
 namespace npuscope::analysis {
 
-Schedule::Schedule(const PathGraph& graph) : graph_(graph), scale_(graph) {
+Schedule::Schedule(const PathGraph& graph) : graph_(graph), scale_(graph, {}) {
   find_last(double(graph.last_end));
 }
 
-Schedule::Schedule(const PathGraph& graph, const NodeScale& scale) : graph_(graph), scale_(scale) {
+Schedule::Schedule(const PathGraph& graph, const NodeScaling& scaling)
+    : graph_(graph), scale_(graph, {scaling}) {
   run(nullptr);
 }
 
 Schedule::Schedule(const PathGraph& graph, const std::vector<bool>& dropped)
-    : graph_(graph), scale_(graph) {
+    : graph_(graph), scale_(graph, {}) {
   run(&dropped);
 }
 
 void Schedule::run(const std::vector<bool>* dropped) {
-  ForwardPass<1> pass(graph_, {scale_}, graph_.all_nodes(), dropped);
+  ForwardPass<1> pass(graph_, scale_, graph_.all_nodes(), dropped);
   pass.run();
   ends_ = pass.take_ends();
   find_last(pass.last_end(0));
@@ -27,24 +28,24 @@ void Schedule::run(const std::vector<bool>* dropped) {
 
 double Schedule::release(const PathLink& link, std::uint32_t node) const {
   if (!link.leaves_midst) return end(link.from) + double(graph_.latency_of(link));
-  return scale_.released_midst(link.from, start(link.from), node);
+  return start(link.from) + double(graph_.part_of(link.from, node)) * scale_.of(link.from)[0];
 }
 
-Schedule::Binding Schedule::binding_of(std::uint32_t node) const {
-  Binding binding;
+Schedule::BlockingDependency Schedule::blocking_dependency_of(std::uint32_t node) const {
+  BlockingDependency blocking;
   for (auto i = graph_.first_link[node]; i < graph_.first_link[node + 1]; ++i) {
     const PathLink& link = graph_.links[i];
     if (link.from == PathGraph::none) continue;
     const double time = release(link, node);
-    if (binding.from != PathGraph::none && time <= binding.time) continue;
-    binding = {link.from, link.reason, time};
+    if (blocking.from != PathGraph::none && time <= blocking.time) continue;
+    blocking = {link.from, link.reason, time};
   }
   if (const std::uint32_t before = graph_.unit_before[node]; before != PathGraph::none) {
     const double time = end(before) + double(graph_.unit_latency(node));
-    if (binding.from == PathGraph::none || time > binding.time)
-      binding = {before, Reason::unit, time};
+    if (blocking.from == PathGraph::none || time > blocking.time)
+      blocking = {before, Reason::unit, time};
   }
-  return binding;
+  return blocking;
 }
 
 // Of those that end at once the longest, of such the one whose unit and row come first.
@@ -71,25 +72,26 @@ std::vector<PathNode> path_through(const Schedule& schedule) {
     const std::uint32_t node = here.node;
     Reason reason = Reason::start;
     double delay = double(graph.delay[node]), landed = 0;
-    Schedule::Binding binding = schedule.binding_of(node);
+    Schedule::BlockingDependency blocking = schedule.blocking_dependency_of(node);
     while (true) {
       if (reason == Reason::start || reason == Reason::unit) {
-        reason = binding.reason == Reason::start ? reason : binding.reason;
+        reason = blocking.reason == Reason::start ? reason : blocking.reason;
       }
-      if (binding.from == PathGraph::none || graph.kind[binding.from] == NodeKind::execution) break;
-      if (graph.kind[binding.from] == NodeKind::landing) {
-        landed = std::max(landed, schedule.end(binding.from));
+      if (blocking.from == PathGraph::none || graph.kind[blocking.from] == NodeKind::execution)
+        break;
+      if (graph.kind[blocking.from] == NodeKind::landing) {
+        landed = std::max(landed, schedule.end(blocking.from));
       } else {
-        delay += double(graph.delay[binding.from]);
+        delay += double(graph.delay[blocking.from]);
       }
-      binding = schedule.binding_of(binding.from);
+      blocking = schedule.blocking_dependency_of(blocking.from);
     }
-    here.reason = binding.from == PathGraph::none ? Reason::start
-                  : landed > 0                    ? Reason::dma_wait
-                                                  : reason;
+    here.reason = blocking.from == PathGraph::none ? Reason::start
+                  : landed > 0                     ? Reason::dma_wait
+                                                   : reason;
     here.delay = delay;
     path.push_back(here);
-    const std::uint32_t from = binding.from;
+    const std::uint32_t from = blocking.from;
     const double until =
         from == PathGraph::none ? 0 : std::min(schedule.end(from), schedule.start(node));
     path.back().in_flight = std::max(0.0, landed - until);

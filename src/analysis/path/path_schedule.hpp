@@ -13,80 +13,41 @@
 
 namespace npuscope::analysis {
 
-// A pass along a path graph: when each node ends, for several ways at once how long nodes take.
-// What the graph says of a node and of its links is read once for all of them.
-//
-//   ForwardPass<2> pass(graph, {NodeScale(graph, one), NodeScale(graph, other)}, graph.ring());
-//   pass.run();
-//   pass.last_end(1)         // of the executions, the other way
-//
-//   ForwardPass<1> all(graph, {NodeScale(graph)}, graph.all_nodes());
-//   all.run();
-//   all.take_ends()          // by node, and of each by way
+// How much longer or shorter nodes take: by a scaling, or not at all. With `faster_as`, what the
+// scaling makes faster takes this part of its time instead.
+struct NodeScaling {
+  const Scaling* scaling = nullptr;
+  std::optional<double> faster_as = {};
 
-// How much longer or shorter each node takes.
-class NodeScale {
- public:
-  explicit NodeScale(const PathGraph& graph) : graph_(graph) {}
-  // With `faster_as`, what the scaling makes faster takes this part of its time instead.
-  NodeScale(const PathGraph& graph, const Scaling& scaling, std::optional<double> faster_as = {})
-      : graph_(graph),
-        scaling_(&scaling),
-        faster_as_(faster_as),
-        changes_(!scaling.of_op.empty() || !scaling.of_unit.empty()) {}
-
-  // Whether any node may take another time than observed.
-  bool changes() const { return changes_; }
-  double of(std::uint32_t node) const {
-    if (!changes_) return 1;
-    const double factor = of_op(graph_.op_of(node)) * of_unit(graph_.unit_of(node));
-    return factor < 1 && faster_as_ ? *faster_as_ : factor;
+  bool changes() const {
+    return scaling != nullptr && !(scaling->of_op.empty() && scaling->of_unit.empty());
   }
-  double length(std::uint32_t node) const {
-    const double observed = double(graph_.end[node] - graph_.start[node]);
-    return observed > 0 ? observed * of(node) : 0;
-  }
-  // When a link out of the midst of a node lets `node` go, where that starts then.
-  double released_midst(std::uint32_t from, double start, std::uint32_t node) const {
-    return start + double(graph_.part_of(from, node)) * of(from);
-  }
-  double of_op(std::size_t op) const { return changes_ ? at(scaling_->of_op, op) : 1; }
-  double of_unit(std::size_t unit) const { return changes_ ? at(scaling_->of_unit, unit) : 1; }
-  std::optional<double> faster_as() const { return faster_as_; }
-
- private:
-  static double at(const std::vector<double>& factors, std::size_t place) {
-    return place < factors.size() ? factors[place] : 1;
-  }
-
-  const PathGraph& graph_;
-  const Scaling* scaling_ = nullptr;
-  std::optional<double> faster_as_;
-  bool changes_ = false;
 };
 
-// Those of all ways, next to one another: what a processor does with two numbers at once needs them
-// so.
+// The same of several ways at once, next to one another: what a processor does with two numbers at
+// once needs them so.
 template <std::size_t ways>
 class NodeScales {
  public:
   using OfWays = std::array<double, ways>;
 
-  // Of at most as many scales; the last stands for those that are missing.
-  NodeScales(const PathGraph& graph, const std::vector<NodeScale>& scales) : graph_(graph) {
-    changes_ = std::any_of(scales.begin(), scales.end(),
-                           [](const NodeScale& scale) { return scale.changes(); });
+  // Of at most as many; the last stands for those that are missing.
+  NodeScales(const PathGraph& graph, const std::vector<NodeScaling>& scalings) : graph_(graph) {
+    changes_ = std::ranges::any_of(scalings, &NodeScaling::changes);
     if (!changes_) return;
     of_op_.resize(graph.profile->ops.size() + 1);
     of_unit_.resize(graph.profile->units.size() + 1);
     for (std::size_t way = 0; way < ways; ++way) {
-      const NodeScale& scale = scales[std::min(way, scales.size() - 1)];
-      for (std::size_t op = 0; op < of_op_.size(); ++op) of_op_[op][way] = scale.of_op(op);
-      for (std::size_t unit = 0; unit < of_unit_.size(); ++unit) {
-        of_unit_[unit][way] = scale.of_unit(unit);
-      }
-      any_faster_as_ = any_faster_as_ || scale.faster_as().has_value();
-      faster_as_[way] = scale.faster_as();
+      const NodeScaling& of = scalings[std::min(way, scalings.size() - 1)];
+      const auto take = [&](std::vector<OfWays>& into, const std::vector<double>* factors) {
+        for (std::size_t i = 0; i < into.size(); ++i) {
+          into[i][way] = factors != nullptr && i < factors->size() ? (*factors)[i] : 1;
+        }
+      };
+      take(of_op_, of.scaling != nullptr ? &of.scaling->of_op : nullptr);
+      take(of_unit_, of.scaling != nullptr ? &of.scaling->of_unit : nullptr);
+      any_faster_as_ = any_faster_as_ || of.faster_as.has_value();
+      faster_as_[way] = of.faster_as;
     }
   }
 
@@ -123,15 +84,25 @@ class NodeScales {
   std::array<std::optional<double>, ways> faster_as_;
 };
 
+// A pass along a path graph: when each node ends, for several ways at once how long nodes take.
+// What the graph says of a node and of its links is read once for all of them.
+//
+//   ForwardPass<2> pass(graph, {graph, {{&one}, {&other}}}, graph.ring());
+//   pass.run();
+//   pass.last_end(1)         // of the executions, the other way
+//
+//   ForwardPass<1> all(graph, {graph, {}}, graph.all_nodes());
+//   all.run();
+//   all.take_ends()          // by node, and of each by way
 template <std::size_t ways>
 class ForwardPass {
  public:
   // `kept`: the nodes whose ends it remembers; those of PathGraph::ring() mostly fit into the
   // processor's caches. Without the links whose mark is set, by place in PathGraph::links.
-  ForwardPass(const PathGraph& graph, const std::vector<NodeScale>& scales, NodeRing kept,
+  ForwardPass(const PathGraph& graph, const NodeScales<ways>& scales, NodeRing kept,
               const std::vector<bool>* dropped = nullptr)
       : graph_(graph),
-        scales_(graph, scales),
+        scales_(scales),
         dropped_(dropped),
         kept_(kept),
         latencies_(graph.latencies.begin(), graph.latencies.end()),
@@ -215,7 +186,7 @@ class ForwardPass {
   }
 
   const PathGraph& graph_;
-  NodeScales<ways> scales_;
+  const NodeScales<ways>& scales_;
   const std::vector<bool>* dropped_;
   NodeRing kept_;
   std::vector<double> latencies_, unit_latencies_;  // as in the graph
@@ -228,7 +199,7 @@ class Schedule {
  public:
   // That of the observed durations, which by the delays of the graph is what was observed.
   explicit Schedule(const PathGraph& graph);
-  Schedule(const PathGraph& graph, const NodeScale& scale);
+  Schedule(const PathGraph& graph, const NodeScaling& scaling);
   // Without the links whose mark is set, by place in PathGraph::links.
   Schedule(const PathGraph& graph, const std::vector<bool>& dropped);
 
@@ -242,24 +213,24 @@ class Schedule {
   double last_end() const { return last_ == PathGraph::none ? 0 : end(last_); }
 
   // What lets a node go last.
-  struct Binding {
+  struct BlockingDependency {
     std::uint32_t from = PathGraph::none;
     Reason reason = Reason::start;
     double time = 0;
   };
-  Binding binding_of(std::uint32_t node) const;
+  BlockingDependency blocking_dependency_of(std::uint32_t node) const;
 
   const PathGraph& graph() const { return graph_; }
 
  private:
-  double length(std::uint32_t node) const { return scale_.length(node); }
+  double length(std::uint32_t node) const { return scale_.length(node)[0]; }
   double release(const PathLink& link, std::uint32_t node) const;
   bool is_later(std::uint32_t node, std::uint32_t other) const;
   void find_last(double last_end);
   void run(const std::vector<bool>* dropped);
 
   const PathGraph& graph_;
-  NodeScale scale_;
+  NodeScales<1> scale_;
   Column<double> ends_;  // empty: as observed
   std::uint32_t last_ = PathGraph::none;
 };

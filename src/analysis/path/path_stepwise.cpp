@@ -1,4 +1,4 @@
-#include "analysis/path/path_stepwise.hpp"
+#include "analysis/path/path_links.hpp"
 
 #include <algorithm>
 

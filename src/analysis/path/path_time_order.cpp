@@ -1,4 +1,4 @@
-#include "analysis/path/path_time_order.hpp"
+#include "analysis/path/path_nodes.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -62,16 +62,8 @@ class StartOrder {
     graph_.unit.resize(graph_.size());
     const std::size_t slices = first_of_slice_.size() - 1;
     parallel_for(slices, [&](std::size_t slice) { number_slice(slice); });
-    move(graph_.row);
-    move(graph_.op);
-    move(queues);
-    move(graph_.kind);
-    move(graph_.start);
-    move(graph_.end);
-    move(graph_.after_barrier);
-    move(graph_.unit_before, [&](std::uint32_t before) {
-      return before == PathGraph::none ? before : order_.node_of[before];
-    });
+    graph_.renumber(order_.sequence_of, order_.node_of);
+    reorder(queues, order_.sequence_of);
     return std::move(order_);
   }
 
@@ -130,19 +122,6 @@ class StartOrder {
       graph_.unit[node] = each.unit;
       order_.node_of[each.sequence] = node++;
     }
-  }
-
-  template <class T, class Moved = std::identity>
-  void move(Column<T>& column, const Moved& moved = {}) const {
-    Column<T> values;
-    values.resize(column.size());
-    const std::vector<RowRange> parts = ranges_of(column.size());
-    parallel_for(parts.size(), [&](std::size_t part) {
-      for (std::size_t node = parts[part].first; node < parts[part].last; ++node) {
-        values[node] = moved(column[order_.sequence_of[node]]);
-      }
-    });
-    column = std::move(values);
   }
 
   PathGraph& graph_;

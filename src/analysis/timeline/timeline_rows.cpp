@@ -7,7 +7,6 @@
 
 #include "analysis/answers.hpp"
 #include "analysis/timeline/span_groups.hpp"
-#include "analysis/units/busy_together.hpp"
 #include "analysis/units/unit_busy.hpp"
 #include "base/counting_sort.hpp"
 #include "base/parallel.hpp"
@@ -38,27 +37,22 @@ class RowsBuilder {
     std::uint32_t number = 0;
     std::uint64_t spans = 0, waits = 0;
     std::int64_t work = 0, waiting = 0;
-    Interval of_work = nothing, of_waits = nothing;
+    Interval of_work = no_extent, of_waits = no_extent;
 
-    static constexpr Interval nothing{std::numeric_limits<std::int64_t>::max(),
-                                      std::numeric_limits<std::int64_t>::min()};
     void add(Role role, Interval interval, std::int64_t own) {
       const bool works = role == Role::work;
-      extend(works ? of_work : of_waits, interval);
+      extend_by(works ? of_work : of_waits, interval);
       std::int64_t& sum = works ? work : waiting;
       sum = saturating_add(sum, own);
       (works ? spans : waits) += 1;
     }
     void add(const Group& other) {
-      extend(of_work, other.of_work);
-      extend(of_waits, other.of_waits);
+      extend_by(of_work, other.of_work);
+      extend_by(of_waits, other.of_waits);
       work = saturating_add(work, other.work);
       waiting = saturating_add(waiting, other.waiting);
       spans += other.spans;
       waits += other.waits;
-    }
-    static void extend(Interval& extent, Interval by) {
-      extent = {std::min(extent.begin, by.begin), std::max(extent.end, by.end)};
     }
 
     std::int64_t start() const { return spans > 0 ? of_work.begin : of_waits.begin; }

@@ -6,8 +6,8 @@
 #include <map>
 
 #include "analysis/answers.hpp"
-#include "analysis/measuring.hpp"
 #include "analysis/ops/op_keys.hpp"
+#include "analysis/ops/row_names.hpp"
 #include "analysis/self_times.hpp"
 #include "base/parallel.hpp"
 #include "base/per_thread.hpp"
@@ -31,12 +31,12 @@ struct Load {
 };
 
 // Ops that are part of the measurement.
-std::vector<bool> measuring_ops(const Profile& profile) {
-  std::vector<bool> measuring(profile.ops.size(), false);
+std::vector<bool> instrumentation_ops(const Profile& profile) {
+  std::vector<bool> instrumentation(profile.ops.size(), false);
   for (std::size_t i = 0; i < profile.ops.size(); ++i) {
-    measuring[i] = is_measuring(profile, OpId(std::uint32_t(i)));
+    instrumentation[i] = is_instrumentation(profile, OpId(std::uint32_t(i)));
   }
-  return measuring;
+  return instrumentation;
 }
 
 // "Slice" of "Slice 1": units of a class that are not named alike do other things, as the engines
@@ -51,7 +51,7 @@ class Loads {
   explicit Loads(const Analysis& analysis)
       : profile_(analysis.profile()),
         cores_(profile_),
-        measuring_(measuring_ops(profile_)),
+        instrumentation_(instrumentation_ops(profile_)),
         traffic_(analysis.traffic()),
         units_(profile_.units.size()) {
     const SpansByUnit& by_unit = analysis.spans_by_unit();
@@ -84,7 +84,7 @@ class Loads {
 
   const Profile& profile_;
   CoreNumbers cores_;
-  std::vector<bool> measuring_;
+  std::vector<bool> instrumentation_;
   const OpTraffic& traffic_;
   std::map<std::uint32_t, std::int64_t> of_cores_;  // DDR bytes that cores count
   std::vector<OfUnit> units_;
@@ -100,15 +100,16 @@ void sort_and_unite(std::vector<std::uint32_t>& ops) {
 void Loads::find_load(OfUnit& unit, std::span<const SpanOfUnit> spans,
                       const std::vector<std::int64_t>& own) const {
   // Where a unit has few of very many ops, to note all of them would cost more than to sort.
-  std::vector<bool> seen(spans.size() > measuring_.size() / 64 ? measuring_.size() : 0, false);
+  std::vector<bool> seen(spans.size() > instrumentation_.size() / 64 ? instrumentation_.size() : 0,
+                         false);
   for (std::size_t place = 0; place < spans.size(); ++place) {
     const SpanOfUnit& span = spans[place];
     const Role role = role_of(span.kind);
     if (role != Role::work && role != Role::wait) continue;
     unit.has_spans = true;
     const std::size_t op = index_of(span.op);
-    const bool is_op = op < measuring_.size();
-    if (is_op && measuring_[op]) continue;
+    const bool is_op = op < instrumentation_.size();
+    if (is_op && instrumentation_[op]) continue;
     std::int64_t& sum = role == Role::work ? unit.load.work : unit.load.waiting;
     sum = saturating_add(sum, own[place]);
     if (role != Role::work || !is_op || (!seen.empty() && seen[op])) continue;
@@ -148,7 +149,8 @@ void Loads::add_ddr_of_spans() {
       bytes.assign(units_.size(), 0);
       for (std::size_t row = parts[part].first; row < parts[part].last; ++row) {
         const std::size_t unit = index_of(spans.unit[row]), op = index_of(spans.op[row]);
-        if (unit >= units_.size() || (op < measuring_.size() && measuring_[op])) continue;
+        if (unit >= units_.size() || (op < instrumentation_.size() && instrumentation_[op]))
+          continue;
         bytes[unit] = saturating_add(bytes[unit], traffic_.of_span(route, row));
       }
     });

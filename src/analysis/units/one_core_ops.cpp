@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "analysis/answers.hpp"
-#include "analysis/measuring.hpp"
 #include "analysis/ops/op_keys.hpp"
 #include "analysis/ops/op_spans.hpp"
 #include "analysis/ops/op_times.hpp"
+#include "analysis/ops/row_names.hpp"
 #include "base/parallel.hpp"
 #include "base/per_thread.hpp"
 #include "base/sort_rows.hpp"
@@ -199,7 +199,7 @@ std::vector<OneCoreOp> find_one_core_ops(const Analysis& analysis, double min_sh
   std::vector<std::uint8_t> asked(found.keys().count());
   for (std::uint32_t group = 0; group < asked.size(); ++group) {
     asked[group] = found.is_of_one(group) &&
-                   !is_measuring(profile.text(found.keys().rows()[group].kind)) &&
+                   !is_instrumentation(profile.text(found.keys().rows()[group].kind)) &&
                    (found.kind_is_on_all(group) || found.length(group) >= min_active);
   }
   const std::vector<double> active = found.active_times(asked);

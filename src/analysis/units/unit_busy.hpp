@@ -8,6 +8,7 @@
 // Of units that work or wait, in the profile's order; last what has no unit.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -44,5 +45,30 @@ struct UnitBusy {
     return domains.size() == 1 ? busy : of.busy;
   }
 };
+
+// When any unit worked or waited, from when each of them did (unit_busy.hpp): what the coarse view,
+// the table of hardware and the timeline have in common.
+//
+//   const BusyTogether& busy = analysis.busy_together();
+//   busy.of(Engine::hmx)             when any HMX worked
+//   busy.of(Domain::compute)         when anything computed
+
+struct BusyTogether {
+  std::array<IntervalSet, engine_count> engines;
+  std::array<IntervalSet, domain_count> domains;
+  IntervalSet dma_waits, other_waits;
+
+  const IntervalSet& of(Engine engine) const { return engines[std::size_t(engine)]; }
+  const IntervalSet& of(Domain domain) const { return domains[std::size_t(domain)]; }
+};
+
+// Tracks of one name that a viewer draws as one: slots of an engine in a Perfetto trace, of the
+// same parent and without a thread of their own.
+
+// By unit, the first that it is drawn with; empty where each is drawn alone.
+std::vector<std::uint32_t> drawn_with(const Profile& profile);
+
+// One entry of those that are drawn as one, in place of the first.
+void merge_tracks(const Profile& profile, std::vector<UnitBusy>& units);
 
 }  // namespace npuscope::analysis

@@ -10,10 +10,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "npuscope/analysis/traffic.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::analysis {
@@ -52,5 +56,56 @@ struct UnitNumbers {
 };
 
 UnitNumbers analyse_unit_numbers(const Profile& profile);
+
+// Numbers of traffic that units tell, without counting what is part of another's number.
+
+// Which units have a number of their own for which traffic. A unit's number includes those of its
+// parts, and a device's those of everything that uses its memory, the host with its ports too.
+class UnitsWithTraffic {
+ public:
+  UnitsWithTraffic(const Profile& profile, bool needed);
+
+  // Whether the traffic of this unit is part of another unit's number.
+  bool include(UnitId id, Route route) const;
+
+ private:
+  const Profile& profile_;
+  std::set<std::pair<std::uint32_t, Route>> units_, devices_;
+};
+
+// How fast the cores' clock was while a program ran: cycles by time, as far as files have both.
+//
+//   clock_of_phases(profile).hertz     // {{0, 0.806e9}, {1, 1.88e9}}: inference 0 was cold
+//   clock_of_units(numbers)            // 1.31e9, the median of the units' inferences
+
+// What the cores' clocks ran at during each inference: a governor may slow them down, and the first
+// inference may find them at another frequency than the others.
+//
+//   for (const InferenceClock& clock : analyse_clocks(profile)) …
+//   clock.inference, clock.min_hertz, clock.max_hertz   // 100, 1233.12e6, 1243.97e6
+//
+// Of a core: its cycles by its time, both of the thread that has most, as the vendor's summary does
+// ("c0: Effective frequency is 1233.12MHz").
+struct InferenceClock {
+  std::uint32_t inference = every_instance;
+  std::uint32_t cores = 0;
+  double min_hertz = 0;  // over the cores
+  double max_hertz = 0;
+};
+
+// By inference; none where the profile has no cycles of whole inferences, or where its base clock
+// counts those cycles itself.
+std::vector<InferenceClock> analyse_clocks(const Profile& profile);
+
+struct PhaseClock {
+  std::string phase;
+  std::vector<std::pair<std::uint32_t, double>> hertz;  // by inference, in their order
+};
+
+// Of the phase of the graph itself; the others wait for resources at any clock.
+PhaseClock clock_of_phases(const Profile& profile);
+
+// The median of what the units' cycles and times make.
+std::optional<double> clock_of_units(const UnitNumbers& numbers);
 
 }  // namespace npuscope::analysis

@@ -11,7 +11,7 @@
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/progress.hpp"
 #include "npuscope/npu/ipu/build.hpp"
-#include "report/programs/ipu_reference.hpp"
+#include "report/programs/ipu_documents.hpp"
 
 namespace npuscope::cli {
 namespace compile_command {

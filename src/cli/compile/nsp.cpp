@@ -13,7 +13,6 @@
 #include "npuscope/base/progress.hpp"
 #include "profile/pmu_events.hpp"
 #include "report/programs/compile_report.hpp"
-#include "report/programs/devices_report.hpp"
 
 namespace npuscope::cli {
 namespace compile_command {

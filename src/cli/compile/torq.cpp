@@ -11,7 +11,7 @@
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/progress.hpp"
 #include "npuscope/npu/torq/build.hpp"
-#include "report/torq/torq_reference.hpp"
+#include "report/torq/torq_documents.hpp"
 
 namespace npuscope::cli {
 namespace compile_command {

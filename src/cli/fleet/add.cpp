@@ -6,7 +6,7 @@
 #include "cli/standard_input.hpp"
 #include "jobs/fleet/fleet_add.hpp"
 #include "npuscope/base/progress.hpp"
-#include "report/fleet/fleet_added.hpp"
+#include "report/fleet/fleet_document.hpp"
 
 namespace npuscope::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "fleet/questions/listing.hpp"
 #include "fleet/tags.hpp"
 #include "jobs/fleet/fleet_export.hpp"
-#include "report/fleet/fleet_added.hpp"
+#include "report/fleet/fleet_document.hpp"
 
 namespace npuscope::cli {
 namespace {

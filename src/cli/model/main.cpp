@@ -12,7 +12,7 @@
 #include "npu/models/summary.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
-#include "report/document/json_text.hpp"
+#include "report/document/document_json.hpp"
 
 namespace npuscope::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "formats/sigmastar/image.hpp"
 #include "formats/sigmastar/model.hpp"
 #include "npuscope/npu/ipu/run.hpp"
-#include "report/programs/ipu_reference.hpp"
+#include "report/programs/ipu_documents.hpp"
 
 namespace npuscope::cli {
 namespace run_command {

@@ -7,7 +7,7 @@
 #include "npu/torq/execute.hpp"
 #include "npu/torq/program.hpp"
 #include "npuscope/npu/torq/run.hpp"
-#include "report/torq/torq_reference.hpp"
+#include "report/torq/torq_documents.hpp"
 
 namespace npuscope::cli {
 namespace run_command {

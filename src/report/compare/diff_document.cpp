@@ -19,11 +19,11 @@ void add_estimate(const Estimate& estimate, std::vector<Value>& row) {
   const std::string interval = interval_text(estimate.contrast.relative);
   const auto low = [](const auto& range) { return range ? Value(range->low) : Value(); };
   const auto high = [](const auto& range) { return range ? Value(range->high) : Value(); };
-  row.insert(row.end(), {estimate.a, estimate.b, estimate.delta(), estimate.relative(),
-                         interval.empty() ? Value() : Value(interval),
-                         low(estimate.contrast.relative), high(estimate.contrast.relative),
-                         low(estimate.contrast.absolute), high(estimate.contrast.absolute),
-                         estimate.p, estimate.samples_a.size(), estimate.samples_b.size()});
+  row.insert(row.end(),
+             {estimate.a, estimate.b, estimate.delta(), estimate.relative(), if_any(interval),
+              low(estimate.contrast.relative), high(estimate.contrast.relative),
+              low(estimate.contrast.absolute), high(estimate.contrast.absolute), estimate.p,
+              estimate.samples_a.size(), estimate.samples_b.size()});
 }
 
 constexpr std::size_t estimate_width = 12;
@@ -55,20 +55,19 @@ Section sides_section(const Diff& diff) {
     return all;
   };
   const std::string scope = scope_of_sides(diff);
-  section.facts = {
-      {{"a", "A"}, side_text(diff, 0)},
-      {{"b", "B"}, side_text(diff, 1)},
-      {{"scope", "scope"}, scope.empty() ? Value() : Value(scope)},
-      {{"selection", "selection"}, diff.selection.empty() ? Value() : Value(diff.selection)},
-      {{"verdict", "verdict"}, verdict_text(diff)},
-      {{"files_a", "", Format::names}, files(diff.a)},
-      {{"files_b", "", Format::names}, files(diff.b)},
-      {{"runs_a", "", Format::count}, diff.comparison.runs[0]},
-      {{"runs_b", "", Format::count}, diff.comparison.runs[1]},
-      {{"samples_a", "", Format::count}, diff.comparison.samples[0]},
-      {{"samples_b", "", Format::count}, diff.comparison.samples[1]},
-      {{"cold_apart_a", "", Format::count}, diff.comparison.apart[0]},
-      {{"cold_apart_b", "", Format::count}, diff.comparison.apart[1]}};
+  section.facts = {{{"a", "A"}, side_text(diff, 0)},
+                   {{"b", "B"}, side_text(diff, 1)},
+                   {{"scope", "scope"}, if_any(scope)},
+                   {{"selection", "selection"}, if_any(diff.selection)},
+                   {{"verdict", "verdict"}, verdict_text(diff)},
+                   {{"files_a", "", Format::names}, files(diff.a)},
+                   {{"files_b", "", Format::names}, files(diff.b)},
+                   {{"runs_a", "", Format::count}, diff.comparison.runs[0]},
+                   {{"runs_b", "", Format::count}, diff.comparison.runs[1]},
+                   {{"samples_a", "", Format::count}, diff.comparison.samples[0]},
+                   {{"samples_b", "", Format::count}, diff.comparison.samples[1]},
+                   {{"cold_apart_a", "", Format::count}, diff.comparison.apart[0]},
+                   {{"cold_apart_b", "", Format::count}, diff.comparison.apart[1]}};
   return section;
 }
 
@@ -106,8 +105,7 @@ Section numbers_section(const Diff& diff, MeasuredIn unit) {
   }
   const std::size_t unchanged = same.table.rows.size();
   section.facts = {{{"unit", ""}, name_of(unit)},
-                   {{"unchanged_count", "unchanged", Format::count},
-                    unchanged > 0 ? Value(unchanged) : Value()}};
+                   {{"unchanged_count", "unchanged", Format::count}, if_positive(unchanged)}};
   if (any_cold) section.remarks = {"Some are of cold inferences: warm ones are missing."};
   if (section.table.rows.empty() && unchanged == 0) section.title.clear();
   section.parts.push_back(std::move(same));
@@ -125,7 +123,7 @@ Section call_section(const Diff& diff, MeasuredIn unit) {
   for (const MetricChange& metric : diff.comparison.call) {
     if (metric.unit != unit) continue;
     const bool is_cold = metric.estimate.cold_a || metric.estimate.cold_b;
-    std::vector<Value> row{metric.name, metric.source.empty() ? Value() : Value(metric.source)};
+    std::vector<Value> row{metric.name, if_any(metric.source)};
     add_estimate(metric.estimate, row);
     row.push_back(is_cold);
     row.push_back(name_of(metric.estimate.verdict));
@@ -191,10 +189,10 @@ Section ops_section(const OpComparison& ops) {
                    {{"kind", ""}, ops.known ? Value(stable_name(ops.kind)) : Value()},
                    {{"unit", ""}, ops.known ? Value(name_of(ops.unit)) : Value()},
                    {{"rows_by_change", "rows"}, counts_text(ops)},
-                   {{"folded", "folded"}, folded.empty() ? Value() : Value(folded)},
+                   {{"folded", "folded"}, if_any(folded)},
                    {{"part_count", "", Format::count}, ops.parts},
                    {{"matched_by", "matched"}, matching_text(ops)},
-                   {{"matched_time", "matched time"}, shares.empty() ? Value() : Value(shares)},
+                   {{"matched_time", "matched time"}, if_any(shares)},
                    {{"matched_share_a", "", Format::share}, ops.matched_share_a},
                    {{"matched_share_b", "", Format::share}, ops.matched_share_b},
                    {{"same_structure", "", Format::truth}, ops.same_structure}};
@@ -233,12 +231,11 @@ Section ops_section(const OpComparison& ops) {
     const std::string note = explanation(row);
     const bool is_pair = !only_b && row.change != OpChange::removed;
     const auto& deltas = row.layer_deltas;
-    values.insert(
-        values.end(),
-        {row.layers > 1 ? Value(row.layers) : Value(), deltas ? Value(deltas->min) : Value(),
-         deltas ? Value(deltas->max) : Value(), row.parts, row.parts_only_a, row.parts_only_b,
-         row.ops_a, row.ops_b, row.name_b, row.kind_b, is_pair ? Value(name_of(row.by)) : Value(),
-         note.empty() ? Value() : Value(note)});
+    values.insert(values.end(),
+                  {row.layers > 1 ? Value(row.layers) : Value(),
+                   deltas ? Value(deltas->min) : Value(), deltas ? Value(deltas->max) : Value(),
+                   row.parts, row.parts_only_a, row.parts_only_b, row.ops_a, row.ops_b, row.name_b,
+                   row.kind_b, is_pair ? Value(name_of(row.by)) : Value(), if_any(note)});
     section.table.rows.push_back(std::move(values));
   }
   section.table.row_count = ops.rows.empty() ? 0 : ops.row_count();

@@ -21,7 +21,9 @@
 #include <string>
 #include <vector>
 
+#include "npuscope/profile/run_numbers.hpp"
 #include "report/compare/judgement.hpp"
+#include "report/document/document.hpp"
 
 namespace npuscope::report {
 
@@ -42,5 +44,50 @@ Document check_document(const Diff& check);
 // A comment of GitHub's Markdown: the verdict, the gates, the numbers that changed and the ops that
 // did, each with what failed or got worse first, names escaped.
 std::string diff_markdown(const Diff& diff);
+
+// A comparison as a picture: the waterfall, what each op adds to or takes off the sum from A to B.
+//
+//   const auto svg = diff_svg(diff, {.width = 960, .max_ops = 25});
+//   write_file_atomically("diff.svg", as_byte_span(*svg));
+//
+// The ops that changed most, the others together, and the sum; what lies within the noise is
+// light. `diff.comparison` must have the rows of all ops.
+
+struct WaterfallView {
+  double width = 960;  // pixels
+  std::size_t max_ops = 25;
+};
+
+// Where no op changed, or the sides have no column of ops in common, a picture that says so.
+std::string diff_svg(const Diff& diff, const WaterfallView& view);
+
+struct Fall {
+  std::string name;
+  double from = 0, to = 0;  // the sum of deltas before it and after it
+  analysis::OpChange change = analysis::OpChange::same;
+  std::size_t ops = 1;  // rows that it stands for
+};
+
+// The largest changes first, at most `max`, of which the last are all others together where there
+// are more; none for rows without a change.
+std::vector<Fall> falls_of(const std::vector<analysis::OpDifference>& rows, std::size_t max);
+
+// Snapshots: what npuscope says when it writes one, and the page of one that is opened.
+
+struct WrittenSnapshot {
+  struct Run {
+    const Profile* profile;
+    const RunNumbers* numbers;
+  };
+  std::string path;
+  std::uint64_t bytes = 0;
+  std::vector<Run> runs;
+};
+
+std::string snapshot_written_text(const WrittenSnapshot& written);
+std::string snapshot_written_json(const WrittenSnapshot& written, std::span<const Note> notes);
+
+// Of a profile with `numbers`: what it was made of, its numbers, and what it cannot say.
+Document snapshot_document(const Profile& profile);
 
 }  // namespace npuscope::report

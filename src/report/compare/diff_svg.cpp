@@ -1,4 +1,4 @@
-#include "report/compare/diff_svg.hpp"
+#include "report/compare/diff_document.hpp"
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@ namespace {
 using analysis::OpChange;
 using analysis::OpDifference;
 
-constexpr double bar_height = 14, row_pitch = 20, room_at_right = 130;
+constexpr double fall_height = 14, row_pitch = 20, room_at_right = 130;
 
 const char* colour_of_fall(const Fall& fall) {
   if (fall.change == OpChange::unclear) return wait_colour;
@@ -73,24 +73,21 @@ void WaterfallPicture::add_row(const Fall& fall, bool is_sum) {
   const std::string amount = signed_amount(unit_, fall.to - fall.from);
   figure_.text(across_.first - 10, figure_.y() + baseline, Anchor::end,
                fitting_text(fall.name, label_room_), {.bold = is_sum, .tooltip = fall.name});
-  figure_.rect({begin, figure_.y(), std::max(1.0, end - begin), bar_height}, colour_of_fall(fall),
+  figure_.rect({begin, figure_.y(), std::max(1.0, end - begin), fall_height}, colour_of_fall(fall),
                fmt::format("{}: {}, {}", fall.name, name_of(fall.change), amount));
   figure_.text(figure_.width() - figure_margin, figure_.y() + baseline, Anchor::end, amount,
                {.bold = is_sum});
   if (!is_sum) {  // to where the next one begins
-    figure_.line(
-        fmt::format("M{} {}v{}", svg_number(across_.at(fall.to)),
-                    svg_number(figure_.y() + bar_height), svg_number(row_pitch - bar_height)),
-        quiet_colour);
+    figure_.line(svg_path("M{} {}v{}", across_.at(fall.to), figure_.y() + fall_height,
+                          row_pitch - fall_height),
+                 quiet_colour);
   }
   figure_.skip(row_pitch);
 }
 
 void WaterfallPicture::add_falls() {
   const double rows = double(falls_.size() + 1) * row_pitch + 8;
-  figure_.line(fmt::format("M{} {}v{}", svg_number(across_.at(0)), svg_number(figure_.y() - 4),
-                           svg_number(rows)),
-               grid_colour);
+  figure_.line(svg_path("M{} {}v{}", across_.at(0), figure_.y() - 4, rows), grid_colour);
   for (const Fall& fall : falls_) add_row(fall, false);
   figure_.skip(8);
   const double sum = falls_.back().to;

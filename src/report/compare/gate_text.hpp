@@ -22,9 +22,13 @@
 // change; of a share, without a sign, of the wall.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "npuscope/analysis/gate.hpp"
+#include "report/compare/judgement.hpp"
 
 namespace npuscope::report {
 
@@ -34,5 +38,30 @@ enum class GateForm : std::uint8_t { fail_if, require };
 // A usage error that says what cannot be read; `where` begins it: a flag, or a file and line.
 Result<analysis::Gate> read_gate(std::string_view text, GateForm form = GateForm::fail_if,
                                  std::string_view where = "--fail-if");
+
+// Gates in a file, with comments:
+//
+//   inconclusive = "warn"            # of gates that do not say themselves; else fail
+//
+//   [[gate]]
+//   name = "frame budget"            # in annotations; else the gate itself
+//   require = "latency.p95 < 33 ms"  # it must hold
+//   reason = "30 frames a second"
+//
+//   [[gate]]
+//   fail_if = "ddr_read_bytes > 20 MB"  # it must not
+//   inconclusive = "fail"
+
+struct GateFile {
+  struct Entry {
+    analysis::Gate gate;
+    std::optional<Inconclusive> inconclusive;  // as the gate says itself
+  };
+  std::vector<Entry> gates;
+  std::optional<Inconclusive> inconclusive;  // of those that do not say
+};
+
+// A usage error that names file and line.
+Result<GateFile> read_gate_file(std::string_view text, const std::string& file);
 
 }  // namespace npuscope::report

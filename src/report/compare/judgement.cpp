@@ -143,9 +143,6 @@ Section gates_section(const Judgement& judgement) {
                           {"if_inconclusive", ""},
                           {"purpose", ""}};
   bool any_without = false;
-  const auto text_or_none = [](const std::string& text) {
-    return text.empty() ? Value() : Value(text);
-  };
   for (const JudgedGate& judged : judgement.gates) {
     const GateResult& result = judged.result;
     section.remarks.push_back(gate_sentence(judged));
@@ -163,15 +160,15 @@ Section gates_section(const Judgement& judgement) {
          result.doubt == GateDoubt::none ? Value() : Value(name_of(result.doubt)),
          result.more_a,
          result.more_b,
-         text_or_none(result.metric.source),
+         if_any(result.metric.source),
          result.metric.estimate.samples_a.size(),
          result.metric.estimate.samples_b.size(),
          result.metric.estimate.cold_a || result.metric.estimate.cold_b,
          Value(),
-         text_or_none(judged.gate.name),
+         if_any(judged.gate.name),
          form_of(judged.gate),
          name_of(judged.inconclusive),
-         text_or_none(judged.gate.reason)});
+         if_any(judged.gate.reason)});
     using Statistic = Gate::Statistic;
     const bool is_extreme =
         judged.gate.statistic == Statistic::min || judged.gate.statistic == Statistic::max;
@@ -186,9 +183,9 @@ Section gates_section(const Judgement& judgement) {
     row[1] = "not judged";
     const std::size_t said = row.size() - 5;  // reason, name, form, if_inconclusive, purpose
     row[said] = unjudged.sentence;
-    row[said + 1] = text_or_none(unjudged.gate.name);
+    row[said + 1] = if_any(unjudged.gate.name);
     row[said + 2] = form_of(unjudged.gate);
-    row[said + 4] = text_or_none(unjudged.gate.reason);
+    row[said + 4] = if_any(unjudged.gate.reason);
     section.table.rows.push_back(std::move(row));
   }
   if (any_without) {

@@ -30,7 +30,7 @@
 #include "npuscope/base/result.hpp"
 #include "npuscope/profile/profile.hpp"
 #include "profile/names.hpp"
-#include "report/document/terminal_text.hpp"
+#include "report/document/text_table.hpp"
 
 namespace npuscope::report {
 
@@ -99,6 +99,18 @@ class Value {
   static constexpr std::uint64_t max_signed = ~std::uint64_t{0} >> 1;
   Held held_;
 };
+
+// Nothing where there is nothing to say: of an empty text or list, of a number that is not above 0.
+template <class Texts>
+Value if_any(const Texts& texts) {
+  return texts.empty() ? Value() : Value(texts);
+}
+template <class Number>
+Value if_positive(Number number) {
+  return number > 0 ? Value(number) : Value();
+}
+inline Value if_any(const Profile& profile, StringId text) { return if_any(profile.text(text)); }
+inline Value ratio(double part, double whole) { return whole > 0 ? Value(part / whole) : Value(); }
 
 struct Field {
   std::string key;         // in JSON and CSV: stable, snake_case; empty: in text only
@@ -175,5 +187,22 @@ std::string document_json(const Document& document, std::span<const Note> notes)
 // where `key` is empty. With several documents a first column says which `profile`. A usage error
 // that lists the tables when there is none of that key.
 Result<std::string> documents_csv(std::span<const Document> documents, std::string_view key);
+
+// A document as Markdown: sections become headings, facts a list, tables tables, remarks
+// paragraphs.
+//
+//   ## Real runs
+//
+//   | run | figure | real | npuscope |
+//   |---|---|---:|---:|
+//   | Amber 7B decode | device time | 125.11 ms | 120.98 ms |
+
+// Names are data: nothing in them may begin markup, a link or a column.
+std::string markdown_escaped(std::string_view text);
+
+std::string document_markdown(const Document& document, const std::string& title);
+
+// Pages of profiles, each under the names of its files; drawings become blocks of code.
+std::string documents_markdown(std::span<const Document> documents);
 
 }  // namespace npuscope::report

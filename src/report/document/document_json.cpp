@@ -1,12 +1,27 @@
 #include "report/document/document_json.hpp"
 
+#include <fmt/format.h>
+
 #include <set>
 
 #include "report/document/document.hpp"
 #include "report/document/document_value.hpp"
 #include "report/document/provenance.hpp"
 
+namespace simdjson::internal {
+char* to_chars(char* first, const char* last,
+               double value);  // its header takes a second to compile
+}
+
 namespace npuscope::report {
+
+JsonLayout compact_layout() { return {.print_double = simdjson::internal::to_chars}; }
+
+JsonLayout indented_layout() {
+  JsonLayout layout = JsonLayout::indented(2);
+  layout.print_double = simdjson::internal::to_chars;
+  return layout;
+}
 
 void write_profile_head(Json& json, const Profile& profile, std::string_view scope,
                         std::string_view selection) {

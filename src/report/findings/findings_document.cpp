@@ -141,8 +141,7 @@ Section finding_section(const Profile& profile, const Finding& finding, std::siz
                           {"source", "from", Format::name, false}};
   for (const Evidence& each : finding.evidence) {
     section.table.rows.push_back({finding.rule, each.key, each.what, text_of(profile, each),
-                                  each.value, unit_name(profile, each),
-                                  each.of.empty() ? Value() : Value(each.of),
+                                  each.value, unit_name(profile, each), if_any(each.of),
                                   stable_name(each.kind), each.source});
   }
   section.remarks = {finding.advice};
@@ -175,12 +174,11 @@ Section summary_section(const Profile& profile, const Diagnosis& diagnosis,
                         request.with_rest ? "" : "; --all lists them");
   }
   text += ")";
-  const Fact facts[] = {
-      {{"", "findings"}, text},
-      {{"wall", "", Format::ticks}, diagnosis.wall > 0 ? Value(diagnosis.wall) : Value()},
-      {{"found"}, diagnosis.findings.size()},
-      {{"quiet"}, diagnosis.quiet.size()},
-      {{"untried"}, diagnosis.untried.size()}};
+  const Fact facts[] = {{{"", "findings"}, text},
+                        {{"wall", "", Format::ticks}, if_positive(diagnosis.wall)},
+                        {{"found"}, diagnosis.findings.size()},
+                        {{"quiet"}, diagnosis.quiet.size()},
+                        {{"untried"}, diagnosis.untried.size()}};
   section.facts.insert(section.facts.end(), std::begin(facts), std::end(facts));
   std::size_t gains = 0;
   for (const Finding& finding : diagnosis.findings) gains += finding.gain.has_value();

@@ -1,7 +1,7 @@
 // What changed between runs of a fleet, and what stands out of it.
 #include <fmt/format.h>
 
-#include "report/fleet/fleet_sections.hpp"
+#include "report/fleet/fleet_document.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -12,8 +12,6 @@ Value op_name(Id op, const std::string& name) {
   if (op == 0) return "(whole inference)";
   return name.empty() ? Value("(no op)") : Value(name);
 }
-
-Value kind_value(const std::string& kind) { return kind.empty() ? Value() : Value(kind); }
 
 Value text_of_group(const fleet::Value& value) { return group_cells({value}).front(); }
 
@@ -41,8 +39,7 @@ Document fleet_changes_document(const FleetHead& head, const fleet::OpChanges& c
   for (const fleet::ComparedOp& op : changes.rows) {
     const bool is_both = op.a && op.b;
     section.table.rows.push_back(
-        {op_name(op.op, op.name), kind_value(op.kind), kind_value(op.former_kind),
-         fmt::format("{}", op.op),
+        {op_name(op.op, op.name), if_any(op.kind), if_any(op.former_kind), fmt::format("{}", op.op),
          op.former_op != 0 ? Value(fmt::format("{}", op.former_op)) : Value(),
          !op.a            ? "added"
          : !op.b          ? "removed"
@@ -87,7 +84,7 @@ Document fleet_points_document(const FleetHead& head, const fleet::ChangePoints&
                           {"runs_after", "runs after", Format::count, false}};
   for (const fleet::PointOfOp& point : points.rows) {
     section.table.rows.push_back(
-        {op_name(point.op, point.name), kind_value(point.kind), fmt::format("{}", point.op),
+        {op_name(point.op, point.name), if_any(point.kind), fmt::format("{}", point.op),
          text_of_group(point.last_before), text_of_group(point.first_after), point.before,
          point.after, point.relative(), point.q, point.p, point.runs_before, point.runs_after});
   }

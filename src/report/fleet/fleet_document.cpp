@@ -1,9 +1,91 @@
 // The answers about a fleet: its runs, their latency, ops and findings.
-#include <fmt/format.h>
+#include "report/fleet/fleet_document.hpp"
 
-#include "report/fleet/fleet_sections.hpp"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+#include "base/text.hpp"
+#include "fleet/tags.hpp"
 
 namespace npuscope::report {
+
+Section fleet_head(const FleetHead& head, std::uint64_t runs,
+                   const std::vector<std::string>& remarks) {
+  Section section{.key = "fleet"};
+  section.facts = {{{"store", "store"}, head.store},
+                   {{"where", "where"}, if_any(head.where)},
+                   {{"runs", "runs", Format::count}, runs}};
+  section.remarks = remarks;
+  return section;
+}
+
+// A tag's number is a real one; most are whole.
+Value cell_of(const fleet::Value& value) {
+  struct Cell {
+    Value operator()(std::monostate) const { return {}; }
+    Value operator()(std::int64_t number) const { return number; }
+    Value operator()(double number) const {
+      constexpr double exact = 9e15;
+      const bool is_whole = std::floor(number) == number && std::abs(number) < exact;
+      return is_whole ? Value(std::int64_t(number)) : Value(number);
+    }
+    Value operator()(const std::string& text) const { return text; }
+  };
+  return std::visit(Cell{}, value);
+}
+
+// A tag may be called like a column of the page.
+void add_group_fields(Table& table, const std::vector<std::string>& by) {
+  for (const std::string& name : by) table.fields.push_back({"by_" + name, name, Format::name});
+}
+
+// As text, so that a build is "1200" and not "1,200"; what is not known is a word.
+std::vector<Value> group_cells(const std::vector<fleet::Value>& by) {
+  std::vector<Value> cells;
+  for (const fleet::Value& value : by) {
+    const Value cell = cell_of(value);
+    if (const auto* whole = std::get_if<std::int64_t>(&cell.held())) {
+      cells.emplace_back(fmt::format("{}", *whole));
+    } else if (const auto* real = std::get_if<double>(&cell.held())) {
+      cells.emplace_back(fmt::format("{}", *real));
+    } else {
+      cells.push_back(cell.known() ? cell : Value("(none)"));
+    }
+  }
+  return cells;
+}
+
+std::string by_text(const std::vector<std::string>& by) {
+  return by.empty() ? "" : fmt::format(" by {}", fmt::join(by, ", "));
+}
+
+std::string how_to_open(const fleet::MedianRun& run, const std::vector<fleet::Value>& by) {
+  std::string files, of;
+  for (std::string_view rest = run.files; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    files += " " + shell_word(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  for (const Value& cell : group_cells(by)) {
+    of += (of.empty() ? "" : ", ") + std::get<std::string>(cell.held());
+  }
+  return fmt::format("the median run{}: npuscope show{}", of.empty() ? "" : " of " + of, files);
+}
+
+std::string first_file(const fleet::MedianRun& run) {
+  return run.files.substr(0, run.files.find('\n'));
+}
+
+Format format_of(fleet::CommonClock::Unit unit) {
+  return unit == fleet::CommonClock::Unit::seconds ? Format::seconds : Format::number;
+}
+
+Value time_value(const std::optional<std::int64_t>& seconds) {
+  return seconds ? Value(fleet::time_text(*seconds)) : Value();
+}
+
 namespace {
 
 Section totals_section(const fleet::FleetListing& listing) {
@@ -57,8 +139,7 @@ Section runs_section(const fleet::FleetListing& listing) {
     table.rows.push_back({fmt::format("{}", run.run), fleet::time_text(run.time),
                           known_text(run.model), known_text(run.device), known_text(run.soc),
                           known_text(run.sdk), run.temperature, run.inferences, run.damaged,
-                          run.tags.empty() ? Value() : Value(run.tags), run.format,
-                          std::move(files)});
+                          if_any(run.tags), run.format, std::move(files)});
   }
   table.row_count = listing.runs;
   return section;
@@ -132,7 +213,7 @@ Document fleet_latency_document(const FleetHead& head, const fleet::FleetLatency
         row, {group.runs, group.inferences, group.p50, group.p90, group.p99, group.min, group.max,
               group.cold_inferences, group.cold_p50, group.cold_p90, group.clock_hertz,
               group.median_run ? Value(fmt::format("{}", group.median_run->run)) : Value(),
-              file.empty() ? Value() : Value(file)});
+              if_any(file)});
     table.rows.push_back(std::move(row));
   }
   if (!latency.groups.empty() && latency.groups.front().median_run) {
@@ -173,10 +254,10 @@ Document fleet_ops_document(const FleetHead& head, const fleet::FleetOps& ops) {
   table.fields.insert(table.fields.end(), std::begin(more), std::end(more));
   for (const fleet::FleetOp& op : ops.rows) {
     std::vector<Value> row = group_cells(op.by);
-    append<Value>(
-        row, {fmt::format("{}", op.op), op.name.empty() ? Value("(no op)") : Value(op.name),
-              op.kind.empty() ? Value() : Value(op.kind), op.runs, op.inferences, op.p50, op.p95,
-              op.total, op.share, op.active_p50, op.waiting_p50, op.path_p50, op.ddr_bytes_p50});
+    append<Value>(row,
+                  {fmt::format("{}", op.op), op.name.empty() ? Value("(no op)") : Value(op.name),
+                   if_any(op.kind), op.runs, op.inferences, op.p50, op.p95, op.total, op.share,
+                   op.active_p50, op.waiting_p50, op.path_p50, op.ddr_bytes_p50});
     table.rows.push_back(std::move(row));
   }
   table.row_count = ops.row_count;
@@ -232,6 +313,51 @@ Document fleet_findings_document(const FleetHead& head, const fleet::FleetFindin
   document.sections = {fleet_head(head, findings.runs, findings.remarks), std::move(rules),
                        std::move(losses)};
   if (!findings.messages.empty()) document.sections.push_back(std::move(messages));
+  return document;
+}
+
+Document fleet_added_document(const FleetAdded& what) {
+  Section section{.key = "added", .title = "ADDED"};
+  section.facts = {{{"store", "store"}, what.store},
+                   {{"runs", "runs added", Format::count}, what.added.runs},
+                   {{"known", "known runs", Format::count}, what.added.known},
+                   {{"op_runs", "op runs added", Format::count}, what.added.op_runs},
+                   {{"damaged", "damaged runs", Format::count}, what.damaged},
+                   {{"sets", "sets of files", Format::count}, what.sets},
+                   {{"unopened", "sets without a profile", Format::count}, what.unopened},
+                   {{"other_tags", "", Format::count}, what.added.other_tags.size()}};
+  if (!what.added.other_tags.empty()) {
+    section.remarks.push_back(
+        fmt::format("{} runs were known with other tags, which stay: a run is known by the content "
+                    "of its files",
+                    thousands(what.added.other_tags.size())));
+  }
+  Document document;
+  document.sections = {std::move(section)};
+  return document;
+}
+
+Document fleet_removed_document(const FleetRemoved& what) {
+  Section section{.key = "removed", .title = what.is_dry_run ? "WOULD BE REMOVED" : "REMOVED"};
+  section.facts = {{{"store", "store"}, what.store},
+                   {{"before", "recorded before"}, fleet::time_text(what.before)},
+                   {{"runs", "runs", Format::count}, what.removed.runs},
+                   {{"op_runs", "op runs", Format::count},
+                    what.is_dry_run ? Value() : Value(what.removed.op_runs)},
+                   {{"dry_run", "", Format::truth}, what.is_dry_run}};
+  Document document;
+  document.sections = {std::move(section)};
+  return document;
+}
+
+Document fleet_written_document(const FleetWritten& what) {
+  Section section{.key = "written", .title = "WRITTEN"};
+  section.facts = {{{"store", "store"}, what.store},
+                   {{"output", "output"}, what.output},
+                   {{"files", "files", Format::count}, what.files},
+                   {{"bytes", "size", Format::bytes}, what.bytes}};
+  Document document;
+  document.sections = {std::move(section)};
   return document;
 }
 

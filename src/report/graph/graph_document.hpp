@@ -22,6 +22,7 @@
 #include "analysis/graph/graph_expected.hpp"
 #include "analysis/graph/graph_facts.hpp"
 #include "analysis/ops/op_times.hpp"
+#include "npu/graph/graph.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/graph.hpp"
 #include "npuscope/base/result.hpp"
@@ -56,5 +57,9 @@ Result<Document> graph_path_document(const GraphView& view, const std::string& f
                                      const std::string& to, analysis::EdgeKinds kinds);
 Result<Document> graph_around_document(const GraphView& view, const std::string& centre,
                                        std::uint32_t hops, analysis::EdgeKinds kinds);
+
+// A model as the graph that a compiled one is compared with.
+
+analysis::ExpectedGraph expected_graph(const npu::Graph& model);
 
 }  // namespace npuscope::report

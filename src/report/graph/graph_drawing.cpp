@@ -12,7 +12,6 @@
 #include "npuscope/profile/intervals.hpp"
 #include "report/document/document.hpp"
 #include "report/document/document_value.hpp"
-#include "report/graph/graph_layout.hpp"
 #include "report/graph/graph_tables.hpp"
 #include "report/picture/figure.hpp"
 
@@ -196,9 +195,12 @@ class Drawer {
     if (is_new) add_box(op);
     DrawnNode& box = drawing_.nodes[place->second];
     ++box.ops;
-    if (view_.times.ran(OpId(op))) {
-      box.work = saturating_add(std::max<std::int64_t>(box.work, 0), view_.times.work[op]);
-    }
+    add_work(op, box);
+  }
+
+  void add_work(std::uint32_t op, DrawnNode& box) const {
+    if (!view_.times.ran(OpId(op))) return;
+    box.work = saturating_add(std::max<std::int64_t>(box.work, 0), view_.times.work[op]);
   }
 
   // A load that is asked for without its owner is an op like any other.
@@ -218,9 +220,7 @@ class Drawer {
     if (owner == not_drawn) return;
     DrawnNode& box = drawing_.nodes[owner];
     ++box.loads;
-    if (view_.times.ran(OpId(op))) {
-      box.work = saturating_add(std::max<std::int64_t>(box.work, 0), view_.times.work[op]);
-    }
+    add_work(op, box);
   }
 
   void add_box(std::uint32_t op) {

@@ -1,4 +1,4 @@
-#include "report/graph/graph_expected.hpp"
+#include "report/graph/graph_document.hpp"
 
 #include <fmt/format.h>
 #include <array>
@@ -141,7 +141,7 @@ class ExpectedComparison {
       if (sums[kind].ops == 0) continue;
       section.table.rows.push_back({inserted_words[kind], sums[kind].ops,
                                     view_.times.known ? Value(sums[kind].work) : Value(),
-                                    total > 0 ? Value(double(sums[kind].work) / total) : Value()});
+                                    ratio(double(sums[kind].work), total)});
     }
     section.table.row_count = section.table.rows.size();
     return section;
@@ -162,10 +162,9 @@ class ExpectedComparison {
       const std::string_view evidence = evidence_words[std::size_t(node.evidence)];
       const std::string_view why = node.why;
       section.table.rows.push_back(
-          {i, expected_.nodes[i].name, expected_.nodes[i].op,
-           evidence.empty() ? Value() : Value(evidence), node.ops > 0 ? Value(node.ops) : Value(),
-           node.into == no_node ? Value() : Value(expected_.nodes[node.into].name),
-           why.empty() ? Value() : Value(why)});
+          {i, expected_.nodes[i].name, expected_.nodes[i].op, if_any(evidence),
+           if_positive(node.ops),
+           node.into == no_node ? Value() : Value(expected_.nodes[node.into].name), if_any(why)});
     }
     return section;
   }
@@ -256,10 +255,9 @@ Section shared_section(const GraphView& view, std::size_t top) {
     const std::string name(profile.text(tensor.name));
     section.table.rows.push_back(
         {found.tensor, name.empty() ? fmt::format("tensor {}", found.tensor) : name,
-         text_or_nothing(profile, tensor.shape), tensor.size.value, found.consumers,
-         op_number(found.first), op_label(profile, found.first), op_number(found.second),
-         op_label(profile, found.second), words(found.verdict),
-         found.waited > 0 ? Value(found.waited) : Value(), found.ordered_by_compiler});
+         if_any(profile, tensor.shape), tensor.size.value, found.consumers, op_number(found.first),
+         op_label(profile, found.first), op_number(found.second), op_label(profile, found.second),
+         words(found.verdict), if_positive(found.waited), found.ordered_by_compiler});
   }
   if (!shared.findings.empty()) {
     section.remarks.push_back(

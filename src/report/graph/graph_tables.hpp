@@ -8,10 +8,6 @@
 
 namespace npuscope::report {
 
-inline Value text_or_nothing(const Profile& profile, StringId text) {
-  return text == StringId::empty ? Value() : Value(profile.text(text));
-}
-
 inline std::string op_label(const Profile& profile, OpId id) {
   if (index_of(id) >= profile.ops.size()) return "(no op)";
   const Op& op = profile.ops[index_of(id)];
@@ -22,9 +18,8 @@ inline std::string op_label(const Profile& profile, OpId id) {
 }
 
 inline Value op_kind(const Profile& profile, OpId id) {
-  return index_of(id) < profile.ops.size()
-             ? text_or_nothing(profile, profile.ops[index_of(id)].kind)
-             : Value();
+  return index_of(id) < profile.ops.size() ? if_any(profile, profile.ops[index_of(id)].kind)
+                                           : Value();
 }
 
 // The row's number in the tables of ops of every output of the program.

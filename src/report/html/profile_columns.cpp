@@ -1,4 +1,3 @@
-#include "report/html/profile_columns.hpp"
 
 #include <algorithm>
 #include <ranges>
@@ -50,25 +49,250 @@ class Columns {
         placed_(analysis, limits.max_spans),
         columns_(first_offset) {}
 
-  ProfileColumns make(const std::vector<OpRows>& op_rows, const std::vector<FindingPlace>& places);
+  ProfileColumns make(const std::vector<OpRows>& op_rows, const std::vector<FindingPlace>& places) {
+    find_extent();
+    add_spans();
+    add_ops(op_rows);
+    add_edges();
+    add_flows();
+    const std::vector<std::size_t> samples = add_counters();
+    add_findings(places);
+    const PathHead path =
+        add_path_columns(analysis_, placed_, extent_.begin, limits_.max_path_nodes, columns_);
+    const Coarse& coarse = analysis_.coarse();
+    const bool has_wall = coarse.wall > 0;
+    std::string head;
+    Json json(head, compact_layout());
+    json.object([&] {
+      json.member("begin", std::to_string(extent_.begin));
+      json.member("length", length_of(extent_));
+      json.member("timeline_begin", has_wall ? since_begin(coarse.timeline.begin) : 0);
+      json.member("timeline_length", has_wall ? coarse.wall : length_of(extent_));
+      json.member("span_total", profile_.spans.size());
+      json.member("merged_spans", placed_.merged);
+      json.member("merge_ticks", placed_.merge_ticks);
+      json.array("kinds", stable_names(SpanKind{}), [&](const char* name) { json.value(name); });
+      json.array("reasons", std::views::iota(std::size_t{0}, reason_count),
+                 [&](std::size_t reason) { json.value(name_of(Reason(reason))); });
+      json.member("strings", texts_.list());
+      json.key("units"), json.begin_array(), write_units(json), json.end_array();
+      json.member("flows_left_out", flows_left_out());
+      json.key("counters"), json.begin_array(), write_counters(json, samples), json.end_array();
+      json.key("bandwidth");
+      write_bandwidth(json);
+      json.member("path_left_out", path.left_out);
+      json.member("wall", path.wall);
+      json.member("path_begin", path.begin);
+      json.key("columns");
+      columns_.write_heads(json);
+    });
+    return {std::move(head), columns_.bytes()};
+  }
 
  private:
-  void find_extent();
+  // All that has a time; what is too far from the first for exact numbers is cut off by the reader.
+  void find_extent() {
+    extent_ = analysis_.coarse().timeline;
+    bool any = analysis_.coarse().wall > 0;
+    const auto take = [&](Interval time) {
+      if (!any) extent_ = time;
+      any = true;
+      extent_.begin = std::min(extent_.begin, time.begin);
+      extent_.end = std::max(extent_.end, time.end);
+    };
+    for (const PlacedSpan& span : placed_.spans) take({span.begin, span.end});
+    for (const std::int64_t time : profile_.counters.time) take({time, time});
+  }
+
   std::int64_t since_begin(std::int64_t time) const {
     return saturating_subtract(time, extent_.begin);
   }
-  void write_units(Json& json) const;
-  void add_spans();
-  void add_ops(const std::vector<OpRows>& op_rows);
-  void add_edges();
+
+  void write_units(Json& json) const {
+    for (std::size_t i = 0; i + 1 < placed_.first_of_unit.size(); ++i) {
+      const bool is_unit = i < profile_.units.size();
+      const std::size_t first = placed_.first_of_unit[i];
+      const std::size_t spans = placed_.first_of_unit[i + 1] - first;
+      if (!is_unit && spans == 0) continue;
+      const Unit unit = is_unit ? profile_.units[i] : Unit{};
+      const auto id = UnitId(std::uint32_t(i));
+      json.object([&] {
+        json.member("name", unit_path(profile_, id).name);
+        json.member("path", path_of(profile_, id));
+        json.member("engine", stable_name(unit.engine));
+        json.member("device", unit.device);
+        json.member("core", unit.core);
+        json.member("parent", place_or_none(index_of(unit.parent), profile_.units.size()));
+        json.member("first_span", first);
+        json.member("spans", spans);
+      });
+    }
+  }
+
+  void add_spans() {
+    const Spans& spans = profile_.spans;
+    const std::vector<PlacedSpan>& placed = placed_.spans;
+    Values values(placed.size());
+    const auto add = [&](const char* name, Delta delta, const auto& value_of) {
+      std::ranges::transform(placed, values.begin(), value_of);
+      columns_.add(name, values, delta);
+    };
+    add("span.start", Delta::yes, [&](const PlacedSpan& span) { return since_begin(span.begin); });
+    add("span.duration", Delta::no,
+        [](const PlacedSpan& span) { return saturating_subtract(span.end, span.begin); });
+    add("span.op", Delta::yes, [&](const PlacedSpan& span) {
+      return place_or_none(index_of(spans.op[span.row]), profile_.ops.size());
+    });
+    add("span.kind", Delta::no,
+        [&](const PlacedSpan& span) { return std::int64_t(spans.kind[span.row]); });
+    if (!spans.instance.empty()) {
+      add("span.inference", Delta::yes, [&](const PlacedSpan& span) -> std::int64_t {
+        const std::uint32_t instance = spans.instance[span.row];
+        return instance == every_instance ? -1 : std::int64_t(instance);
+      });
+    }
+    if (placed_.merged > 0) {
+      add("span.count", Delta::no, [](const PlacedSpan& span) { return std::int64_t(span.count); });
+      add("span.active", Delta::no, [](const PlacedSpan& span) { return span.active; });
+    }
+    const OpTraffic& traffic = analysis_.traffic();
+    Values bytes(placed.size(), 0);
+    bool any = false;
+    for (const Route route : {Route::ddr_read, Route::ddr_write}) {
+      if (!traffic.of_spans_known(route)) continue;
+      for (std::size_t row = 0; row < spans.size(); ++row) {
+        const std::int64_t more = traffic.of_span(route, row);
+        any = any || more > 0;
+        std::int64_t& sum = bytes[placed_.place_of_row[row]];
+        sum = std::min(most_exact, sum + std::min(more, most_exact));
+      }
+    }
+    if (any) columns_.add("span.bytes", bytes);
+  }
+
+  void add_ops(const std::vector<OpRows>& op_rows) {
+    const std::vector<Op>& ops = profile_.ops;
+    Values values(ops.size());
+    const auto add = [&](const char* name, const auto& text_of) {
+      std::ranges::transform(ops, values.begin(),
+                             [&](const Op& op) { return texts_.place_of(text_of(op)); });
+      columns_.add(name, values, Delta::yes);
+    };
+    add("op.name", [&](const Op& op) { return profile_.text(op.name); });
+    add("op.kind", [&](const Op& op) { return profile_.text(op.kind); });
+    add("op.node", [&](const Op& op) { return profile_.text(op.node); });
+    add("op.shape", [&](const Op& op) { return profile_.text(op.shape); });
+    add("op.types", [&](const Op& op) { return profile_.text(op.types); });
+    add("op.engine", [&](const Op& op) { return std::string_view(stable_name(op.engine)); });
+    add("op.layer", [&](const Op& op) { return stage_of(profile_.text(op.label())); });
+    for (const OpRows& each : op_rows) {
+      columns_.add("op.row_" + each.grouping, each.row_of_op, Delta::yes);
+    }
+  }
+
+  void add_edges() {
+    Values from, to, kind;
+    for (const Edge& edge : profile_.edges) {
+      if (index_of(edge.from) >= profile_.ops.size() || index_of(edge.to) >= profile_.ops.size()) {
+        continue;
+      }
+      from.push_back(index_of(edge.from));
+      to.push_back(index_of(edge.to));
+      kind.push_back(std::int64_t(edge.kind));
+    }
+    columns_.add("edge.from", from, Delta::yes);
+    columns_.add("edge.to", to, Delta::yes);
+    columns_.add("edge.kind", kind);
+  }
+
   std::size_t flows_left_out() const {
     return profile_.flows.size() > limits_.max_flows ? profile_.flows.size() : 0;
   }
-  void add_flows();
-  std::vector<std::size_t> add_counters();
-  void write_counters(Json& json, const std::vector<std::size_t>& samples) const;
-  void write_bandwidth(Json& json) const;
-  void add_findings(const std::vector<FindingPlace>& places);
+
+  void add_flows() {
+    const bool too_many = flows_left_out() > 0;
+    Values from, to;
+    for (const Flow& flow : profile_.flows) {
+      const std::size_t rows = placed_.place_of_row.size();
+      if (too_many || index_of(flow.from) >= rows || index_of(flow.to) >= rows) continue;
+      from.push_back(placed_.place_of_row[index_of(flow.from)]);
+      to.push_back(placed_.place_of_row[index_of(flow.to)]);
+    }
+    columns_.add("flow.from", from, Delta::yes);
+    columns_.add("flow.to", to, Delta::yes);
+  }
+
+  // How many samples each series has.
+  std::vector<std::size_t> add_counters() {
+    const Counters& counters = profile_.counters;
+    std::vector<std::vector<std::uint32_t>> samples(counters.series.size());
+    for (std::uint32_t i = 0; i < counters.size(); ++i) {
+      if (counters.of[i] < samples.size()) samples[counters.of[i]].push_back(i);
+    }
+    Values times;
+    std::vector<double> values;
+    std::vector<std::size_t> counts;
+    for (std::vector<std::uint32_t>& of_series : samples) {
+      sort_rows(of_series, {}, [&](std::uint32_t at) { return counters.time[at]; });
+      counts.push_back(of_series.size());
+      for (const std::uint32_t at : of_series) {
+        times.push_back(since_begin(counters.time[at]));
+        values.push_back(counters.value[at]);
+      }
+    }
+    columns_.add("counter.time", times, Delta::yes);
+    columns_.add_numbers("counter.value", values);
+    return counts;
+  }
+
+  void write_counters(Json& json, const std::vector<std::size_t>& samples) const {
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < samples.size(); first += samples[i++]) {
+      const CounterSeries& series = profile_.counters.series[i];
+      json.object([&] {
+        json.member("name", profile_.text(series.name));
+        json.member("part", profile_.text(series.part));
+        json.member("quantity", profile_.text(series.quantity));
+        json.member("unit", place_or_none(index_of(series.unit), profile_.units.size()));
+        json.member("first_sample", first);
+        json.member("samples", samples[i]);
+      });
+    }
+  }
+
+  void write_bandwidth(Json& json) const {
+    const BandwidthSeries series = analysis_.bandwidth(limits_.max_buckets);
+    const auto bytes_of = [&](Route route) -> const auto& {
+      return series.bytes[std::size_t(route)];
+    };
+    constexpr Route routes[] = {Route::ddr_read, Route::ddr_write};
+    if (std::ranges::all_of(routes, [&](Route route) { return bytes_of(route).empty(); })) {
+      return json.null();
+    }
+    json.object([&] {
+      json.member("begin", since_begin(series.timeline.begin));
+      json.member("width", series.width);
+      json.array("routes", routes, [&](Route route) {
+        if (bytes_of(route).empty()) return;
+        json.object([&] {
+          json.member("name", name_of(route));
+          json.member("bytes", bytes_of(route));
+        });
+      });
+    });
+  }
+
+  void add_findings(const std::vector<FindingPlace>& places) {
+    Values values(places.size());
+    const auto add = [&](const char* name, const auto& value_of) {
+      std::ranges::transform(places, values.begin(), value_of);
+      columns_.add(name, values, Delta::yes);
+    };
+    add("finding.of", [](const FindingPlace& place) { return place.finding; });
+    add("finding.unit", [](const FindingPlace& place) { return place.unit; });
+    add("finding.begin", [&](const FindingPlace& place) { return since_begin(place.time.begin); });
+    add("finding.end", [&](const FindingPlace& place) { return since_begin(place.time.end); });
+  }
 
   const Analysis& analysis_;
   const Profile& profile_;
@@ -78,243 +302,6 @@ class Columns {
   Texts texts_;
   Interval extent_;
 };
-
-// All that has a time; what is too far from the first for exact numbers is cut off by the reader.
-void Columns::find_extent() {
-  extent_ = analysis_.coarse().timeline;
-  bool any = analysis_.coarse().wall > 0;
-  const auto take = [&](Interval time) {
-    if (!any) extent_ = time;
-    any = true;
-    extent_.begin = std::min(extent_.begin, time.begin);
-    extent_.end = std::max(extent_.end, time.end);
-  };
-  for (const PlacedSpan& span : placed_.spans) take({span.begin, span.end});
-  for (const std::int64_t time : profile_.counters.time) take({time, time});
-}
-
-void Columns::write_units(Json& json) const {
-  for (std::size_t i = 0; i + 1 < placed_.first_of_unit.size(); ++i) {
-    const bool is_unit = i < profile_.units.size();
-    const std::size_t first = placed_.first_of_unit[i];
-    const std::size_t spans = placed_.first_of_unit[i + 1] - first;
-    if (!is_unit && spans == 0) continue;
-    const Unit unit = is_unit ? profile_.units[i] : Unit{};
-    const auto id = UnitId(std::uint32_t(i));
-    json.object([&] {
-      json.member("name", unit_path(profile_, id).name);
-      json.member("path", path_of(profile_, id));
-      json.member("engine", stable_name(unit.engine));
-      json.member("device", unit.device);
-      json.member("core", unit.core);
-      json.member("parent", place_or_none(index_of(unit.parent), profile_.units.size()));
-      json.member("first_span", first);
-      json.member("spans", spans);
-    });
-  }
-}
-
-void Columns::add_spans() {
-  const Spans& spans = profile_.spans;
-  const std::vector<PlacedSpan>& placed = placed_.spans;
-  Values values(placed.size());
-  const auto add = [&](const char* name, Delta delta, const auto& value_of) {
-    std::ranges::transform(placed, values.begin(), value_of);
-    columns_.add(name, values, delta);
-  };
-  add("span.start", Delta::yes, [&](const PlacedSpan& span) { return since_begin(span.begin); });
-  add("span.duration", Delta::no,
-      [](const PlacedSpan& span) { return saturating_subtract(span.end, span.begin); });
-  add("span.op", Delta::yes, [&](const PlacedSpan& span) {
-    return place_or_none(index_of(spans.op[span.row]), profile_.ops.size());
-  });
-  add("span.kind", Delta::no,
-      [&](const PlacedSpan& span) { return std::int64_t(spans.kind[span.row]); });
-  if (!spans.instance.empty()) {
-    add("span.inference", Delta::yes, [&](const PlacedSpan& span) -> std::int64_t {
-      const std::uint32_t instance = spans.instance[span.row];
-      return instance == every_instance ? -1 : std::int64_t(instance);
-    });
-  }
-  if (placed_.merged > 0) {
-    add("span.count", Delta::no, [](const PlacedSpan& span) { return std::int64_t(span.count); });
-    add("span.active", Delta::no, [](const PlacedSpan& span) { return span.active; });
-  }
-  const OpTraffic& traffic = analysis_.traffic();
-  Values bytes(placed.size(), 0);
-  bool any = false;
-  for (const Route route : {Route::ddr_read, Route::ddr_write}) {
-    if (!traffic.of_spans_known(route)) continue;
-    for (std::size_t row = 0; row < spans.size(); ++row) {
-      const std::int64_t more = traffic.of_span(route, row);
-      any = any || more > 0;
-      std::int64_t& sum = bytes[placed_.place_of_row[row]];
-      sum = std::min(most_exact, sum + std::min(more, most_exact));
-    }
-  }
-  if (any) columns_.add("span.bytes", bytes);
-}
-
-void Columns::add_ops(const std::vector<OpRows>& op_rows) {
-  const std::vector<Op>& ops = profile_.ops;
-  Values values(ops.size());
-  const auto add = [&](const char* name, const auto& text_of) {
-    std::ranges::transform(ops, values.begin(),
-                           [&](const Op& op) { return texts_.place_of(text_of(op)); });
-    columns_.add(name, values, Delta::yes);
-  };
-  add("op.name", [&](const Op& op) { return profile_.text(op.name); });
-  add("op.kind", [&](const Op& op) { return profile_.text(op.kind); });
-  add("op.node", [&](const Op& op) { return profile_.text(op.node); });
-  add("op.shape", [&](const Op& op) { return profile_.text(op.shape); });
-  add("op.types", [&](const Op& op) { return profile_.text(op.types); });
-  add("op.engine", [&](const Op& op) { return std::string_view(stable_name(op.engine)); });
-  add("op.layer", [&](const Op& op) { return stage_of(profile_.text(op.label())); });
-  for (const OpRows& each : op_rows) {
-    columns_.add("op.row_" + each.grouping, each.row_of_op, Delta::yes);
-  }
-}
-
-void Columns::add_edges() {
-  Values from, to, kind;
-  for (const Edge& edge : profile_.edges) {
-    if (index_of(edge.from) >= profile_.ops.size() || index_of(edge.to) >= profile_.ops.size()) {
-      continue;
-    }
-    from.push_back(index_of(edge.from));
-    to.push_back(index_of(edge.to));
-    kind.push_back(std::int64_t(edge.kind));
-  }
-  columns_.add("edge.from", from, Delta::yes);
-  columns_.add("edge.to", to, Delta::yes);
-  columns_.add("edge.kind", kind);
-}
-
-void Columns::add_flows() {
-  const bool too_many = flows_left_out() > 0;
-  Values from, to;
-  for (const Flow& flow : profile_.flows) {
-    const std::size_t rows = placed_.place_of_row.size();
-    if (too_many || index_of(flow.from) >= rows || index_of(flow.to) >= rows) continue;
-    from.push_back(placed_.place_of_row[index_of(flow.from)]);
-    to.push_back(placed_.place_of_row[index_of(flow.to)]);
-  }
-  columns_.add("flow.from", from, Delta::yes);
-  columns_.add("flow.to", to, Delta::yes);
-}
-
-// How many samples each series has.
-std::vector<std::size_t> Columns::add_counters() {
-  const Counters& counters = profile_.counters;
-  std::vector<std::vector<std::uint32_t>> samples(counters.series.size());
-  for (std::uint32_t i = 0; i < counters.size(); ++i) {
-    if (counters.of[i] < samples.size()) samples[counters.of[i]].push_back(i);
-  }
-  Values times;
-  std::vector<double> values;
-  std::vector<std::size_t> counts;
-  for (std::vector<std::uint32_t>& of_series : samples) {
-    sort_rows(of_series, {}, [&](std::uint32_t at) { return counters.time[at]; });
-    counts.push_back(of_series.size());
-    for (const std::uint32_t at : of_series) {
-      times.push_back(since_begin(counters.time[at]));
-      values.push_back(counters.value[at]);
-    }
-  }
-  columns_.add("counter.time", times, Delta::yes);
-  columns_.add_numbers("counter.value", values);
-  return counts;
-}
-
-void Columns::write_counters(Json& json, const std::vector<std::size_t>& samples) const {
-  std::size_t first = 0;
-  for (std::size_t i = 0; i < samples.size(); first += samples[i++]) {
-    const CounterSeries& series = profile_.counters.series[i];
-    json.object([&] {
-      json.member("name", profile_.text(series.name));
-      json.member("part", profile_.text(series.part));
-      json.member("quantity", profile_.text(series.quantity));
-      json.member("unit", place_or_none(index_of(series.unit), profile_.units.size()));
-      json.member("first_sample", first);
-      json.member("samples", samples[i]);
-    });
-  }
-}
-
-void Columns::write_bandwidth(Json& json) const {
-  const BandwidthSeries series = analysis_.bandwidth(limits_.max_buckets);
-  const auto bytes_of = [&](Route route) -> const auto& {
-    return series.bytes[std::size_t(route)];
-  };
-  constexpr Route routes[] = {Route::ddr_read, Route::ddr_write};
-  if (std::ranges::all_of(routes, [&](Route route) { return bytes_of(route).empty(); })) {
-    return json.null();
-  }
-  json.object([&] {
-    json.member("begin", since_begin(series.timeline.begin));
-    json.member("width", series.width);
-    json.array("routes", routes, [&](Route route) {
-      if (bytes_of(route).empty()) return;
-      json.object([&] {
-        json.member("name", name_of(route));
-        json.member("bytes", bytes_of(route));
-      });
-    });
-  });
-}
-
-void Columns::add_findings(const std::vector<FindingPlace>& places) {
-  Values values(places.size());
-  const auto add = [&](const char* name, const auto& value_of) {
-    std::ranges::transform(places, values.begin(), value_of);
-    columns_.add(name, values, Delta::yes);
-  };
-  add("finding.of", [](const FindingPlace& place) { return place.finding; });
-  add("finding.unit", [](const FindingPlace& place) { return place.unit; });
-  add("finding.begin", [&](const FindingPlace& place) { return since_begin(place.time.begin); });
-  add("finding.end", [&](const FindingPlace& place) { return since_begin(place.time.end); });
-}
-
-ProfileColumns Columns::make(const std::vector<OpRows>& op_rows,
-                             const std::vector<FindingPlace>& places) {
-  find_extent();
-  add_spans();
-  add_ops(op_rows);
-  add_edges();
-  add_flows();
-  const std::vector<std::size_t> samples = add_counters();
-  add_findings(places);
-  const PathHead path =
-      add_path_columns(analysis_, placed_, extent_.begin, limits_.max_path_nodes, columns_);
-  const Coarse& coarse = analysis_.coarse();
-  const bool has_wall = coarse.wall > 0;
-  std::string head;
-  Json json(head, compact_layout());
-  json.object([&] {
-    json.member("begin", std::to_string(extent_.begin));
-    json.member("length", length_of(extent_));
-    json.member("timeline_begin", has_wall ? since_begin(coarse.timeline.begin) : 0);
-    json.member("timeline_length", has_wall ? coarse.wall : length_of(extent_));
-    json.member("span_total", profile_.spans.size());
-    json.member("merged_spans", placed_.merged);
-    json.member("merge_ticks", placed_.merge_ticks);
-    json.array("kinds", stable_names(SpanKind{}), [&](const char* name) { json.value(name); });
-    json.array("reasons", std::views::iota(std::size_t{0}, reason_count),
-               [&](std::size_t reason) { json.value(name_of(Reason(reason))); });
-    json.member("strings", texts_.list());
-    json.key("units"), json.begin_array(), write_units(json), json.end_array();
-    json.member("flows_left_out", flows_left_out());
-    json.key("counters"), json.begin_array(), write_counters(json, samples), json.end_array();
-    json.key("bandwidth");
-    write_bandwidth(json);
-    json.member("path_left_out", path.left_out);
-    json.member("wall", path.wall);
-    json.member("path_begin", path.begin);
-    json.key("columns");
-    columns_.write_heads(json);
-  });
-  return {std::move(head), columns_.bytes()};
-}
 
 }  // namespace
 

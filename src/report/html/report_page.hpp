@@ -11,12 +11,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "npuscope/analysis/analysis.hpp"
 #include "report/document/document.hpp"
-#include "report/document/json_text.hpp"
-#include "report/html/profile_columns.hpp"
+#include "report/document/document_json.hpp"
+#include "report/html/columns.hpp"
 #include "report/memory/peaks.hpp"
 
 namespace npuscope::report {
@@ -73,5 +74,14 @@ class ReportPage {
   std::vector<Note> notes_;
   std::string columns_;
 };
+
+// A document as a page of a report: its values as every command prints them, and how they are shown
+// (web/src/data/report.ts, Page and Layout).
+//
+//   json.object([&] { write_page(json, "npuscope units", *document); });
+//   {"command": "npuscope units", "values": {"units": {"rows": …}}, "layout": [{"key": "units",
+//   …}]}
+
+void write_page(Json& json, std::string_view command, const Document& document);
 
 }  // namespace npuscope::report

@@ -70,8 +70,8 @@ Section steps_section(const Latency& latency) {
   }
   section.table.fields.push_back({"most", "max", Format::ticks});
   for (const analysis::LatencyRow& row : latency.rows) {
-    std::vector<Value> values{row.name, stable_name(row.kind),
-                              row.samples > 0 ? Value(row.samples) : Value(), row.mean, row.min};
+    std::vector<Value> values{row.name, stable_name(row.kind), if_positive(row.samples), row.mean,
+                              row.min};
     for (const auto& percentile : row.percentiles) values.emplace_back(percentile);
     values.emplace_back(row.max);
     section.table.rows.push_back(std::move(values));
@@ -237,9 +237,7 @@ void LatencyPicture::add_bars(const analysis::LatencyRow& row, const Scale& acro
 
 void LatencyPicture::add_line(const analysis::LatencyRow& row, const Scale& across) {
   const double y = figure_.y() + plot_height / 2;
-  figure_.line(fmt::format("M{} {}H{}", svg_number(across.at(*row.min)), svg_number(y),
-                           svg_number(across.at(*row.max))),
-               bar_colour, 6);
+  figure_.line(svg_path("M{} {}H{}", across.at(*row.min), y, across.at(*row.max)), bar_colour, 6);
 }
 
 void LatencyPicture::add_marks(const analysis::LatencyRow& row, const Scale& across) {
@@ -251,9 +249,8 @@ void LatencyPicture::add_marks(const analysis::LatencyRow& row, const Scale& acr
     const std::string text = mark.text + " " + time_text(mark.value);
     const double width = text_width(text, size);
     const double begin = std::clamp(x - width / 2, left_, right_ - width);
-    figure_.line(fmt::format("M{} {}V{}", svg_number(x), svg_number(figure_.y() - 2),
-                             svg_number(figure_.y() + plot_height)),
-                 "#1c2126", 1, "4 3");
+    figure_.line(svg_path("M{} {}V{}", x, figure_.y() - 2, figure_.y() + plot_height), "#1c2126", 1,
+                 "4 3");
     const auto free = std::ranges::find_if(free_from, [&](double from) { return begin >= from; });
     if (free == free_from.end()) continue;
     const double above = 5 + double(free - free_from.begin()) * mark_line_height;
@@ -266,11 +263,10 @@ void LatencyPicture::add_axis(const Scale& across) {
   const Interval window{std::int64_t(std::floor(across.low)), std::int64_t(std::ceil(across.high))};
   const TimelineAxis axis = make_axis(profile_, window, 0, 9);
   const double y = figure_.y() + plot_height;
-  figure_.line(fmt::format("M{} {}H{}", svg_number(left_), svg_number(y), svg_number(right_)),
-               quiet_colour);
+  figure_.line(svg_path("M{} {}H{}", left_, y, right_), quiet_colour);
   for (const TimelineMark& mark : axis.marks) {
     const double x = across.at(double(mark.time));
-    figure_.line(fmt::format("M{} {}v5", svg_number(x), svg_number(y)), quiet_colour);
+    figure_.line(svg_path("M{} {}v5", x, y), quiet_colour);
     figure_.text(x, y + 17, Anchor::middle, mark.text, {.colour = quiet_colour});
   }
   figure_.text(right_, y + 31, Anchor::end, axis.unit, {.colour = quiet_colour});

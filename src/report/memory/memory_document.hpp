@@ -20,6 +20,7 @@
 #include "npuscope/analysis/memory.hpp"
 #include "report/document/document.hpp"
 #include "report/memory/peaks.hpp"
+#include "report/picture/figure.hpp"
 
 namespace npuscope::report {
 
@@ -43,5 +44,24 @@ Result<Document> make_memory_document(const analysis::Analysis& analysis,
 // MACs of each node of an ONNX model; `symbols` are "name,value". The errors of the import.
 Result<std::vector<analysis::NodeMacs>> macs_of_model(const std::string& file,
                                                       const std::vector<std::string>& symbols);
+
+// The roofline of a table of memory, drawn into a picture.
+
+// False, and only a remark, where no op has MACs, bytes of DDR and a time.
+bool draw_roofline(Figure& figure, const Profile& profile, const analysis::MemoryTable& table);
+
+// Memory as a picture: the roofline, and below it the traffic over time.
+//
+//   const auto svg = memory_svg(analysis, {.peaks = …}, {.width = 960});
+//   write_file_atomically("memory.svg", as_byte_span(*svg));
+//
+// A circle is an op, its area the op's active time, its place the MACs per byte of DDR traffic
+// and the MACs that it reached; both axes are logarithmic. The ceilings are the hardware's peaks,
+// where they are known. The roofline is of one inference, as on the page; the traffic over time is
+// of all.
+
+// The errors of make_memory_document(). What cannot be drawn is said in the picture.
+Result<std::string> memory_svg(const analysis::Analysis& analysis, const MemoryRequest& request,
+                               const PictureView& view);
 
 }  // namespace npuscope::report

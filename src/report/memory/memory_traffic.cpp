@@ -198,9 +198,8 @@ Section transfers_section(const std::vector<analysis::TransferSize>& sizes,
       const auto& peak = table.roofs.ddr_bytes_per_tick;
       above_peak = above_peak || (peak && per_tick > analysis::impossible_share * *peak);
     }
-    section.table.rows.push_back({name, size.min, size.below > 0 ? Value(size.below) : Value(),
-                                  size.transfers, double(size.transfers) / all, size.bytes,
-                                  size.ticks, rate});
+    section.table.rows.push_back({name, size.min, if_positive(size.below), size.transfers,
+                                  double(size.transfers) / all, size.bytes, size.ticks, rate});
   }
   if (small > 0) {
     section.remarks.push_back(fmt::format(
@@ -258,8 +257,7 @@ Section tensors_section(const Profile& profile, const analysis::Spill& spill, st
   for (const analysis::SpilledTensor& tensor : spill.tensors) {
     if (tensors.table.rows.size() == top) break;
     const std::string_view shape = profile.text(profile.ops[index_of(tensor.op)].shape);
-    tensors.table.rows.push_back({name_of_op(profile, tensor.op),
-                                  shape.empty() ? Value() : Value(shape), tensor.spills,
+    tensors.table.rows.push_back({name_of_op(profile, tensor.op), if_any(shape), tensor.spills,
                                   tensor.fills, tensor.written, tensor.read, tensor.away});
   }
   tensors.table.row_count = spill.tensors.size();

@@ -11,7 +11,9 @@
 // and escaped as such.
 #pragma once
 
+#include <fmt/format.h>
 #include <cstddef>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +52,11 @@ std::string svg_escaped(std::string_view text);
 
 // At most two decimals, none that are not needed: "12.5".
 std::string svg_number(double value);
+// Numbers in a path's commands: svg_path("M{} {}H{}", 0.5, 12, 100) is "M0.5 12H100".
+template <class... Numbers>
+std::string svg_path(const char* commands, Numbers... numbers) {
+  return fmt::format(fmt::runtime(commands), svg_number(double(numbers))...);
+}
 
 struct FigureHeading {
   std::string title = {};

@@ -3,7 +3,6 @@
 #include "formats/qaic/qpc/program.hpp"
 #include "profile/pmu_events.hpp"
 #include "report/document/document_json.hpp"
-#include "report/document/json_head.hpp"
 
 namespace npuscope::report {
 namespace {

@@ -12,9 +12,7 @@ Section problems_section(const std::vector<Error>& problems) {
   return section;
 }
 
-Value name_or_none(const std::string& container) {
-  return container.empty() ? Value() : Value(container);
-}
+Value name_or_none(const std::string& container) { return if_any(container); }
 
 }  // namespace
 

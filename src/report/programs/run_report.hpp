@@ -26,7 +26,7 @@
 
 #include "analysis/latency.hpp"
 #include "npuscope/npu/nsp/simulate/run.hpp"
-#include "report/document/json_text.hpp"
+#include "report/document/document_json.hpp"
 
 namespace npuscope::report {
 

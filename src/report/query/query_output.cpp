@@ -8,7 +8,6 @@
 #include "base/json_writer.hpp"
 #include "profile/csv_output.hpp"
 #include "report/document/document_json.hpp"
-#include "report/document/json_head.hpp"
 
 namespace npuscope::report {
 namespace {

@@ -3,9 +3,9 @@
 
 #include "base/text.hpp"
 #include "query/schema.hpp"
-#include "report/document/document_markdown.hpp"
+#include "report/document/document.hpp"
+#include "report/document/document_json.hpp"
 #include "report/document/document_value.hpp"
-#include "report/document/json_text.hpp"
 #include "report/document/text_table.hpp"
 #include "report/query/query_output.hpp"
 

@@ -333,10 +333,9 @@ Document profiles_document(const std::vector<const Analysis*>& all) {
     const LatencyRow row = latency.rows.empty() ? LatencyRow{} : latency.rows.front();
     const std::string notes = warnings_text(profile);
     const std::string& graph = profile.provenance.graph;
-    section.table.rows.push_back({files_text(profile), profile.provenance.format,
-                                  graph.empty() ? Value() : Value(graph), row.warm_seconds,
-                                  row.cold_seconds, row.seconds, profile.ops.size(),
-                                  notes.empty() ? Value() : Value(notes)});
+    section.table.rows.push_back({files_text(profile), profile.provenance.format, if_any(graph),
+                                  row.warm_seconds, row.cold_seconds, row.seconds,
+                                  profile.ops.size(), if_any(notes)});
   }
   document.sections.push_back(std::move(section));
   return document;

@@ -1,4 +1,3 @@
-#include "report/show/latency_of.hpp"
 
 #include <fmt/format.h>
 
@@ -222,8 +221,8 @@ Section latency_section(const LatencyOfCall& latency) {
       bar = share;
       note = percent_text(share, 1) + " of the call";
     }
-    section.table.rows.push_back({row.what, row.warm_seconds, row.cold_seconds, row.seconds, bar,
-                                  note, row.name.empty() ? Value() : Value(row.name)});
+    section.table.rows.push_back(
+        {row.what, row.warm_seconds, row.cold_seconds, row.seconds, bar, note, if_any(row.name)});
   }
   return section;
 }

@@ -52,20 +52,19 @@ std::string clock_text(const analysis::Analysis& analysis) {
 Section about_section(const analysis::Analysis& analysis) {
   const Profile& profile = analysis.profile();
   const Provenance& from = profile.provenance;
-  const auto text = [](const std::string& value) { return value.empty() ? Value() : Value(value); };
   const std::string format = from.format.empty() ? "unknown" : from.format;
   Section section{.key = "about"};
   section.facts = {
       {{"", "files", Format::names}, from.files.size() > 1 ? Value(from.files) : Value()},
       {{"", "format"}, format + (from.version.empty() ? "" : ", " + from.version)},
-      {{"version"}, text(from.version)},
-      {{"device", "device"}, text(from.device)},
-      {{"graph", "graph"}, text(from.graph)},
-      {{"", "inferences"}, text(inferences_of(from))},
-      {{"inferences"}, from.inferences > 0 ? Value(from.inferences) : Value()},
+      {{"version"}, if_any(from.version)},
+      {{"device", "device"}, if_any(from.device)},
+      {{"graph", "graph"}, if_any(from.graph)},
+      {{"", "inferences"}, if_any(inferences_of(from))},
+      {{"inferences"}, if_positive(from.inferences)},
       {{"temperature"}, stable_name(from.temperature)},
-      {{"instrumentation"}, text(from.instrumentation)},
-      {{"", "clock"}, text(clock_text(analysis))}};
+      {{"instrumentation"}, if_any(from.instrumentation)},
+      {{"", "clock"}, if_any(clock_text(analysis))}};
   std::string held;
   const auto holds = [&](const char* key, std::uint64_t count, const char* one, const char* many) {
     section.facts.push_back({{key}, count});

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "analysis/latency.hpp"
-#include "analysis/units/core_clock.hpp"
+#include "analysis/units/unit_numbers.hpp"
 #include "base/text.hpp"
 #include "report/document/document.hpp"
 #include "report/document/document_value.hpp"
@@ -142,7 +142,6 @@ Section wall_section(const Analysis& analysis, bool leaves_out_rows) {
                              with_unit(profile, runs.median_of_rest), with_unit(profile, runs.min),
                              with_unit(profile, runs.max));
   }
-  const auto some = [](const std::string& text) { return text.empty() ? Value() : Value(text); };
   const auto known = [&](std::int64_t ticks) { return has_parts ? Value(ticks) : Value(); };
   section.facts = {
       {{"begin"}, coarse.timeline.begin},
@@ -166,7 +165,7 @@ Section wall_section(const Analysis& analysis, bool leaves_out_rows) {
       {{"inference_median_of_rest"}, runs.count > 1 ? Value(runs.median_of_rest) : Value()},
       {{"inference_min"}, runs.count > 0 ? Value(runs.min) : Value()},
       {{"inference_max"}, runs.count > 0 ? Value(runs.max) : Value()},
-      {{"", "inference"}, some(inferences)},
+      {{"", "inference"}, if_any(inferences)},
       {{"inferences_per_second"}, coarse.inferences_per_second},
       {{"", "rate"},
        coarse.inferences_per_second ? Value(number_text(*coarse.inferences_per_second) +

@@ -1,11 +1,17 @@
 #include "report/torq/torq_documents.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <numeric>
+#include <optional>
 
 #include "base/sort_rows.hpp"
+#include "base/text.hpp"
 
 namespace npuscope::report {
+
 namespace {
 
 Section comparison_section(TorqComparison comparison, const TorqTimelineOptions& options) {
@@ -26,10 +32,8 @@ Section comparison_section(TorqComparison comparison, const TorqTimelineOptions&
       .key = "programs",
       .title = fmt::format("PROGRAMS, measured against estimated at {} MHz", options.mhz)};
   section.in_list = true;
-  const auto ratio = [](double a, double b) { return b > 0 ? Value(a / b) : Value(); };
   section.facts = {
-      {{"coverage", "partial", Format::name},
-       comparison.coverage.empty() ? Value() : Value(comparison.coverage)},
+      {{"coverage", "partial", Format::name}, if_any(comparison.coverage)},
       {{"file", "file", Format::name}, comparison.file},
       {{"programs", "programs", Format::count}, programs.size()},
       {{"measured_seconds", "measured, sum", Format::seconds}, measured_us / 1e6},
@@ -54,10 +58,9 @@ Section comparison_section(TorqComparison comparison, const TorqTimelineOptions&
     const torq::ProgramComparison& each = programs[i];
     const double at_clock = estimated(each);
     section.table.rows.push_back(
-        {each.program, each.location, each.operators.empty() ? Value() : Value(each.operators),
-         each.kernels.empty() ? Value() : Value(each.kernels), each.dispatch, each.runs,
-         each.measured_us / 1e6, each.first_us / 1e6, each.estimated_cycles, at_clock / 1e6,
-         (each.measured_us - at_clock) / 1e6, ratio(each.measured_us, at_clock)});
+        {each.program, each.location, if_any(each.operators), if_any(each.kernels), each.dispatch,
+         each.runs, each.measured_us / 1e6, each.first_us / 1e6, each.estimated_cycles,
+         at_clock / 1e6, (each.measured_us - at_clock) / 1e6, ratio(each.measured_us, at_clock)});
   }
   section.remarks = {fmt::format(
       "measured is from the begin of NSS_START to the end of NSS_WAIT, the host's "
@@ -82,8 +85,8 @@ Section estimates_section(const std::vector<TorqEstimate>& estimates, double mhz
                           {"cycles", "cycles", Format::count},
                           {"seconds", "time", Format::seconds}};
   for (const TorqEstimate& each : estimates) {
-    section.table.rows.push_back({each.file, each.dispatch.empty() ? Value() : Value(each.dispatch),
-                                  each.operations, each.cycles, double(each.cycles) / (mhz * 1e6)});
+    section.table.rows.push_back({each.file, if_any(each.dispatch), each.operations, each.cycles,
+                                  double(each.cycles) / (mhz * 1e6)});
   }
   return section;
 }
@@ -108,10 +111,8 @@ Document overview_document(std::span<const torq::Overview> overviews, torq::Over
     section.in_list = true;
     section.facts = {
         {{"model", "model", Format::name}, overview.model},
-        {{"coverage", "partial", Format::name},
-         overview.coverage.empty() ? Value() : Value(overview.coverage)},
-        {{"scope", "scope", Format::name},
-         overview.scope.empty() ? Value() : Value(overview.scope)},
+        {{"coverage", "partial", Format::name}, if_any(overview.coverage)},
+        {{"scope", "scope", Format::name}, if_any(overview.scope)},
         {{"wall_time_text", "WALL_TIME", Format::name}, Value(overview.wall_time)},
         {{"overall_ns", "OVERALL", Format::count}, overview.of(torq::OverviewMetric::overall)}};
     section.table.fields = {{"row", "row", Format::name},
@@ -144,6 +145,168 @@ std::string overview_meanings(std::span<const torq::Overview> overviews,
   return text +
          "  A program counts as a whole for each unit that it uses: rows of units are upper "
          "bounds.\n";
+}
+
+namespace {
+
+std::optional<double> share_of(std::int64_t part, std::int64_t whole) {
+  if (whole <= 0) return std::nullopt;
+  return double(part) / double(whole);
+}
+
+struct Totals {
+  std::uint64_t in_bytes = 0, out_bytes = 0;
+};
+
+Totals totals_of(const npu::torq::Program& program) {
+  Totals totals;
+  for (const npu::torq::Step& step : program.steps) {
+    if (!step.starts) continue;
+    if (step.unit == npu::torq::Unit::dma_in) totals.in_bytes += step.bytes;
+    if (step.unit == npu::torq::Unit::dma_out) totals.out_bytes += step.bytes;
+  }
+  return totals;
+}
+
+// Operators of a dispatch, in the words of the model: "conv1 + relu1, pool1".
+std::string nodes_of(const npu::torq::Compilation& compilation, std::size_t dispatch) {
+  const auto& places = compilation.places;
+  std::vector<std::string> texts;
+  std::uint32_t last = ~0u;
+  for (std::size_t a = places[dispatch].action; a < places[dispatch + 1].action; ++a) {
+    const std::uint32_t operation = compilation.action_operations[a];
+    if (operation == last) continue;
+    last = operation;
+    texts.push_back(fmt::format("{}", fmt::join(compilation.operations[operation].nodes, " + ")));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::vector<std::string> executors_of(const npu::torq::Compilation& compilation,
+                                      std::size_t dispatch) {
+  const auto& places = compilation.places;
+  std::vector<std::string> executors;
+  for (std::size_t a = places[dispatch].action; a < places[dispatch + 1].action; ++a) {
+    const std::string& executor = compilation.operations[compilation.action_operations[a]].executor;
+    if (std::find(executors.begin(), executors.end(), executor) == executors.end()) {
+      executors.push_back(executor);
+    }
+  }
+  return executors;
+}
+
+Section dispatches_of(const npu::torq::Compilation& compilation, const npu::torq::Target& target,
+                      std::size_t top) {
+  const auto& cycles = compilation.estimate.dispatches;
+  const std::int64_t sum = std::accumulate(cycles.begin(), cycles.end(), std::int64_t{0});
+  std::vector<std::size_t> order(cycles.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  sort_rows(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return cycles[a] > cycles[b]; });
+  Section section{.key = "dispatches", .title = "DISPATCHES, by estimated cycles"};
+  section.table.fields = {{"dispatch", "dispatch", Format::name},
+                          {"executors", "on", Format::names},
+                          {"nss_tasks", "tasks", Format::count},
+                          {"estimated_cycles", "cycles", Format::count},
+                          {"estimated_share_of_sum", "of all", Format::share},
+                          {"nodes", "operators", Format::name, false}};
+  const auto& places = compilation.places;
+  for (const std::size_t i : order) {
+    if (section.table.rows.size() >= top) break;
+    section.table.rows.push_back({compilation.program.dispatches[i].name,
+                                  executors_of(compilation, i), places[i + 1].task - places[i].task,
+                                  cycles[i], share_of(cycles[i], sum), nodes_of(compilation, i)});
+  }
+  section.table.row_count = order.size();
+  section.remarks.push_back(fmt::format(
+      "cycles are the vendor's cost model: what the host does takes none, the CSS {} a program.",
+      target.css.estimated_cycles));
+  return section;
+}
+
+constexpr const char* unit_names[] = {"Slice 0", "Slice 1", "DMA In", "DMA Out", "CDMA", "CSS"};
+
+Section units_of(const npu::torq::Target& target, const npu::torq::Run& run) {
+  npu::torq::DeviceRun sum;
+  for (const npu::torq::ProgramTruth& each : run.truth.programs) {
+    sum.cycles = saturating_add(sum.cycles, each.device.cycles);
+    for (std::size_t i = 0; i < npu::torq::busy_units; ++i) {
+      sum.busy[i] = saturating_add(sum.busy[i], each.device.busy[i]);
+      sum.waited[i] = saturating_add(sum.waited[i], each.device.waited[i]);
+    }
+  }
+  Section section{.key = "units", .title = "UNITS in NSS programs, as simulated"};
+  section.facts = {{{"nss_cycles", "cycles of NSS programs", Format::count}, sum.cycles}};
+  section.table.fields = {{"unit", "unit", Format::name},
+                          {"busy_cycles", "busy", Format::count},
+                          {"busy_share_of_nss_cycles", "of NSS cycles", Format::share},
+                          {"waited_cycles", "NSS waits for it", Format::count}};
+  for (std::size_t i = 0; i < npu::torq::busy_units; ++i) {
+    if (i == 1 && target.slices.count < 2) continue;
+    section.table.rows.push_back(
+        {unit_names[i], sum.busy[i], share_of(sum.busy[i], sum.cycles), sum.waited[i]});
+  }
+  section.remarks.push_back("No log of a Torq device has this; the profile cannot show it.");
+  return section;
+}
+
+double seconds(std::int64_t nanoseconds) { return double(nanoseconds) * 1e-9; }
+
+}  // namespace
+
+Document torq_compilation_document(const npu::torq::Compilation& compilation,
+                                   const npu::torq::Target& target, std::size_t top) {
+  const npu::torq::Program& program = compilation.program;
+  const auto& cycles = compilation.estimate.dispatches;
+  const std::int64_t sum = std::accumulate(cycles.begin(), cycles.end(), std::int64_t{0});
+  const Totals totals = totals_of(program);
+  Section section{.key = "compilation", .title = "COMPILED"};
+  section.facts = {
+      {{"target", "target", Format::name}, target.name},
+      {{"dispatches", "dispatches", Format::count}, program.dispatches.size()},
+      {{"operations", "operations", Format::count}, compilation.operations.size()},
+      {{"nss_programs", "NSS programs", Format::count}, program.nss_programs.size()},
+      {{"nss_tasks", "NSS tasks", Format::count}, program.tasks.size()},
+      {{"kernels", "kernels", Format::count}, program.kernels.size()},
+      {{"host_programs", "host programs", Format::count}, program.host_programs.size()},
+      {{"dma_in_bytes", "DMA In", Format::bytes}, totals.in_bytes},
+      {{"dma_out_bytes", "DMA Out", Format::bytes}, totals.out_bytes},
+      {{"estimated_cycles", "estimated cycles", Format::count}, sum},
+      {{"clock", "clock", Format::hertz}, target.clock_hz},
+      {{"estimated_seconds", "estimated", Format::seconds}, double(sum) / target.clock_hz},
+  };
+  Document document;
+  document.sections = {std::move(section), dispatches_of(compilation, target, top)};
+  return document;
+}
+
+Document torq_run_document(const npu::torq::Program& program, const npu::torq::Target& target,
+                           const npu::torq::Run& run) {
+  const npu::torq::Truth& truth = run.truth;
+  std::int64_t nss = 0;
+  for (const npu::torq::ProgramTruth& each : truth.programs) {
+    nss = saturating_add(nss, each.host_nanoseconds);
+  }
+  std::vector<std::int64_t> times;
+  for (const Interval& each : truth.inferences) times.push_back(length_of(each));
+  std::sort(times.begin(), times.end());
+  Section section{.key = "run", .title = "RUN"};
+  section.facts = {
+      {{"program", "program", Format::name}, program.name},
+      {{"target", "target", Format::name}, target.name},
+      {{"inferences", "inferences", Format::count}, times.size()},
+      {{"inference_seconds", "inference time", Format::seconds}, seconds(times[times.size() / 2])},
+      {{"nss_seconds", "NSS programs", Format::seconds}, seconds(nss)},
+      {{"host_copy_seconds", "host copies", Format::seconds}, seconds(truth.host_copy_nanoseconds)},
+      {{"host_program_seconds", "host programs", Format::seconds},
+       seconds(truth.host_program_nanoseconds)},
+  };
+  section.remarks.push_back(
+      "Times are of one inference, the middle one; NSS programs from the host's start to the end "
+      "of its wait, as the log has them.");
+  Document document;
+  document.sections = {std::move(section), units_of(target, run)};
+  return document;
 }
 
 }  // namespace npuscope::report

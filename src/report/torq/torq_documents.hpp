@@ -10,6 +10,8 @@
 #include "formats/torq/annotate/compare.hpp"
 #include "formats/torq/overview.hpp"
 #include "formats/torq/trace.hpp"
+#include "npu/torq/compile.hpp"
+#include "npu/torq/execute.hpp"
 #include "report/document/document.hpp"
 
 namespace npuscope::report {
@@ -44,5 +46,15 @@ Document torq_timeline_document(TorqTimelineAnswer answer, const TorqTimelineOpt
 Document overview_document(std::span<const torq::Overview> overviews, torq::OverviewStyle style);
 // "Dma   any of DMA In, DMA Out and CDMA in use", a line each.
 std::string overview_meanings(std::span<const torq::Overview> overviews, torq::OverviewStyle style);
+
+// What `npuscope compile` and `npuscope run` say of a program for a Torq NPU.
+
+// Dispatches with the compiler's estimates, the longest first; `top` in the text, all in JSON.
+Document torq_compilation_document(const npu::torq::Compilation& compilation,
+                                   const npu::torq::Target& target, std::size_t top);
+
+// The time of an inference, what it went to, and what only a simulator knows: each unit's time.
+Document torq_run_document(const npu::torq::Program& program, const npu::torq::Target& target,
+                           const npu::torq::Run& run);
 
 }  // namespace npuscope::report

@@ -8,7 +8,7 @@
 #include <random>
 #include <string>
 
-#include "analysis/ops/op_names.hpp"
+#include "analysis/ops/row_names.hpp"
 #include "analysis/profile_builder.hpp"
 
 namespace npuscope::analysis::match_ops_test {

@@ -1,5 +1,5 @@
 // Medians over inferences against sorting all of them, and items cell by cell.
-#include "analysis/memory/memory_cells.hpp"
+#include "analysis/memory/memory_analysis.hpp"
 
 #include <gtest/gtest.h>
 

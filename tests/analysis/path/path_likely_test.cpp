@@ -1,4 +1,4 @@
-#include "analysis/path/path_likely.hpp"
+#include "analysis/path/path_groups.hpp"
 
 #include <gtest/gtest.h>
 

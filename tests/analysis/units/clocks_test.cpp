@@ -1,4 +1,4 @@
-#include "analysis/units/core_clock.hpp"
+#include "analysis/units/unit_numbers.hpp"
 
 #include <gtest/gtest.h>
 

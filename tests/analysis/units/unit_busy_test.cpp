@@ -6,7 +6,6 @@
 #include <random>
 
 #include "analysis/profile_builder.hpp"
-#include "analysis/units/busy_together.hpp"
 #include "npuscope/analysis/analysis.hpp"
 
 namespace npuscope::analysis::unit_busy_test {

@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "analysis/profile_builder.hpp"
-#include "report/compare/diff_svg.hpp"
 #include "report/compare/diff_text.hpp"
 #include "report/compare/gate_text.hpp"
 #include "report/compare/judgement.hpp"

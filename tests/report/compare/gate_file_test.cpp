@@ -1,4 +1,4 @@
-#include "report/compare/gate_file.hpp"
+#include "report/compare/gate_text.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "report/document/terminal_text.hpp"
+#include "report/document/text_table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "report/document/document_markdown.hpp"
+#include "report/document/document.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "report/document/json_head.hpp"
+#include "report/document/document_json.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Numbers and blanks of every command's JSON, against the library that printed them before.
-#include "report/document/json_text.hpp"
+#include "report/document/document_json.hpp"
 
 #include <gtest/gtest.h>
 

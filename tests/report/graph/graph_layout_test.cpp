@@ -1,4 +1,4 @@
-#include "report/graph/graph_layout.hpp"
+#include "report/graph/graph_drawing.hpp"
 
 #include <gmock/gmock.h>
 

@@ -3,7 +3,7 @@
 #include "report/compare/compared_runs.hpp"
 #include "report/compare/gate_text.hpp"
 #include "report/identities/identities.hpp"
-#include "report/show/latency_of.hpp"
+#include "report/show/show_sections.hpp"
 
 namespace npuscope::report::identities {
 namespace {

@@ -3,7 +3,7 @@
 #include "analysis/latency.hpp"
 #include "profile/names.hpp"
 #include "report/identities/identities.hpp"
-#include "report/show/latency_of.hpp"
+#include "report/show/show_sections.hpp"
 
 namespace npuscope::report::identities {
 namespace {

@@ -9,7 +9,6 @@
 
 #include "analysis/memory/memory_builder.hpp"
 #include "analysis/profile_builder.hpp"
-#include "report/memory/memory_svg.hpp"
 #include "report/picture/xml_check.hpp"
 
 namespace npuscope::report::memory_document_test {

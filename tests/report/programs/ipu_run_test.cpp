@@ -1,4 +1,4 @@
-#include "report/programs/ipu_reference.hpp"
+#include "report/programs/ipu_documents.hpp"
 
 #include <gmock/gmock.h>
 

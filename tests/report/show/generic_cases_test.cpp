@@ -15,8 +15,8 @@
 #include "npuscope/analysis/traffic.hpp"
 #include "npuscope/analysis/units.hpp"
 #include "npuscope/formats/open.hpp"
-#include "report/show/latency_of.hpp"
 #include "report/show/show.hpp"
+#include "report/show/show_sections.hpp"
 
 namespace npuscope::report::generic_cases_test {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/formats/open.hpp"
-#include "report/show/latency_of.hpp"
 #include "report/show/show.hpp"
+#include "report/show/show_sections.hpp"
 
 namespace npuscope::report::public_cases_test {
 namespace {

@@ -1,5 +1,5 @@
-#include "report/timeline/timeline_svg.hpp"
 #include "npuscope/analysis/analysis.hpp"
+#include "report/timeline/timeline_document.hpp"
 
 #include <gmock/gmock.h>
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "analysis/findings/places.hpp"
-#include "analysis/findings/rules/stated_use.hpp"
+#include "analysis/findings/rules/rules.hpp"
 #include "base/sort_rows.hpp"
 #include "profile/names.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
-#include "analysis/span_extents.hpp"
+#include "analysis/inference_times.hpp"
 #include "analysis/timeline/span_engines.hpp"
 #include "base/sort_rows.hpp"
 #include "npuscope/analysis/statistics.hpp"

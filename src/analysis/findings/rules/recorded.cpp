@@ -8,7 +8,7 @@
 #include "analysis/answers.hpp"
 #include "analysis/findings/rules/rules.hpp"
 #include "analysis/timeline/span_engines.hpp"
-#include "analysis/units/busy_together.hpp"
+#include "analysis/units/unit_busy.hpp"
 #include "analysis/units/unit_numbers.hpp"
 #include "base/text.hpp"
 #include "profile/interval_sets.hpp"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fmt/format.h>
+
 #include <functional>
 #include <string>
 #include <utility>
@@ -115,5 +116,19 @@ extern const Rule transpose_rule;
 extern const Rule uncounted_waits_rule;
 extern const Rule uneven_threads_rule;
 extern const Rule vector_bound_rule;
+
+// What a summary without a timeline says of its threads and transfers.
+
+struct StatedUse {
+  double share = 0;  // of the unit's own time
+  std::string unit;
+};
+
+// The highest utilisation that the file tells of units of this class.
+std::optional<StatedUse> stated_use(FindingContext& context, Engine engine);
+
+// Work of transfers to and from DDR, issue to completion, by the wall of all cores; none where the
+// profile does not tell their time on its base clock.
+std::optional<double> transfers_of_cores_time(FindingContext& context);
 
 }  // namespace npuscope::analysis

@@ -5,7 +5,7 @@
 
 #include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
-#include "analysis/units/core_clock.hpp"
+#include "analysis/units/unit_numbers.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
 namespace npuscope::analysis {
