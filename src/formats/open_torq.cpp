@@ -19,12 +19,14 @@ void complete(Profile& profile, const std::string& file) {
   if (profile.provenance.files.empty()) profile.provenance.files = {file};
 }
 
-void open_timeline(const Input& input, OpenRun& run) {
+void open_timeline(const Input& input, const torq::DebugInfo* debug, OpenRun& run) {
   auto source = open_byte_source(input.path, run.options().source);
   if (!source) return run.fail(input, source.error());
   const auto read = torq::read_timeline(**source);
   if (!read) return run.fail(input, read.error());
-  Profile profile = torq::make_profile(*read);
+  const std::filesystem::path folder = input.path.parent_path();
+  torq::SourceFiles sources({folder, folder / ".."});
+  Profile profile = torq::make_profile(*read, &sources, debug);
   complete(profile, input.path.string());
   run.add(input.order, std::move(profile));
 }
@@ -91,7 +93,7 @@ std::optional<torq::DebugInfo> load(std::span<const Input> inputs, OpenRun& run)
 void open_estimates(std::span<const Input> inputs, const torq::DebugInfo& debug, OpenRun& run) {
   for (const torq::DispatchInfo& dispatch : debug.dispatches) {
     const Input& input = input_or_first(inputs, dispatch.file);
-    if (auto profile = torq::make_profile(dispatch)) {
+    if (auto profile = torq::make_profile(dispatch, &debug)) {
       run.add(input.order, std::move(*profile));
     } else {
       run.fail(input, Error{ErrorKind::input,
@@ -115,7 +117,7 @@ void open_torq(std::span<const Input> inputs, OpenRun& run) {
   const auto debug = load(inputs, run);
   bool logs = false;
   for (const Input& input : inputs) {
-    if (input.kind == timeline) open_timeline(input, run);
+    if (input.kind == timeline) open_timeline(input, debug ? &*debug : nullptr, run);
     if (input.kind == annotated_table) open_table(input, run);
     if (input.kind != runtime_log) continue;
     logs = true;

@@ -179,7 +179,7 @@ class Timeline {
     }
     if (files_.debug && files_.logs.empty()) {
       for (const torq::DispatchInfo& dispatch : files_.debug->dispatches) {
-        if (auto profile = torq::make_profile(dispatch)) add_estimate(std::move(*profile));
+        if (auto profile = torq::make_profile(dispatch, &*files_.debug)) add_estimate(std::move(*profile));
       }
     }
     if (out_.profiles.empty() && out_.runs.empty()) {
@@ -201,7 +201,10 @@ class Timeline {
     if (!source) return tl::unexpected(source.error());
     const auto timeline = torq::read_timeline(**source);
     if (!timeline) return tl::unexpected(timeline.error());
-    Profile profile = torq::make_profile(*timeline);
+    const std::filesystem::path folder = path.parent_path();
+    torq::SourceFiles sources({folder, folder / ".."});
+    Profile profile =
+        torq::make_profile(*timeline, &sources, files_.debug ? &*files_.debug : nullptr);
     profile.provenance.files = {path.string()};
     add_estimate(std::move(profile));
     return {};

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <fmt/format.h>
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <vector>
 
@@ -141,6 +142,32 @@ std::string what_was_profiled(const Profile& profile) {
     if (from.temperature == Temperature::cold_then_warm) text += ", the first cold";
   }
   return text;
+}
+
+std::vector<std::string> about_times(const Profile& profile) {
+  std::vector<std::string> cautions;
+  if (const double slowdown = profile.provenance.simulator_slowdown; slowdown > 0) {
+    cautions.push_back(fmt::format(
+        "a simulator's run: its longest program took {} times its estimate; times are the host's, "
+        "not the NPU's, and no finding rests on them",
+        thousands(std::uint64_t(std::llround(std::min(slowdown, 1e15))))));
+  }
+  const auto split = std::count_if(profile.ops.begin(), profile.ops.end(), [](const Op& op) {
+    return op.split_from != StringId::empty;
+  });
+  if (split > 0) {
+    cautions.push_back(fmt::format(
+        "times of {} ops are shares of measured programs, split by the compiler's estimate: each "
+        "moment counts once, so a transfer behind a kernel has none",
+        thousands(std::uint64_t(split))));
+  }
+  return cautions;
+}
+
+std::vector<std::string> cautions_of(const Profile& profile) {
+  std::vector<std::string> cautions = about_times(profile);
+  if (is_structure_only(profile)) cautions.emplace_back(structure_only_caution);
+  return cautions;
 }
 
 bool is_structure_only(const Profile& profile) {
