@@ -107,7 +107,8 @@ Table ops() {
       field("once_per_inference", "1: its spans in an inference are tiles of one execution",
             of<&Op::once_per_inference>),
       field("split_from",
-            "the measured whole whose time its spans share, divided in the proportions of an estimate",
+            "the measured whole whose time its spans share, divided in the proportions of an "
+            "estimate",
             known<&Op::split_from>));
 }
 

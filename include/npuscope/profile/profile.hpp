@@ -334,8 +334,8 @@ struct Provenance {
   // Where its times come from. Estimated, simulated: nothing ran, and the same program gives the
   // same ones again.
   Origin times = Origin::measured;
-  // Of a run on a simulator of the hardware, whose times are the host's: how many times its estimate
-  // the longest program took, by which it was known; 0: none was seen.
+  // Of a run on a simulator of the hardware, whose times are the host's: how many times its
+  // estimate the longest program took, by which it was known; 0: none was seen.
   double simulator_slowdown = 0;
   bool ran() const { return times == Origin::measured || times == Origin::counter; }
 };

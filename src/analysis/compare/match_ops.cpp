@@ -152,7 +152,8 @@ void OpMatcher::match_tilings() {
 void OpMatcher::match_names() {
   const auto key = [](const OpSide& side, std::uint32_t at) {
     const OpGroup& group = side.group(at);
-    return std::optional(group.ops == 0 ? std::string(2, '\0') : key_text(side.name(at), group.kind));
+    return std::optional(group.ops == 0 ? std::string(2, '\0')
+                                        : key_text(side.name(at), group.kind));
   };
   for (const Bucket& bucket : buckets_by<std::string>(key)) {
     pair(bucket.a, bucket.b, MatchedBy::name);

@@ -151,9 +151,16 @@ OpGraph op_graph(const Profile& profile) {
     const std::uint32_t from = inference_of(flow.from), to = inference_of(flow.to);
     return from != to && from != every_instance && to != every_instance;
   };
+  // The parts of a program that an estimate divides come in the order of a schedule.
+  const auto is_within_one = [&](OpId from, OpId to) {
+    if (index_of(from) >= profile.ops.size() || index_of(to) >= profile.ops.size()) return false;
+    const StringId whole = profile.ops[index_of(from)].split_from;
+    return whole != StringId::empty && whole == profile.ops[index_of(to)].split_from;
+  };
   for (const Flow& flow : profile.flows) {
     const OpId from = op_of(flow.from), to = op_of(flow.to);
-    if (from != to && !crosses(flow)) edges.push_back({from, to, flow.kind});
+    if (from != to && !crosses(flow) && !is_within_one(from, to))
+      edges.push_back({from, to, flow.kind});
   }
   return OpGraph(profile.ops.size(), edges);
 }

@@ -73,14 +73,14 @@ struct LabelledMetric {
 };
 
 constexpr LabelledMetric documented[] = {
-    {"Dma", Metric::dma_union},   {"Dma Only", Metric::dma_only},
-    {"Dma Total", Metric::dma},   {"Cdma", Metric::cdma},
-    {"Compute", Metric::compute}, {"Compute Only", Metric::compute_only},
-    {"Slice", Metric::slice},     {"Slice 0", Metric::slice_0},
-    {"Slice 1", Metric::slice_1}, {"Css", Metric::css},
-    {"Overlap", Metric::overlap}, {"Nss Programs", Metric::programs},
-    {"Idle", Metric::idle},       {"Hal", Metric::hal},
-    {"Host", Metric::host},       {"Host By Vendor", Metric::host_pending},
+    {"Dma", Metric::dma_union},       {"Dma Only", Metric::dma_only},
+    {"Dma Total", Metric::dma},       {"Cdma", Metric::cdma},
+    {"Compute", Metric::compute},     {"Compute Only", Metric::compute_only},
+    {"Slice", Metric::slice},         {"Slice 0", Metric::slice_0},
+    {"Slice 1", Metric::slice_1},     {"Css", Metric::css},
+    {"Overlap", Metric::overlap},     {"Nss Programs", Metric::programs},
+    {"Idle", Metric::idle},           {"Hal", Metric::hal},
+    {"Host", Metric::host},           {"Host By Vendor", Metric::host_pending},
     {"Host Copy", Metric::host_copy},
 };
 constexpr LabelledMetric metrics[] = {
@@ -105,12 +105,18 @@ constexpr LabelledMetric metrics[] = {
     {"Host Copy", Metric::host_copy},
 };
 constexpr LabelledMetric scrape[] = {
-    {"Dma", Metric::dma_union},       {"Dma Only", Metric::dma_only},
-    {"Dma Total", Metric::dma},       {"Cdma", Metric::cdma},
-    {"Compute", Metric::compute},     {"Compute Only", Metric::compute_only},
-    {"Slice", Metric::slice},         {"Overlap", Metric::overlap},
-    {"Idle", Metric::idle},           {"Host", Metric::host},
-    {"Host By Vendor", Metric::host_pending}, {"Host Copy", Metric::host_copy},
+    {"Dma", Metric::dma_union},
+    {"Dma Only", Metric::dma_only},
+    {"Dma Total", Metric::dma},
+    {"Cdma", Metric::cdma},
+    {"Compute", Metric::compute},
+    {"Compute Only", Metric::compute_only},
+    {"Slice", Metric::slice},
+    {"Overlap", Metric::overlap},
+    {"Idle", Metric::idle},
+    {"Host", Metric::host},
+    {"Host By Vendor", Metric::host_pending},
+    {"Host Copy", Metric::host_copy},
 };
 
 std::span<const LabelledMetric> labels_of(OverviewStyle style) {
@@ -394,7 +400,8 @@ std::string print_overview(std::span<const Overview> overviews, OverviewStyle st
     }
     if (overview.of(Metric::host_pending)) {
       text +=
-          "  Host: programs of the host overlap; the vendor's tools keep one at a time and say what "
+          "  Host: programs of the host overlap; the vendor's tools keep one at a time and say "
+          "what "
           "stands in Host By Vendor.\n";
     }
     if (!is_documented) text += '\n';

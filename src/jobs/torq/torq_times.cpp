@@ -179,7 +179,8 @@ class Timeline {
     }
     if (files_.debug && files_.logs.empty()) {
       for (const torq::DispatchInfo& dispatch : files_.debug->dispatches) {
-        if (auto profile = torq::make_profile(dispatch, &*files_.debug)) add_estimate(std::move(*profile));
+        if (auto profile = torq::make_profile(dispatch, &*files_.debug))
+          add_estimate(std::move(*profile));
       }
     }
     if (out_.profiles.empty() && out_.runs.empty()) {

@@ -152,9 +152,8 @@ std::vector<std::string> about_times(const Profile& profile) {
         "not the NPU's, and no finding rests on them",
         thousands(std::uint64_t(std::llround(std::min(slowdown, 1e15))))));
   }
-  const auto split = std::count_if(profile.ops.begin(), profile.ops.end(), [](const Op& op) {
-    return op.split_from != StringId::empty;
-  });
+  const auto split = std::count_if(profile.ops.begin(), profile.ops.end(),
+                                   [](const Op& op) { return op.split_from != StringId::empty; });
   if (split > 0) {
     cautions.push_back(fmt::format(
         "times of {} ops are shares of measured programs, split by the compiler's estimate: each "

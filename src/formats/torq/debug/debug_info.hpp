@@ -93,7 +93,7 @@ struct ProgramRun {
   std::uint32_t first_operation = 0, operation_count = 0;
   std::vector<std::uint32_t> work{};  // in DispatchInfo::work: what ended in this program
   std::vector<std::uint32_t> unfinished_work{};  // what it started and a later one waited for
-  std::optional<Interval> cycles{};   // estimated
+  std::optional<Interval> cycles{};              // estimated
   // What its transfers move, from XRAM and to XRAM; none where it has none.
   std::optional<std::int64_t> read_bytes{}, written_bytes{};
 };

@@ -117,8 +117,8 @@ class Follower {
   std::map<std::string_view, std::uint32_t> open_;  // programs by invocation
   std::array<std::vector<UnitWork>, npu_unit_count> pending_;
   std::map<std::size_t, ProgramValues> values_;
-  std::map<std::int64_t, std::string> last_kernels_;  // of slices
-  std::vector<std::uint32_t> program_of_task_;        // in DispatchInfo::programs
+  std::map<std::int64_t, std::string> last_kernels_;           // of slices
+  std::vector<std::uint32_t> program_of_task_;                 // in DispatchInfo::programs
   std::unordered_map<std::string_view, std::size_t> buffers_;  // in DispatchInfo::lram
 };
 

@@ -180,7 +180,7 @@ std::optional<DispatchInfo> DispatchReader::run() {
   for (std::uint32_t i = function_ + 1; i < end_; ++i) take_function_op(i);
   const bool is_dispatch = integer_attribute(head, "torq-nss-program-base").has_value();
   if (dispatch_.actions.empty() && !is_dispatch) return std::nullopt;
-  if (!dispatch_.actions.empty() && !has_locations_) {
+  if (!parts_.programs.empty() && !has_locations_) {
     notes_.add(Severity::warning, 0,
                "has no locations, so that kernels have no operators of the model: print it again "
                "with --mlir-print-debuginfo");

@@ -63,9 +63,9 @@ class EstimateProfile {
     profile_.provenance.files = {dispatch_.file};
     profile_.base_clock = add_clock(profile_, "NPU cycles", ClockKind::unit_cycles, Hertz{0});
     for (std::size_t unit = 0; unit < npu_unit_count; ++unit) {
-      units_[unit] = add_unit(profile_, name_of(NpuUnit(unit)),
-                              is_transfer(NpuUnit(unit)) ? Engine::dma : Engine::compute,
-                              UnitId::none);
+      units_[unit] =
+          add_unit(profile_, name_of(NpuUnit(unit)),
+                   is_transfer(NpuUnit(unit)) ? Engine::dma : Engine::compute, UnitId::none);
     }
     for (const UnitWork& work : dispatch_.work) add(work);
     link();
@@ -131,7 +131,8 @@ class EstimateProfile {
       (is_transfer(work.unit) ? moving : computing).push_back(at);
       blocks += work.fetches_code;
     }
-    const IntervalSet moves = union_of(std::move(moving)), computes = union_of(std::move(computing));
+    const IntervalSet moves = union_of(std::move(moving)),
+                      computes = union_of(std::move(computing));
     const std::int64_t hidden = length_of(intersection_of(moves, computes));
     const auto add = [&](const NamedNumber& number, double value) {
       profile_.add_measure(Measure::Subject::profile, 0, number, Origin::estimated,
@@ -349,8 +350,8 @@ class TimelineProfile {
 
   // The places of all rows, by the source's operators, by debug information, or as they stand.
   void name_places() {
-    const auto known = debug_ == nullptr ? std::map<std::string, PlaceName>()
-                                         : names_of_places(*debug_);
+    const auto known =
+        debug_ == nullptr ? std::map<std::string, PlaceName>() : names_of_places(*debug_);
     for (const TimelineRow& row : timeline_.rows) {
       const auto [place, is_new] = places_.try_emplace(row.location);
       if (is_new) place->second = named(timeline_.strings[row.location], known);
@@ -364,8 +365,7 @@ class TimelineProfile {
     std::size_t number = 0;
     for (Named* each : in_order) {
       if (!each->name.identity.empty()) continue;
-      each->name.identity =
-          each->at.line == 0 ? "no place" : fmt::format("place {}", number++);
+      each->name.identity = each->at.line == 0 ? "no place" : fmt::format("place {}", number++);
     }
     if (sources_ == nullptr) return;
     for (const std::string& name : sources_->operators()) add_source_operator(profile_, name);

@@ -324,8 +324,7 @@ void LogProfile::add_program_end(const LogInterval& wait, SpanId waited,
     spans.first = spans.last = program;
     if (known.run != nullptr) {
       const auto& cycles = known.run->cycles;
-      estimates_.push_back({program,
-                            cycles ? std::optional(length_of(*cycles)) : std::nullopt,
+      estimates_.push_back({program, cycles ? std::optional(length_of(*cycles)) : std::nullopt,
                             known.run->read_bytes, known.run->written_bytes});
     }
   }
@@ -387,8 +386,8 @@ void LogProfile::add_phase(const LogInterval& each, std::string_view type) {
       type == "HAL_CALL" ? without_underscores(log_.strings[each.dispatch]) : type;
   const Interval at = to_nanoseconds(Interval{each.begin_us, each.end_us});
   const std::int64_t duration = saturating_subtract(at.end, at.begin);
-  profile_.phases.push_back({intern(name), inferences_.of(each), host_, at.begin, duration,
-                             double(duration) / 1e3});
+  profile_.phases.push_back(
+      {intern(name), inferences_.of(each), host_, at.begin, duration, double(duration) / 1e3});
   if (type == "DISPATCH" && !inferences_.by_queue()) {
     add(host_, OpId::none, SpanKind::inference, each, each.end_us);
   }
@@ -516,10 +515,9 @@ void LogProfile::describe_program(Op& op, const KnownProgram& program) {
 // Of a part of a program.
 OpId LogProfile::op_of(const KnownProgram& program, std::uint32_t work, const std::string& in) {
   const UnitWork* each = work == no_work ? nullptr : &program.dispatch->work[work];
-  const PartKey key =
-      each == nullptr ? PartKey{program.run, -1, LocationId::unknown, "", false}
-                      : PartKey{program.run, int(each->unit), each->location, each->kernel,
-                                each->fetches_code};
+  const PartKey key = each == nullptr ? PartKey{program.run, -1, LocationId::unknown, "", false}
+                                      : PartKey{program.run, int(each->unit), each->location,
+                                                each->kernel, each->fetches_code};
   const auto [place, is_new] = part_ops_.try_emplace(key, OpId(profile_.ops.size()));
   if (!is_new) return place->second;
   Op op;

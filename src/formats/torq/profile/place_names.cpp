@@ -102,13 +102,12 @@ PlaceNames::PlaceNames(const DispatchInfo& dispatch, const DebugInfo* debug) : d
       name.label = named_kernels(all) + " " + brief;
     }
     const auto files = dispatch.locations.files(location, true);
-    const InSource at = files.empty() ? InSource{} : InSource{files[0].file, files[0].line,
-                                                              files[0].column};
+    const InSource at =
+        files.empty() ? InSource{} : InSource{files[0].file, files[0].line, files[0].column};
     in_order.emplace_back(at, place);
   }
-  std::stable_sort(in_order.begin(), in_order.end(), [](const auto& a, const auto& b) {
-    return a.first.rank() < b.first.rank();
-  });
+  std::stable_sort(in_order.begin(), in_order.end(),
+                   [](const auto& a, const auto& b) { return a.first.rank() < b.first.rank(); });
   std::map<std::string, std::size_t> places_of_kind;
   for (const auto& [at, place] : in_order) {
     std::set<std::string> kinds;

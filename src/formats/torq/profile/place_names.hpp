@@ -50,7 +50,8 @@ class PlaceNames {
 // call by different names is left out.
 std::map<std::string, PlaceName> names_of_places(const DebugInfo& debug);
 
-// Label and kind after the operators of the source that the places hold; false where there are none.
+// Label and kind after the operators of the source that the places hold; false where there are
+// none.
 bool name_by_operators(SourceFiles& sources, const std::vector<FileLocation>& places,
                        PlaceName& name);
 

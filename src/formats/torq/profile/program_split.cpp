@@ -23,9 +23,8 @@ std::vector<Piece> pieces_of(const DispatchInfo& dispatch, const ProgramRun& pro
   const auto add = [&](std::uint32_t work) {
     const UnitWork& each = dispatch.work[work];
     if (!each.cycles) return;
-    const std::int64_t length =
-        std::clamp<std::int64_t>(each.duration_cycles.value_or(length_of(*each.cycles)), 0,
-                                 length_of(*each.cycles));
+    const std::int64_t length = std::clamp<std::int64_t>(
+        each.duration_cycles.value_or(length_of(*each.cycles)), 0, length_of(*each.cycles));
     const std::int64_t begin = std::clamp(each.cycles->begin, whole.begin, whole.end);
     const std::int64_t end = std::clamp(each.cycles->begin + length, begin, whole.end);
     pieces.push_back({work, {begin, end}, !is_transfer(each.unit)});
