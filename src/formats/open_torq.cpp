@@ -1,5 +1,7 @@
 // Synaptics Torq: compile-time timelines, runtime logs, and debug information, which says what the
 // actions of the logs are.
+#include <algorithm>
+
 #include "formats/open_table.hpp"
 #include "formats/torq/annotate/annotate.hpp"
 #include "formats/torq/annotate/pairing.hpp"
@@ -89,18 +91,34 @@ std::optional<torq::DebugInfo> load(std::span<const Input> inputs, OpenRun& run)
   return std::move(*debug);
 }
 
+bool uses_npu(const torq::DispatchInfo& dispatch) {
+  return std::any_of(
+      dispatch.programs.begin(), dispatch.programs.end(),
+      [](const torq::ProgramRun& each) { return each.executor == torq::Executor::nss; });
+}
+
 // Without a log that they belong to: the compiler's estimates.
 void open_estimates(std::span<const Input> inputs, const torq::DebugInfo& debug, OpenRun& run) {
+  bool any = false;
+  std::uint64_t without_npu = 0;
   for (const torq::DispatchInfo& dispatch : debug.dispatches) {
     const Input& input = input_or_first(inputs, dispatch.file);
     if (auto profile = torq::make_profile(dispatch, &debug)) {
       run.add(input.order, std::move(*profile));
+      any = true;
+    } else if (!uses_npu(dispatch)) {
+      ++without_npu;
     } else {
       run.fail(input, Error{ErrorKind::input,
                             "has no estimates; compile with --torq-enable-profiling, or open it "
                             "together with a runtime log"});
     }
   }
+  if (any || without_npu < debug.dispatches.size()) return;
+  run.fail(input_or_first(inputs, debug.dispatches.front().file),
+           Error{ErrorKind::input,
+                 "has no work of the NPU, only of the host, which the compiler does not estimate; "
+                 "open it together with a runtime log"});
 }
 
 }  // namespace
