@@ -173,7 +173,7 @@ TEST_F(Torq, TimelineComparesAndDraws) {
   EXPECT_NEAR(programs["rows"][0]["measured_by_estimated"].get<double>(), 25 / 1.4, 1e-9);
   const Outcome shown = run_npuscope({"units", path("both.pftrace"), "--csv"});
   EXPECT_EQ(shown.status, 0) << shown.errors;
-  EXPECT_THAT(shown.output, HasSubstr("NPU Task Measurements"));
+  EXPECT_THAT(shown.output, HasSubstr("Host > NSS Programs"));
   EXPECT_EQ(run_npuscope({"torq", "timeline", data + "runtime.csv", "--to", "perfetto"}).status, 2);
   EXPECT_EQ(run_npuscope({"torq", "timeline", data + "model.mlir"}).status, 3);
 }

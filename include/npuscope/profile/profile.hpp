@@ -336,7 +336,9 @@ struct Provenance {
   Origin times = Origin::measured;
   // Of a run on a simulator of the hardware, whose times are the host's: how many times its
   // estimate the longest program took, by which it was known; 0: none was seen.
-  double simulator_slowdown = 0;
+  std::uint64_t simulator_slowdown = 0;
+  // Ops whose times are shares of a measured one, divided by an estimate (Op::split_from).
+  std::uint64_t split_ops = 0;
   bool ran() const { return times == Origin::measured || times == Origin::counter; }
 };
 

@@ -4,6 +4,7 @@
 
 #include "formats/open_inputs.hpp"
 #include "formats/perfetto/read/read.hpp"
+#include "formats/torq/annotate/compare.hpp"
 #include "formats/torq/runtime_log.hpp"
 #include "formats/torq/timeline.hpp"
 #include "formats/torq/trace.hpp"
@@ -193,6 +194,7 @@ class Timeline {
       const std::vector<Note>& unreadable = files_.debug->sources->unreadable();
       out_.notes.insert(out_.notes.end(), unreadable.begin(), unreadable.end());
     }
+    stretch_estimates();
     return std::move(out_);
   }
 
@@ -209,6 +211,29 @@ class Timeline {
     profile.provenance.files = {path.string()};
     add_estimate(std::move(profile));
     return {};
+  }
+
+  // Of a simulator's run estimates at the clock are too short to be seen next to it.
+  void stretch_estimates() {
+    std::uint64_t slowdown = 0;
+    for (const torq::Annotation& run : out_.runs) {
+      slowdown = std::max(slowdown, torq::simulator_slowdown(run));
+    }
+    if (slowdown == 0) return;
+    for (Profile& profile : out_.profiles) {
+      if (profile.provenance.times != Origin::estimated) continue;
+      profile.clocks[index_of(profile.base_clock)].rate.value /= double(slowdown);
+      for (Unit& unit : profile.units) {
+        unit.name = profile.strings.intern(
+            fmt::format("{} (estimate x {})", profile.text(unit.name), thousands(slowdown)));
+      }
+    }
+    out_.notes.push_back(
+        {Severity::info, "", 0,
+         fmt::format("a simulator's run, {} times as long as its estimate: in a trace estimates are "
+                     "drawn that many times as long",
+                     thousands(slowdown)),
+         1});
   }
 
   // From here on cycles have a rate: the one that the user names.

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <fmt/format.h>
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <vector>
 
@@ -146,19 +145,18 @@ std::string what_was_profiled(const Profile& profile) {
 
 std::vector<std::string> about_times(const Profile& profile) {
   std::vector<std::string> cautions;
-  if (const double slowdown = profile.provenance.simulator_slowdown; slowdown > 0) {
+  if (const std::uint64_t slowdown = profile.provenance.simulator_slowdown; slowdown > 0) {
     cautions.push_back(fmt::format(
         "a simulator's run: its longest program took {} times its estimate; times are the host's, "
         "not the NPU's, and no finding rests on them",
-        thousands(std::uint64_t(std::llround(std::min(slowdown, 1e15))))));
+        thousands(slowdown)));
   }
-  const auto split = std::count_if(profile.ops.begin(), profile.ops.end(),
-                                   [](const Op& op) { return op.split_from != StringId::empty; });
+  const std::uint64_t split = profile.provenance.split_ops;
   if (split > 0) {
     cautions.push_back(fmt::format(
         "times of {} ops are shares of measured programs, split by the compiler's estimate: each "
         "moment counts once, so a transfer behind a kernel has none",
-        thousands(std::uint64_t(split))));
+        thousands(split)));
   }
   return cautions;
 }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "formats/torq/annotate/simulator.hpp"
 #include "formats/torq/fields.hpp"
+#include "formats/torq/runtime_log.hpp"
 
 namespace npuscope::torq {
 namespace {
@@ -18,6 +20,19 @@ double median_of(std::vector<std::int64_t> values) {
 }
 
 }  // namespace
+
+std::uint64_t simulator_slowdown(const Annotation& annotation) {
+  SimulatorCheck check;
+  for (const AnnotatedInvocation& invocation : annotation.invocations) {
+    for (const ProgramRun& program : annotation.debug->dispatches[invocation.dispatch].programs) {
+      if (!program.cycles || program.executor != Executor::nss) continue;
+      if (const auto time = time_of(annotation, invocation, program)) {
+        check.take(length_of(*program.cycles), to_nanoseconds(length_of(*time)));
+      }
+    }
+  }
+  return check.slowdown();
+}
 
 std::vector<ProgramComparison> compare_programs(const Annotation& annotation) {
   // By dispatch and program, in the order of the invocations.

@@ -5,13 +5,13 @@
 #include <set>
 
 #include "formats/torq/annotate/log_intervals.hpp"
+#include "formats/torq/annotate/simulator.hpp"
 #include "formats/torq/debug/debug_folder.hpp"
 #include "formats/torq/fields.hpp"
 #include "formats/torq/profile/place_names.hpp"
 #include "formats/torq/profile/program_split.hpp"
 #include "formats/torq/profile/rows.hpp"
 #include "formats/torq/runtime_log.hpp"
-#include "formats/torq/trace.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "profile/shared_numbers.hpp"
 
@@ -151,8 +151,6 @@ class LogProfile {
   void add_phase(const LogInterval& each, std::string_view type);
   void add_program_end(const LogInterval& wait, SpanId waited, std::list<Started>& started,
                        UnitId unit);
-  void compare_with_estimate(const ProgramRun& program, std::int64_t nanoseconds);
-  void recognise_simulator();
   void add_parts(const KnownProgram& program, std::span<const ProgramPart> parts,
                  const LogInterval& start, Interval at, StartedProgram& spans);
   void add_column(const NamedNumber& number, std::optional<std::int64_t> SpanEstimate::*value,
@@ -193,8 +191,7 @@ class LogProfile {
   std::map<const ProgramRun*, std::vector<ProgramPart>> parts_;
   std::map<const DispatchInfo*, PlaceNames> names_;
   bool has_one_dispatch_ = false;
-  std::int64_t longest_estimate_ = 0;  // cycles of a program
-  std::int64_t shortest_run_ = 0;      // nanoseconds of its runs
+  SimulatorCheck simulator_;
 };
 
 Profile LogProfile::run() {
@@ -204,7 +201,8 @@ Profile LogProfile::run() {
   const UnitId npu = add_unit(profile_, "NPU", Engine::device, UnitId::none);
   nss_ = add_unit(profile_, "NSS", Engine::core, npu);
   for (const LogInterval& each : intervals_) add(each);
-  recognise_simulator();
+  profile_.provenance.simulator_slowdown = simulator_.slowdown();
+  profile_.provenance.split_ops = part_ops_.size();
   add_program_flows(profile_, host_, waited_for_);
   for (const auto& [invocation, started] : nss_started_) {
     if (!started.empty()) {
@@ -244,6 +242,11 @@ Profile LogProfile::run() {
   }
   profile_.checks = log_.checks;
   profile_.notes = log_.notes;
+  if (debug_ != nullptr) {
+    for (const DispatchInfo& dispatch : debug_->dispatches) {
+      profile_.notes.insert(profile_.notes.end(), dispatch.notes.begin(), dispatch.notes.end());
+    }
+  }
   notes_.append_to(profile_.notes);
   append_first(without_start_, profile_.notes);
   return std::move(profile_);
@@ -307,7 +310,9 @@ void LogProfile::add_program_end(const LogInterval& wait, SpanId waited,
       Interval{chosen->start->begin_us, std::max(wait.end_us, chosen->start->begin_us)});
   StartedProgram spans{.start = chosen->span, .wait = waited};
   const KnownProgram known = program_of(*chosen->start);
-  if (known.run != nullptr) compare_with_estimate(*known.run, length_of(at));
+  if (known.run != nullptr && known.run->cycles) {
+    simulator_.take(length_of(*known.run->cycles), length_of(at));
+  }
   std::span<const ProgramPart> parts;
   if (known.run != nullptr) {
     const auto [place, is_new] = parts_.try_emplace(known.run);
@@ -330,24 +335,6 @@ void LogProfile::add_program_end(const LogInterval& wait, SpanId waited,
   }
   waited_for_.push_back(spans);
   started.erase(chosen);
-}
-
-void LogProfile::compare_with_estimate(const ProgramRun& program, std::int64_t nanoseconds) {
-  const std::int64_t cycles = program.cycles ? length_of(*program.cycles) : 0;
-  if (cycles < longest_estimate_ || cycles == 0) return;
-  shortest_run_ = cycles == longest_estimate_ ? std::min(shortest_run_, nanoseconds) : nanoseconds;
-  longest_estimate_ = cycles;
-}
-
-// The log of a simulator looks like that of hardware, but takes some thousand times as long. A slow
-// start of a short program takes some hundred microseconds.
-void LogProfile::recognise_simulator() {
-  constexpr double min_ratio = 100, slow_start_ns = 3e6, cycles_per_ns = compile_clock_mhz / 1e3;
-  const double estimated = double(longest_estimate_) / cycles_per_ns;
-  if (longest_estimate_ == 0 || double(shortest_run_) < slow_start_ns + min_ratio * estimated) {
-    return;
-  }
-  profile_.provenance.simulator_slowdown = double(shortest_run_) / estimated;
 }
 
 // What a program did within its measured time, by the estimate.
