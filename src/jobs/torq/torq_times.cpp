@@ -230,9 +230,10 @@ class Timeline {
     }
     out_.notes.push_back(
         {Severity::info, "", 0,
-         fmt::format("a simulator's run, {} times as long as its estimate: in a trace estimates are "
-                     "drawn that many times as long",
-                     thousands(slowdown)),
+         fmt::format(
+             "a simulator's run, {} times as long as its estimate: in a trace estimates are "
+             "drawn that many times as long",
+             thousands(slowdown)),
          1});
   }
 

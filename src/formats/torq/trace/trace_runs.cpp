@@ -154,9 +154,8 @@ TraceRuns::TraceRuns(const Annotation& annotation, const TraceUnits& units, Slic
       if (!of.cells || !torq::time_of(annotation, invocation, *of.cells)) continue;
       if (!of.pattern) {
         of.pattern = std::uint32_t(patterns_.size());
-        patterns_.push_back(
-            make_pattern(annotation, invocation.dispatch, action, *of.cells, units, rows,
-                         mhz_of(invocation.dispatch, action, *of.cells)));
+        patterns_.push_back(make_pattern(annotation, invocation.dispatch, action, *of.cells, units,
+                                         rows, mhz_of(invocation.dispatch, action, *of.cells)));
       }
       add({i, *of.pattern, std::uint32_t(totals_.flows)}, rows);
     }
