@@ -131,7 +131,8 @@ TEST(Overview, TorqsAnnotatedTraceWasWorkFourTimes) {
   SAMPLE(path, "torq/annotated_new.pb");
   const Analysis looked(opened(path));
   // A program once: the tracks of the units that it uses are as long as the program.
-  EXPECT_EQ(looked.overlap().active(Engine::compute), 57'000);
+  EXPECT_EQ(looked.overlap().active(Engine::core), 57'000);
+  EXPECT_EQ(looked.overlap().active(Engine::compute), 0);
   EXPECT_EQ(looked.overlap().active(Engine::dma), 0);
   EXPECT_EQ(looked.coarse().wall, 108'000);
   EXPECT_THAT(page_of(looked), Not(HasSubstr("OVERALL")));
