@@ -154,13 +154,15 @@ class RuleReader {
   }
 
   Status engine(const toml::node& node) {
-    constexpr Engine engines[] = {Engine::core, Engine::hvx,  Engine::hmx,     Engine::dma_issue,
-                                  Engine::dma,  Engine::host, Engine::compute, Engine::communication};
+    constexpr Engine engines[] = {Engine::core,      Engine::hvx,          Engine::hmx,
+                                  Engine::dma_issue, Engine::dma,          Engine::host,
+                                  Engine::compute,   Engine::communication};
     const auto value = node.value<std::string>();
     const auto named = value ? value_named<Engine>(*value) : std::nullopt;
     if (!named || std::find(std::begin(engines), std::end(engines), *named) == std::end(engines)) {
       return usage_error(
-          "{}: 'engine' must be one of: core, hvx, hmx, dma_issue, dma, host, compute, communication",
+          "{}: 'engine' must be one of: core, hvx, hmx, dma_issue, dma, host, compute, "
+          "communication",
           place_of(node));
     }
     rule_.engine = *named;

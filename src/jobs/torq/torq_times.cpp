@@ -213,6 +213,21 @@ class Timeline {
     return {};
   }
 
+  // A run's clock is that of its host, which does not begin at 0.
+  void begin_with_run(Profile& estimate) const {
+    std::optional<std::int64_t> first_us;
+    for (const torq::Annotation& run : out_.runs) {
+      for (const std::int64_t begin : run.begin_us) {
+        if (begin != torq::no_time) first_us = std::min(first_us.value_or(begin), begin);
+      }
+    }
+    const double hertz = estimate.clocks[index_of(estimate.base_clock)].rate.value;
+    const double moved = double(first_us.value_or(0)) / 1e6 * hertz;
+    const auto ticks = std::int64_t(std::clamp(moved, -1e15, 1e15));
+    for (std::int64_t& start : estimate.spans.start) start = saturating_add(start, ticks);
+    for (Phase& phase : estimate.phases) phase.start = saturating_add(phase.start, ticks);
+  }
+
   // Of a simulator's run estimates at the clock are too short to be seen next to it.
   void stretch_estimates() {
     std::uint64_t slowdown = 0;
@@ -223,6 +238,7 @@ class Timeline {
     for (Profile& profile : out_.profiles) {
       if (profile.provenance.times != Origin::estimated) continue;
       profile.clocks[index_of(profile.base_clock)].rate.value /= double(slowdown);
+      begin_with_run(profile);
       for (Unit& unit : profile.units) {
         unit.name = profile.strings.intern(
             fmt::format("{} (estimate x {})", profile.text(unit.name), thousands(slowdown)));

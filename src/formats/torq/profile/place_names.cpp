@@ -79,6 +79,7 @@ PlaceNames::PlaceNames(const DispatchInfo& dispatch, const DebugInfo* debug) : d
   for (const UnitWork& work : dispatch.work) {
     auto& of_place = kernels[place_of(work)];
     if (!work.kernel.empty()) of_place.push_back(work.kernel);
+    if (work.unit == NpuUnit::css) of_place.emplace_back(name_of(work.unit));
   }
   std::vector<std::pair<InSource, Place>> in_order;
   for (auto& [place, all] : kernels) {
