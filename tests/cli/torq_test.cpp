@@ -1,6 +1,6 @@
 // npuscope torq as a user runs it, and the general commands on Torq's files.
-#include <fstream>
 #include <gmock/gmock.h>
+#include <fstream>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
