@@ -26,7 +26,8 @@ std::optional<std::string> known(std::string_view text) {
 
 bool is_simulated(const Profile& profile) {
   const auto is = [](const auto& each) { return each.origin == Origin::simulated; };
-  return std::any_of(profile.measures.begin(), profile.measures.end(), is) ||
+  return profile.provenance.simulator_slowdown > 0 ||
+         std::any_of(profile.measures.begin(), profile.measures.end(), is) ||
          std::any_of(profile.spans.measures.begin(), profile.spans.measures.end(), is);
 }
 

@@ -1,5 +1,7 @@
 // Synaptics Torq: compile-time timelines, runtime logs, and debug information, which says what the
 // actions of the logs are.
+#include <algorithm>
+
 #include "formats/open_table.hpp"
 #include "formats/torq/annotate/annotate.hpp"
 #include "formats/torq/annotate/pairing.hpp"
@@ -19,12 +21,14 @@ void complete(Profile& profile, const std::string& file) {
   if (profile.provenance.files.empty()) profile.provenance.files = {file};
 }
 
-void open_timeline(const Input& input, OpenRun& run) {
+void open_timeline(const Input& input, const torq::DebugInfo* debug, OpenRun& run) {
   auto source = open_byte_source(input.path, run.options().source);
   if (!source) return run.fail(input, source.error());
   const auto read = torq::read_timeline(**source);
   if (!read) return run.fail(input, read.error());
-  Profile profile = torq::make_profile(*read);
+  const std::filesystem::path folder = input.path.parent_path();
+  torq::SourceFiles sources({folder, folder / ".."});
+  Profile profile = torq::make_profile(*read, &sources, debug);
   complete(profile, input.path.string());
   run.add(input.order, std::move(profile));
 }
@@ -87,18 +91,34 @@ std::optional<torq::DebugInfo> load(std::span<const Input> inputs, OpenRun& run)
   return std::move(*debug);
 }
 
+bool uses_npu(const torq::DispatchInfo& dispatch) {
+  return std::any_of(
+      dispatch.programs.begin(), dispatch.programs.end(),
+      [](const torq::ProgramRun& each) { return each.executor == torq::Executor::nss; });
+}
+
 // Without a log that they belong to: the compiler's estimates.
 void open_estimates(std::span<const Input> inputs, const torq::DebugInfo& debug, OpenRun& run) {
+  bool any = false;
+  std::uint64_t without_npu = 0;
   for (const torq::DispatchInfo& dispatch : debug.dispatches) {
     const Input& input = input_or_first(inputs, dispatch.file);
-    if (auto profile = torq::make_profile(dispatch)) {
+    if (auto profile = torq::make_profile(dispatch, &debug)) {
       run.add(input.order, std::move(*profile));
+      any = true;
+    } else if (!uses_npu(dispatch)) {
+      ++without_npu;
     } else {
       run.fail(input, Error{ErrorKind::input,
                             "has no estimates; compile with --torq-enable-profiling, or open it "
                             "together with a runtime log"});
     }
   }
+  if (any || without_npu < debug.dispatches.size()) return;
+  run.fail(input_or_first(inputs, debug.dispatches.front().file),
+           Error{ErrorKind::input,
+                 "has no work of the NPU, only of the host, which the compiler does not estimate; "
+                 "open it together with a runtime log"});
 }
 
 }  // namespace
@@ -115,7 +135,7 @@ void open_torq(std::span<const Input> inputs, OpenRun& run) {
   const auto debug = load(inputs, run);
   bool logs = false;
   for (const Input& input : inputs) {
-    if (input.kind == timeline) open_timeline(input, run);
+    if (input.kind == timeline) open_timeline(input, debug ? &*debug : nullptr, run);
     if (input.kind == annotated_table) open_table(input, run);
     if (input.kind != runtime_log) continue;
     logs = true;

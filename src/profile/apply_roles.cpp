@@ -85,6 +85,7 @@ class RoleFinder {
   // tool's.
   void find_places() {
     std::erase_if(rules_, [&](const RoleRule* rule) {
+      if (rule->unless_thread && has_slices_on(*rule->unless_thread)) return true;
       if (!rule->arguments.empty()) {
         std::vector<bool> having = shapes_of(*rule);
         if (std::find(having.begin(), having.end(), true) == having.end()) return true;
@@ -119,6 +120,17 @@ class RoleFinder {
       if (is_new && fits(rule->category, profile_.text(category))) known->second.push_back(rule);
     }
     return known->second;
+  }
+
+  bool has_slices_on(const Pattern& name) const {
+    std::vector<bool> matches;
+    for (const Unit& unit : profile_.units) {
+      matches.push_back(name.found_in(profile_.text(unit.name)));
+    }
+    const auto& unit_of = profile_.spans.unit;
+    return std::any_of(unit_of.begin(), unit_of.end(), [&](UnitId unit) {
+      return index_of(unit) < matches.size() && matches[index_of(unit)];
+    });
   }
 
   std::vector<bool> units_of(const RoleRule& rule) const {

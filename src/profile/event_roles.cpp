@@ -91,6 +91,7 @@ class RuleReader {
     if (key == "quantity") return text(node, key, rule_.quantity);
     if (key == "series") return texts(node, key, rule_.series);
     if (key == "within") return pattern(node, key, rule_.within);
+    if (key == "unless_thread") return pattern(node, key, rule_.unless_thread);
     if (key == "in_order") return yes_or_no(node, key, rule_.in_order);
     if (key == "number") return text(node, key, rule_.number);
     if (key == "if_repeated") return share(node, key, rule_.if_repeated);
@@ -101,7 +102,7 @@ class RuleReader {
     return usage_error(
         "{}: '{}' is unknown; a rule has category, name, process, thread, arguments, role, bytes, "
         "direction, to_device, from_device, signals, waits_for, counter, series, quantity, within, "
-        "in_order, number, if_repeated, part, operator and engine",
+        "unless_thread, in_order, number, if_repeated, part, operator and engine",
         place_of(node), key);
   }
 
@@ -153,13 +154,15 @@ class RuleReader {
   }
 
   Status engine(const toml::node& node) {
-    constexpr Engine engines[] = {Engine::hvx,  Engine::hmx,     Engine::dma_issue,    Engine::dma,
-                                  Engine::host, Engine::compute, Engine::communication};
+    constexpr Engine engines[] = {Engine::core,      Engine::hvx,          Engine::hmx,
+                                  Engine::dma_issue, Engine::dma,          Engine::host,
+                                  Engine::compute,   Engine::communication};
     const auto value = node.value<std::string>();
     const auto named = value ? value_named<Engine>(*value) : std::nullopt;
     if (!named || std::find(std::begin(engines), std::end(engines), *named) == std::end(engines)) {
       return usage_error(
-          "{}: 'engine' must be one of: hvx, hmx, dma_issue, dma, host, compute, communication",
+          "{}: 'engine' must be one of: core, hvx, hmx, dma_issue, dma, host, compute, "
+          "communication",
           place_of(node));
     }
     rule_.engine = *named;

@@ -105,7 +105,11 @@ Table ops() {
       field("position", "place in the group's queue", of<&Op::position>),
       field("vendor_id", "the number that the vendor's files know it by; 0: none", of<&Op::id>),
       field("once_per_inference", "1: its spans in an inference are tiles of one execution",
-            of<&Op::once_per_inference>));
+            of<&Op::once_per_inference>),
+      field("split_from",
+            "the measured whole whose time its spans share, divided in the proportions of an "
+            "estimate",
+            known<&Op::split_from>));
 }
 
 bool has_processor_cycles(const Profile& profile) {

@@ -13,6 +13,8 @@
 //               "x_token_3"); several may stand against several when tiling changed
 //   neighbours  another name; same kernel and shape between the same matched neighbours
 //   structure   another name; same kernel and shape, and alike for four steps around
+// Where the ops of both sides have identities (Op::identity), these take the place of names: a name
+// with a line of the source in it is another after each edit of the source.
 // Of those that equal one another the first is matched with the first, where both sides have as
 // many. What is left is only in A or only in B, with what its neighbours suggest.
 #pragma once
@@ -36,6 +38,11 @@ class OpGroups {
   std::uint32_t of(OpId op) const {
     return index_of(op) < of_op_.size() ? of_op_[index_of(op)] : std::uint32_t(groups_.size() - 1);
   }
+  // What a group is called in every compile of the model; empty: its label says it.
+  std::string_view identity(std::uint32_t group) const {
+    return group < identities_.size() ? identities_[group] : std::string_view();
+  }
+  bool has_identities() const { return has_identities_; }
   const std::vector<std::uint32_t>& before(std::uint32_t group) const { return before_[group]; }
   const std::vector<std::uint32_t>& after(std::uint32_t group) const { return after_[group]; }
 
@@ -43,6 +50,8 @@ class OpGroups {
   void connect(const Profile& profile);
 
   std::vector<OpGroup> groups_;
+  std::vector<std::string_view> identities_;  // of groups; empty of a snapshot
+  bool has_identities_ = false;
   std::vector<std::uint32_t> of_op_;
   std::vector<std::vector<std::uint32_t>> before_, after_;  // sorted, each once, none itself
 };

@@ -24,6 +24,7 @@
 //   quantity = "bytes"                    # of its samples
 //   within = 'execution$'                 # track beside its own, of one parent, on which what
 //                                         # encloses it stands: it is moved there
+//   unless_thread = '^NSS CFG Tasks$'     # a track with slices beside which the rule does not hold
 //
 //   const auto mine = RoleTable::parse(text, "mine.toml");
 //   apply_roles(profile, {&*mine, 1});    // before the built-in ones
@@ -55,6 +56,7 @@ struct RoleRule {
   std::string counter, quantity;                // an argument of an instant; empty: none
   std::vector<std::string> series;              // arguments
   std::optional<Pattern> within;                // name of a track
+  std::optional<Pattern> unless_thread;         // not where a track of that name has slices
   bool in_order = false;
   // Of role inference: the argument that numbers a step, without which a slice is none (empty: the
   // digits at the end of the name do); and the share of its process' work that slices of one name

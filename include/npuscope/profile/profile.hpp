@@ -119,7 +119,15 @@ struct Op {
   // Executes at most once in an inference: all its spans there are tiles of that one execution,
   // whatever units they ran on and however many ran on each.
   bool once_per_inference = false;
+  // Its name is that of a program or a dispatch, not of an operator: nothing is guessed from it.
+  bool is_unnamed = false;
   ProductKind product = ProductKind::none;
+  // The measured whole whose time its spans share, divided in the proportions of an estimate,
+  // "nss_program_1"; empty: its times are its own.
+  StringId split_from{};
+  // What it is called in every compile of the model, where its name holds a line of the source;
+  // empty: its label says it.
+  StringId identity{};
 
   // What people call it: the model's operator where it is part of one, else its own name.
   StringId label() const { return node != StringId::empty ? node : name; }
@@ -326,6 +334,11 @@ struct Provenance {
   // Where its times come from. Estimated, simulated: nothing ran, and the same program gives the
   // same ones again.
   Origin times = Origin::measured;
+  // Of a run on a simulator of the hardware, whose times are the host's: how many times its
+  // estimate the longest program took, by which it was known; 0: none was seen.
+  std::uint64_t simulator_slowdown = 0;
+  // Ops whose times are shares of a measured one, divided by an estimate (Op::split_from).
+  std::uint64_t split_ops = 0;
   bool ran() const { return times == Origin::measured || times == Origin::counter; }
 };
 

@@ -30,7 +30,10 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
 std::uint64_t hash_of(std::string_view text) { return std::hash<std::string_view>{}(text); }
 
 struct OpSide {
-  explicit OpSide(const OpGroups& of) : groups(of), pair_of(of.groups().size(), unmatched) {}
+  OpSide(const OpGroups& of, const OpGroups& other)
+      : groups(of),
+        by_identity(of.has_identities() && other.has_identities()),
+        pair_of(of.groups().size(), unmatched) {}
 
   // The last group is of spans without an op: it is matched with its like, if at all, by name.
   std::uint32_t count() const { return std::uint32_t(groups.groups().size()); }
@@ -41,13 +44,20 @@ struct OpSide {
     return is_free(at) && !group(at).kind.empty();
   }
 
+  // What the group is known by on both sides.
+  std::string_view name(std::uint32_t at) const {
+    const std::string_view identity = by_identity ? groups.identity(at) : std::string_view();
+    return identity.empty() ? std::string_view(group(at).label) : identity;
+  }
+
   const OpGroups& groups;
+  bool by_identity;
   std::vector<std::uint32_t> pair_of;
 };
 
 class OpMatcher {
  public:
-  OpMatcher(const OpGroups& a, const OpGroups& b) : a_(a), b_(b) {}
+  OpMatcher(const OpGroups& a, const OpGroups& b) : a_(a, b), b_(b, a) {}
 
   OpMatching finish();
 
@@ -114,7 +124,7 @@ std::string key_text(std::string_view label, std::string_view kind) {
 }
 
 std::optional<std::string> stem_key(const OpSide& side, std::uint32_t at) {
-  const std::string stem = without_ordinals(side.group(at).label);
+  const std::string stem = without_ordinals(side.name(at));
   if (stem.empty()) return std::nullopt;
   return key_text(stem, side.group(at).kind);
 }
@@ -123,7 +133,7 @@ std::optional<std::string> stem_key(const OpSide& side, std::uint32_t at) {
 bool are_tiles(const OpSide& side, const std::vector<std::uint32_t>& members) {
   std::vector<bool> seen(members.size(), false);
   for (const std::uint32_t group : members) {
-    const auto tile = last_ordinal(side.group(group).label);
+    const auto tile = last_ordinal(side.name(group));
     if (members.size() > 1 && (!tile || *tile >= seen.size())) return false;
     if (members.size() > 1) seen[*tile] = true;
   }
@@ -142,7 +152,8 @@ void OpMatcher::match_tilings() {
 void OpMatcher::match_names() {
   const auto key = [](const OpSide& side, std::uint32_t at) {
     const OpGroup& group = side.group(at);
-    return std::optional(group.ops == 0 ? std::string(2, '\0') : key_text(group.label, group.kind));
+    return std::optional(group.ops == 0 ? std::string(2, '\0')
+                                        : key_text(side.name(at), group.kind));
   };
   for (const Bucket& bucket : buckets_by<std::string>(key)) {
     pair(bucket.a, bucket.b, MatchedBy::name);
@@ -151,8 +162,8 @@ void OpMatcher::match_names() {
 
 void OpMatcher::match_kernels() {
   const auto key = [](const OpSide& side, std::uint32_t at) -> std::optional<std::string_view> {
-    if (side.group(at).label.empty()) return std::nullopt;
-    return side.group(at).label;
+    if (side.name(at).empty()) return std::nullopt;
+    return side.name(at);
   };
   for (Bucket& bucket : buckets_by<std::string_view>(key)) {
     if (bucket.a.size() == 1 && bucket.b.size() == 1) {

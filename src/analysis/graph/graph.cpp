@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 namespace npuscope::analysis {
 namespace {
@@ -151,8 +152,20 @@ OpGraph op_graph(const Profile& profile) {
     const std::uint32_t from = inference_of(flow.from), to = inference_of(flow.to);
     return from != to && from != every_instance && to != every_instance;
   };
+  // The parts of a program that an estimate divides come in the order of a schedule, tile by tile:
+  // of each op the first counts.
+  const auto is_within_one = [&](OpId from, OpId to) {
+    if (index_of(from) >= profile.ops.size() || index_of(to) >= profile.ops.size()) return false;
+    const StringId whole = profile.ops[index_of(from)].split_from;
+    return whole != StringId::empty && whole == profile.ops[index_of(to)].split_from;
+  };
+  std::set<OpId> entered;  // of these
   for (const Flow& flow : profile.flows) {
     const OpId from = op_of(flow.from), to = op_of(flow.to);
+    if (is_within_one(from, to)) {
+      entered.insert(from);
+      if (!entered.insert(to).second) continue;
+    }
     if (from != to && !crosses(flow)) edges.push_back({from, to, flow.kind});
   }
   return OpGraph(profile.ops.size(), edges);

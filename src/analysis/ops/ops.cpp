@@ -200,7 +200,11 @@ OpGroups::OpGroups(const Profile& profile) {
     const StringId label = op.label();
     const std::uint64_t key = std::uint64_t{index_of(label)} << 32 | index_of(op.kind);
     const auto [place, is_new] = group_of.try_emplace(key, std::uint32_t(groups_.size()));
-    if (is_new) groups_.push_back({profile.text(label), profile.text(op.kind), {}, 0});
+    if (is_new) {
+      groups_.push_back({profile.text(label), profile.text(op.kind), {}, 0});
+      identities_.push_back(profile.text(op.identity));
+      has_identities_ |= op.identity != StringId::empty;
+    }
     OpGroup& group = groups_[place->second];
     if (group.shape.empty()) group.shape = profile.text(op.shape);
     group.ops += 1;

@@ -121,6 +121,7 @@ RuledOps::RuledOps(const Profile& profile) : profile_(profile) {
 }
 
 RuledOp RuledOps::of(const Op& op) const {
+  if (op.is_unnamed) return {{}, {}, profile_.text(op.kind), {}, unit_names_.contains(op.kind)};
   return {profile_.text(op.node), profile_.text(op.name), profile_.text(op.kind),
           profile_.text(op.node_kind), unit_names_.contains(op.kind)};
 }

@@ -252,6 +252,8 @@ std::string about_text(const Profile& profile, std::int64_t moved_ns) {
   json.member("inferences", from.inferences);
   write_text(json, "temperature", stable_name(from.temperature));
   if (!from.ran()) write_text(json, "times", stable_name(from.times));
+  if (from.simulator_slowdown > 0) json.member("simulator_slowdown", from.simulator_slowdown);
+  if (from.split_ops > 0) json.member("split_ops", from.split_ops);
   write_rows(json, source, "clocks");
   json.member("base_clock", index_of(profile.base_clock));
   json.member("moved_ns", moved_ns);
@@ -289,6 +291,9 @@ std::optional<About> parse_about(std::string_view text, StringPool& strings) {
   about.provenance.temperature = value_named<Provenance::Temperature>(text_in(json, "temperature"))
                                      .value_or(Provenance::Temperature::unknown);
   about.provenance.times = value_named<Origin>(text_in(json, "times")).value_or(Origin::measured);
+  about.provenance.simulator_slowdown =
+      number_in<std::uint64_t>(json, "simulator_slowdown").value_or(0);
+  about.provenance.split_ops = number_in<std::uint64_t>(json, "split_ops").value_or(0);
   about.base_clock = ClockId(index_in(json, "base_clock", every_instance));
   about.moved_ns = std::max<std::int64_t>(0, number_in<std::int64_t>(json, "moved_ns").value_or(0));
   Profile rows;

@@ -28,6 +28,7 @@ enum class Word : std::uint8_t {
   group,
   position,
   once_per_inference,
+  split_from,
   microseconds,  // from here on of phases
   phase,
   parent,
@@ -37,7 +38,7 @@ enum class Word : std::uint8_t {
 
 inline constexpr std::string_view word_prefix = "npuscope.";
 
-inline constexpr std::array<std::string_view, 39> words = {"npuscope.span",
+inline constexpr std::array<std::string_view, 40> words = {"npuscope.span",
                                                            "npuscope.inference",
                                                            "npuscope.processor cycles",
                                                            "npuscope.node",
@@ -54,6 +55,7 @@ inline constexpr std::array<std::string_view, 39> words = {"npuscope.span",
                                                            "npuscope.group",
                                                            "npuscope.position",
                                                            "npuscope.once per inference",
+                                                           "npuscope.split from",
                                                            "npuscope.microseconds",
                                                            "npuscope.phase",
                                                            "npuscope.parent",

@@ -120,6 +120,8 @@ class RunReader {
     from.temperature = in_.named<Provenance::Temperature>(run, "temperature");
     if (in_.truth(run, "estimated")) from.times = Origin::estimated;
     if (in_.truth(run, "simulated")) from.times = Origin::simulated;
+    from.simulator_slowdown = in_.count(run, "simulator_slowdown");
+    from.split_ops = in_.count(run, "split_ops");
     if (const auto clock = in_.find(run, "base_clock")) {
       const TimeBase base = time_base(in_.dictionary(*clock, "base_clock"));
       profile.clocks.push_back({profile.strings.intern(base.name), base.kind, Hertz{base.hertz}});

@@ -98,6 +98,8 @@ class SnapshotWriter {
     json_.end_object();
     if (numbers.is_estimated) json_.member("estimated", true);
     if (from.times == Origin::simulated) json_.member("simulated", true);
+    if (from.simulator_slowdown > 0) json_.member("simulator_slowdown", from.simulator_slowdown);
+    if (from.split_ops > 0) json_.member("split_ops", from.split_ops);
     if (numbers.metrics_left > 0) json_.member("numbers_left_out", numbers.metrics_left);
   }
 

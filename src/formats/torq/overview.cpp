@@ -29,6 +29,8 @@ constexpr const char* meanings[overview_metric_count] = {
     "DMA or CDMA in use, and a slice or the CSS",
     "in the hardware abstraction layer, which the rest happens in",
     "programs on the host",
+    ("programs on the host as the vendor's tools count them: of those that overlap only the one "
+     "started last, until the first wait"),
     "copies by the host",
     "a program of the NSS running; which units it uses is not known",
     "OVERALL without DMA, CDMA, slices, CSS, HAL, host copies and host programs",
@@ -71,14 +73,15 @@ struct LabelledMetric {
 };
 
 constexpr LabelledMetric documented[] = {
-    {"Dma", Metric::dma_union},   {"Dma Only", Metric::dma_only},
-    {"Dma Total", Metric::dma},   {"Cdma", Metric::cdma},
-    {"Compute", Metric::compute}, {"Compute Only", Metric::compute_only},
-    {"Slice", Metric::slice},     {"Slice 0", Metric::slice_0},
-    {"Slice 1", Metric::slice_1}, {"Css", Metric::css},
-    {"Overlap", Metric::overlap}, {"Nss Programs", Metric::programs},
-    {"Idle", Metric::idle},       {"Hal", Metric::hal},
-    {"Host", Metric::host},       {"Host Copy", Metric::host_copy},
+    {"Dma", Metric::dma_union},       {"Dma Only", Metric::dma_only},
+    {"Dma Total", Metric::dma},       {"Cdma", Metric::cdma},
+    {"Compute", Metric::compute},     {"Compute Only", Metric::compute_only},
+    {"Slice", Metric::slice},         {"Slice 0", Metric::slice_0},
+    {"Slice 1", Metric::slice_1},     {"Css", Metric::css},
+    {"Overlap", Metric::overlap},     {"Nss Programs", Metric::programs},
+    {"Idle", Metric::idle},           {"Hal", Metric::hal},
+    {"Host", Metric::host},           {"Host By Vendor", Metric::host_pending},
+    {"Host Copy", Metric::host_copy},
 };
 constexpr LabelledMetric metrics[] = {
     {"TOTAL NPU OPERATIONS", Metric::npu_operations},
@@ -98,14 +101,21 @@ constexpr LabelledMetric metrics[] = {
     {"Idle", Metric::idle},
     {"Hal", Metric::hal},
     {"Host", Metric::host},
+    {"Host By Vendor", Metric::host_pending},
     {"Host Copy", Metric::host_copy},
 };
 constexpr LabelledMetric scrape[] = {
-    {"Dma", Metric::dma_union},       {"Dma Only", Metric::dma_only},
-    {"Dma Total", Metric::dma},       {"Cdma", Metric::cdma},
-    {"Compute", Metric::compute},     {"Compute Only", Metric::compute_only},
-    {"Slice", Metric::slice},         {"Overlap", Metric::overlap},
-    {"Idle", Metric::idle},           {"Host", Metric::host},
+    {"Dma", Metric::dma_union},
+    {"Dma Only", Metric::dma_only},
+    {"Dma Total", Metric::dma},
+    {"Cdma", Metric::cdma},
+    {"Compute", Metric::compute},
+    {"Compute Only", Metric::compute_only},
+    {"Slice", Metric::slice},
+    {"Overlap", Metric::overlap},
+    {"Idle", Metric::idle},
+    {"Host", Metric::host},
+    {"Host By Vendor", Metric::host_pending},
     {"Host Copy", Metric::host_copy},
 };
 
@@ -142,11 +152,36 @@ std::string rule(std::size_t width) {
 
 const char* meaning_of(OverviewMetric metric) { return meanings[std::size_t(metric)]; }
 
+namespace {
+
+// A start takes the place of the one before, and the first wait ends it.
+void add_pending_host_programs(const Annotation& annotation, const AnnotatedInvocation& invocation,
+                               RunIntervals& run) {
+  const DispatchInfo& dispatch = annotation.debug->dispatches[invocation.dispatch];
+  std::optional<std::int64_t> pending;
+  for (std::size_t i = 0; i < dispatch.actions.size(); ++i) {
+    const Action& action = dispatch.actions[i];
+    if (action.program == no_program) continue;
+    if (dispatch.programs[action.program].executor != Executor::host) continue;
+    const std::int64_t begin = annotation.begin_us[invocation.first + i];
+    const std::int64_t end = annotation.end_us[invocation.first + i];
+    if (action.kind == ActionKind::start && begin != no_time) pending = begin;
+    if (action.kind != ActionKind::wait || end == no_time) continue;
+    if (pending && *pending <= end) {
+      run.add(to_nanoseconds(Interval{*pending, end}), doing(Doing::host_pending));
+    }
+    pending.reset();
+  }
+}
+
+}  // namespace
+
 RunIntervals run_intervals(const Annotation& annotation) {
   RunIntervals run;
+  run.pending_known = annotation.log_kind == LogKind::dispatches;
   std::size_t max_parts = annotation.hal.size();
   for (const AnnotatedInvocation& invocation : annotation.invocations) {
-    max_parts += annotation.debug->dispatches[invocation.dispatch].actions.size();
+    max_parts += 2 * annotation.debug->dispatches[invocation.dispatch].actions.size();
   }
   run.parts.reserve(max_parts);
   for (const AnnotatedInvocation& invocation : annotation.invocations) {
@@ -154,6 +189,7 @@ RunIntervals run_intervals(const Annotation& annotation) {
     const auto place = [&](const Action* action) {
       return invocation.first + std::size_t(action - dispatch.actions.data());
     };
+    if (run.pending_known) add_pending_host_programs(annotation, invocation, run);
     for (const ProgramRun& program : dispatch.programs) {
       const Action* start = dispatch.action(program.start_action);
       const Action* wait = dispatch.action(program.wait_action);
@@ -196,8 +232,7 @@ RunIntervals run_intervals(const Profile& profile) {
     const std::size_t op = index_of(spans.op[row]);
     if (op >= profile.ops.size()) continue;
     const std::string_view unit = profile.text(profile.units[index_of(spans.unit[row])].name);
-    const Interval at = to_nanoseconds(
-        Interval{spans.start[row], saturating_add(spans.start[row], spans.duration[row])});
+    const Interval at{spans.start[row], saturating_add(spans.start[row], spans.duration[row])};
     if (unit == "NSS") run.add(at, doing(Doing::program));
     if (unit == "host programs") run.add(at, doing(Doing::host));
     if (unit != "host") continue;
@@ -207,8 +242,7 @@ RunIntervals run_intervals(const Profile& profile) {
   }
   for (const Phase& phase : profile.phases) {
     if (!profile.text(phase.name).starts_with("HAL_")) continue;
-    run.add(to_nanoseconds(Interval{phase.start, saturating_add(phase.start, phase.duration)}),
-            doing(Doing::hal));
+    run.add({phase.start, saturating_add(phase.start, phase.duration)}, doing(Doing::hal));
   }
   return run;
 }
@@ -266,6 +300,8 @@ Overview make_overview(RunIntervals run, OverviewRules rules) {
     set(Metric::hal, in_hal);
   }
   set(Metric::host, length_of_any(host));
+  const std::int64_t pending = length_of_any(doing(Doing::host_pending));
+  if (run.pending_known && pending != overview.of(Metric::host)) set(Metric::host_pending, pending);
   set(Metric::host_copy, length_of_any(copy));
   const bool has_ends = run.first_begin && run.last_end && rules == OverviewRules::vendor;
   const std::int64_t overall = is_part    ? length_of(*run.seen)
@@ -361,6 +397,12 @@ std::string print_overview(std::span<const Overview> overviews, OverviewStyle st
         text += fmt::format("  ({:.2f}%)", percent_of_overall(overview, row.metric));
       }
       text += '\n';
+    }
+    if (overview.of(Metric::host_pending)) {
+      text +=
+          "  Host: programs of the host overlap; the vendor's tools keep one at a time and say "
+          "what "
+          "stands in Host By Vendor.\n";
     }
     if (!is_documented) text += '\n';
   }

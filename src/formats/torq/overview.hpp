@@ -33,7 +33,8 @@ namespace npuscope::torq {
 // What ran when. A program does what it is and uses each of its units.
 struct RunIntervals {
   std::vector<RunPart> parts;
-  bool use_known = true;  // which units a program uses
+  bool use_known = true;       // which units a program uses
+  bool pending_known = false;  // Doing::host_pending of programs of the host
   // Also of what has only one of them: from and to where the vendor's OVERALL reaches.
   std::optional<std::int64_t> first_begin{}, last_end{};
   // When dispatches ran of which there is debug information, where some have none.
@@ -58,13 +59,14 @@ enum class OverviewMetric : std::uint8_t {
   overlap,
   hal,
   host,
+  host_pending,
   host_copy,
   programs,
   idle,
   npu_operations,
   overall,
 };
-inline constexpr std::size_t overview_metric_count = 20;
+inline constexpr std::size_t overview_metric_count = 21;
 const char* meaning_of(OverviewMetric metric);  // a sentence
 
 struct Overview {
@@ -81,7 +83,9 @@ struct Overview {
 };
 
 // Whose reckoning. The vendor's counts what has only a begin or only an end towards OVERALL, and
-// has a row of HAL also where there was none.
+// has a row of HAL also where there was none. Of programs of the host that run at once it knows the
+// one that was started last, until the first wait: where that makes a difference, host_pending says
+// what it counts, and host what they took.
 enum class OverviewRules : std::uint8_t { own, vendor };
 
 RunIntervals run_intervals(const Annotation& annotation);

@@ -18,7 +18,15 @@
 namespace npuscope::torq {
 
 // Bits after those of the units (NpuUnit).
-enum class Doing : std::uint32_t { program = npu_unit_count, hal, host, host_copy, seen };
+// Host pending: programs of the host as the vendor's tools follow them, one at a time.
+enum class Doing : std::uint32_t {
+  program = npu_unit_count,
+  hal,
+  host,
+  host_copy,
+  host_pending,
+  seen,
+};
 inline constexpr std::size_t doing_bits = std::size_t(Doing::seen) + 1;
 
 constexpr std::uint32_t doing(Doing what) { return 1u << std::uint32_t(what); }

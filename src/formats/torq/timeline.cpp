@@ -93,9 +93,18 @@ class TimelineReader {
     }
     if (timeline_.rows.empty()) {
       if (lines.error()) return tl::unexpected(*lines.error());
+      if (timeline_.version == TimelineVersion::none || !notes_.notes().empty()) {
+        return input_error(
+            "{}: has no row of a Torq timeline; copy the file again, or compile the model again "
+            "with "
+            "--torq-enable-profiling",
+            source_.name());
+      }
       return input_error(
-          "{}: has no row of a Torq timeline; was the model compiled with "
-          "--torq-enable-profiling?",
+          "{}: a Torq timeline without rows: the dispatch that the compiler wrote last has no work "
+          "of "
+          "the NPU (a model of host programs alone, or the last of several dispatches); open the "
+          "debug information of all dispatches (--torq-debug-info) instead",
           source_.name());
     }
     notes_.append_to(timeline_.notes);

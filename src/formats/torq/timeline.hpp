@@ -72,8 +72,13 @@ Result<CompileTimeline> read_timeline(ByteSource& source);
 Status write_timeline(const CompileTimeline& timeline, const std::filesystem::path& path,
                       TimelineVersion form = TimelineVersion::task_id);
 
+class SourceFiles;
+struct DebugInfo;
+
 // Units DMA In, DMA Out, CDMA, slices and CSS; an op per location and kind of work; spans in
-// cycles without a known rate.
-Profile make_profile(const CompileTimeline& timeline);
+// cycles without a known rate. Ops are called after debug information of the dispatch, else after
+// the operators of the model's source, else by their places.
+Profile make_profile(const CompileTimeline& timeline, SourceFiles* sources = nullptr,
+                     const DebugInfo* debug = nullptr);
 
 }  // namespace npuscope::torq

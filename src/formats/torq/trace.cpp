@@ -1,5 +1,7 @@
 #include "formats/torq/trace.hpp"
 
+#include "formats/torq/annotate/compare.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -91,7 +93,7 @@ AnnotatedTrace::AnnotatedTrace(const Annotation& annotation, double mhz)
     : annotation_(annotation),
       profile_(described(annotation)),
       rows_(profile_),
-      units_(profile_),
+      units_(profile_, simulator_slowdown(annotation) > 0),
       runs_(annotation, units_, rows_, mhz),
       totals_(runs_.totals()) {
   for (const HalCall& call : annotation_.hal) {

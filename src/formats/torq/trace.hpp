@@ -7,6 +7,9 @@
 //   with an operator of the type ran Host Profile Overview     00 … 15: rows of the overview as
 //   slices
 //
+// Of a simulator's run the estimates are stretched to each program's shortest run, and their tracks
+// say so: at the clock nobody could see them next to it.
+//
 // Beside what the vendor's trace has: arrows from NSS_START to the program to NSS_WAIT, what moves
 // from where to where, addresses and full locations as annotations, one track named NPU Task
 // Breakdown and not two.
@@ -22,13 +25,11 @@
 
 #include "formats/perfetto/write/span_source.hpp"
 #include "formats/torq/annotate/annotate.hpp"
+#include "formats/torq/annotate/simulator.hpp"
 #include "formats/torq/overview.hpp"
 #include "formats/torq/trace/trace_runs.hpp"
 
 namespace npuscope::torq {
-
-// The rate at which the compiler's cycles are drawn: of the vendor's compile-time traces.
-inline constexpr double compile_clock_mhz = 800;
 
 class AnnotatedTrace : public perfetto::SpanSource {
  public:

@@ -4,6 +4,7 @@
 
 #include "formats/open_inputs.hpp"
 #include "formats/perfetto/read/read.hpp"
+#include "formats/torq/annotate/compare.hpp"
 #include "formats/torq/runtime_log.hpp"
 #include "formats/torq/timeline.hpp"
 #include "formats/torq/trace.hpp"
@@ -179,7 +180,8 @@ class Timeline {
     }
     if (files_.debug && files_.logs.empty()) {
       for (const torq::DispatchInfo& dispatch : files_.debug->dispatches) {
-        if (auto profile = torq::make_profile(dispatch)) add_estimate(std::move(*profile));
+        if (auto profile = torq::make_profile(dispatch, &*files_.debug))
+          add_estimate(std::move(*profile));
       }
     }
     if (out_.profiles.empty() && out_.runs.empty()) {
@@ -192,6 +194,7 @@ class Timeline {
       const std::vector<Note>& unreadable = files_.debug->sources->unreadable();
       out_.notes.insert(out_.notes.end(), unreadable.begin(), unreadable.end());
     }
+    stretch_estimates();
     return std::move(out_);
   }
 
@@ -201,10 +204,53 @@ class Timeline {
     if (!source) return tl::unexpected(source.error());
     const auto timeline = torq::read_timeline(**source);
     if (!timeline) return tl::unexpected(timeline.error());
-    Profile profile = torq::make_profile(*timeline);
+    const std::filesystem::path folder = path.parent_path();
+    torq::SourceFiles sources({folder, folder / ".."});
+    Profile profile =
+        torq::make_profile(*timeline, &sources, files_.debug ? &*files_.debug : nullptr);
     profile.provenance.files = {path.string()};
     add_estimate(std::move(profile));
     return {};
+  }
+
+  // A run's clock is that of its host, which does not begin at 0.
+  void begin_with_run(Profile& estimate) const {
+    std::optional<std::int64_t> first_us;
+    for (const torq::Annotation& run : out_.runs) {
+      for (const std::int64_t begin : run.begin_us) {
+        if (begin != torq::no_time) first_us = std::min(first_us.value_or(begin), begin);
+      }
+    }
+    const double hertz = estimate.clocks[index_of(estimate.base_clock)].rate.value;
+    const double moved = double(first_us.value_or(0)) / 1e6 * hertz;
+    const auto ticks = std::int64_t(std::clamp(moved, -1e15, 1e15));
+    for (std::int64_t& start : estimate.spans.start) start = saturating_add(start, ticks);
+    for (Phase& phase : estimate.phases) phase.start = saturating_add(phase.start, ticks);
+  }
+
+  // Of a simulator's run estimates at the clock are too short to be seen next to it.
+  void stretch_estimates() {
+    std::uint64_t slowdown = 0;
+    for (const torq::Annotation& run : out_.runs) {
+      slowdown = std::max(slowdown, torq::simulator_slowdown(run));
+    }
+    if (slowdown == 0) return;
+    for (Profile& profile : out_.profiles) {
+      if (profile.provenance.times != Origin::estimated) continue;
+      profile.clocks[index_of(profile.base_clock)].rate.value /= double(slowdown);
+      begin_with_run(profile);
+      for (Unit& unit : profile.units) {
+        unit.name = profile.strings.intern(
+            fmt::format("{} (estimate x {})", profile.text(unit.name), thousands(slowdown)));
+      }
+    }
+    out_.notes.push_back(
+        {Severity::info, "", 0,
+         fmt::format(
+             "a simulator's run, {} times as long as its estimate: in a trace estimates are "
+             "drawn that many times as long",
+             thousands(slowdown)),
+         1});
   }
 
   // From here on cycles have a rate: the one that the user names.

@@ -67,8 +67,8 @@ void DocumentText::print_head() {
   }
   if (!document_.selection.empty()) line("selection", document_.selection, min_label_width);
   if (!document_.scope.empty()) line("scope", document_.scope, min_label_width);
-  if (is_structure_only(*document_.profile)) {
-    line("warning", structure_only_caution, min_label_width, Style::caution);
+  for (const std::string& caution : cautions_of(*document_.profile)) {
+    line("warning", caution, min_label_width, Style::caution);
   }
   const bool lists_notes =
       std::any_of(document_.sections.begin(), document_.sections.end(),

@@ -31,6 +31,7 @@ void write_profile_head(Json& json, const Profile& profile, std::string_view sco
   write_clock(json, profile, profile.base_clock);
   json.member("partial", is_damaged(profile));
   json.member("structure_only", is_structure_only(profile));
+  if (const auto about = about_times(profile); !about.empty()) json.member("about_times", about);
   json.member("scope", or_null(scope));
   json.member("selection", or_null(selection));
 }

@@ -110,7 +110,7 @@ std::string documents_markdown(std::span<const Document> documents) {
       if (is_damaged(*profile)) say("caution", damage_text(*profile));
       say("selection", document.selection);
       say("scope", document.scope);
-      if (is_structure_only(*profile)) say("caution", structure_only_caution);
+      for (const std::string& caution : cautions_of(*profile)) say("caution", caution);
       say("notes", warnings_text(*profile));
     }
     std::string text = document_markdown(document, title);

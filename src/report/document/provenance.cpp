@@ -156,6 +156,30 @@ std::string what_was_profiled(const Profile& profile) {
   return text;
 }
 
+std::vector<std::string> about_times(const Profile& profile) {
+  std::vector<std::string> cautions;
+  if (const std::uint64_t slowdown = profile.provenance.simulator_slowdown; slowdown > 0) {
+    cautions.push_back(fmt::format(
+        "a simulator's run: its longest program took {} times its estimate; times are the host's, "
+        "not the NPU's, and no finding rests on them",
+        thousands(slowdown)));
+  }
+  const std::uint64_t split = profile.provenance.split_ops;
+  if (split > 0) {
+    cautions.push_back(fmt::format(
+        "times of {} ops are shares of measured programs, split by the compiler's estimate: each "
+        "moment counts once, so a transfer behind a kernel has none",
+        thousands(split)));
+  }
+  return cautions;
+}
+
+std::vector<std::string> cautions_of(const Profile& profile) {
+  std::vector<std::string> cautions = about_times(profile);
+  if (is_structure_only(profile)) cautions.emplace_back(structure_only_caution);
+  return cautions;
+}
+
 bool is_structure_only(const Profile& profile) {
   using Temperature = Provenance::Temperature;
   const Provenance& from = profile.provenance;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "npuscope/profile/profile.hpp"
 
@@ -51,6 +52,11 @@ std::string warnings_text(const Profile& profile);
 
 // One cold, instrumented inference: it says what runs beside what, not how busy anything is.
 bool is_structure_only(const Profile& profile);
+// What its times are where they are not simply those of the hardware: measured on a simulator, or
+// divided by an estimate. A sentence each.
+std::vector<std::string> about_times(const Profile& profile);
+// These, and what follows from structure only.
+std::vector<std::string> cautions_of(const Profile& profile);
 inline constexpr const char* structure_only_caution =
     "one cold, instrumented inference: read order and overlap from its ops, not latency";
 

@@ -225,8 +225,7 @@ class Pages {
                 std::views::iota(std::size_t{0}, std::max<std::size_t>(1, profile_.clocks.size())),
                 [&](std::size_t i) { write_clock(json_, profile_, ClockId(std::uint32_t(i))); });
     write_verdict(first);
-    std::vector<std::string> cautions;
-    if (is_structure_only(profile_)) cautions.push_back(structure_only_caution);
+    std::vector<std::string> cautions = cautions_of(profile_);
     if (is_damaged(profile_)) cautions.push_back("records that the files held are missing");
     json_.member("cautions", cautions);
   }

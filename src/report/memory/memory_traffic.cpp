@@ -216,7 +216,8 @@ Section transfers_section(const std::vector<analysis::TransferSize>& sizes,
 }
 
 Section vtcm_section(const Profile& profile, const analysis::Peaks& peaks) {
-  Section section{.key = "vtcm", .title = "VTCM"};
+  const bool is_torq = profile.provenance.device == "Torq";
+  Section section{.key = "vtcm", .title = is_torq ? "LRAM" : "VTCM"};
   section.table.fields = {{"by", "max in use, by"},
                           {"unit", "unit", Format::name, true, true},
                           {"origin", "origin"},

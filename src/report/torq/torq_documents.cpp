@@ -65,7 +65,9 @@ Section comparison_section(TorqComparison comparison, const TorqTimelineOptions&
   section.remarks = {fmt::format(
       "measured is from the begin of NSS_START to the end of NSS_WAIT, the host's "
       "calls included: the median of all runs but the first, or the only one. estimated is the "
-      "compiler's cost model, at {} MHz because --mhz says so. beyond is measured "
+      "compiler's cost model in cycles; its times and the ratios are those at {} MHz (--mhz), a "
+      "rate "
+      "that no file states. above estimate is measured "
       "less estimated; the worst come first.",
       options.mhz)};
   if (programs.empty()) {

@@ -82,7 +82,9 @@ TEST(Timeline, CountsWhatIsNoRow) {
             "rows that end before they start, or start before 0; left out, 2 times\n"
             "fewer than 0 bytes; taken as not known\n");
   EXPECT_THAT(read("taskId, elapsed_time(us), timestamp(us), event, location, bytes\n"),
-              HasSubstr("--torq-enable-profiling"));
+              HasSubstr("the dispatch that the compiler wrote last has no work of the NPU"));
+  EXPECT_THAT(read("taskId, elapsed_time(us), timestamp(us), event, location, bytes\nrubbish\n"),
+              HasSubstr("has no row"));
   EXPECT_THAT(read(""), HasSubstr("has no row"));
 }
 

@@ -1,4 +1,5 @@
 #include "formats/torq/whole_trace.hpp"
+#include "formats/torq/annotate/compare.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -118,7 +119,9 @@ void TraceMaker::add_tracks() {
   host_copy_ = track("Host Copy", host);
   calls_ = track("NSS Calls", host);
   const UnitId breakdown = track("NPU Task Breakdown", UnitId::none);
-  for (const std::string_view kind : {"", " (Compile)"}) {
+  const char* estimate =
+      simulator_slowdown(annotation_) > 0 ? " (Compile, stretched to the run)" : " (Compile)";
+  for (const std::string_view kind : {"", estimate}) {
     const auto named = [&](std::string_view name) {
       return track(fmt::format("{}{}", name, kind), breakdown);
     };
@@ -238,10 +241,21 @@ void TraceMaker::add_flow(SpanId from, SpanId to) {
 void TraceMaker::add_estimate(const DispatchInfo& dispatch, const ProgramRun& program,
                               const std::string& name, std::int64_t start) {
   if (!program.cycles || !(mhz_ > 0)) return;
+  double mhz = mhz_;
+  std::vector<std::int64_t> runs;
+  for (const AnnotatedInvocation& each : annotation_.invocations) {
+    if (&annotation_.debug->dispatches[each.dispatch] != &dispatch) continue;
+    if (const auto time = time_of(annotation_, each, program)) runs.push_back(length_of(*time));
+  }
+  std::sort(runs.begin(), runs.end());
+  if (simulator_slowdown(annotation_) > 0 && !runs.empty() && runs.front() > 0 &&
+      length_of(*program.cycles) > 0) {
+    mhz = double(length_of(*program.cycles)) / double(runs.front());
+  }
   const auto at = [&](Interval cycles) {
     const auto moved = [&](std::int64_t cycle) {
       const double since = double(cycle) - double(program.cycles->begin);
-      const double ns = std::clamp(since * 1000 / mhz_, -1e15, 1e15);
+      const double ns = std::clamp(since * 1000 / mhz, -1e15, 1e15);
       return saturating_add(start, std::int64_t(ns));
     };
     return Interval{moved(cycles.begin), moved(cycles.end)};

@@ -75,7 +75,7 @@ TEST(ParseTorqTarget, RefusesAnotherArchitecture) {
   EXPECT_EQ(target.error().kind, ErrorKind::usage);
   EXPECT_EQ(target.error().message,
             "targets/aic100.toml: it describes a Cloud AI 100 or Hexagon NPU; this needs a "
-            "Synaptics Torq NPU: torq-sl2610, or the path of such a .toml file");
+            "Synaptics Torq NPU: torq-sl2610, torq-sr200, or the path of such a .toml file");
 }
 
 }  // namespace

@@ -156,6 +156,11 @@ std::int64_t busy_of(const Profile& profile, const EngineRow& row) {
 }
 
 RuleOutcome apply(FindingContext& context) {
+  const auto& ops = context.profile().ops;
+  const auto is_split = [](const Op& op) { return op.split_from != StringId::empty; };
+  if (std::any_of(ops.begin(), ops.end(), is_split)) {
+    return Missing{"what units do at once: an estimate divides programs"};
+  }
   if (!context.has_timeline()) return Missing{"a timeline of units"};
   double max = 0;
   for (const EngineRow& row : context.analysis().units().engines) {

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
 #include "base/sort_rows.hpp"
 #include "npuscope/analysis/statistics.hpp"
+#include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::analysis {
 namespace slower_than_estimated {
@@ -31,16 +33,40 @@ const MeasureColumn* estimates_of(const Profile& profile) {
   return nullptr;
 }
 
-// Of runs that have both, by op.
-std::vector<Times> times_of(const Profile& profile, const MeasureColumn& estimates) {
+// The op that stands for each: of those that share the measured time of one program, in the
+// proportions of the estimate, the longest; else the op itself.
+std::vector<std::size_t> whole_of_ops(const Profile& profile) {
+  std::vector<std::int64_t> length(profile.ops.size());
+  for (std::size_t row = 0; row < profile.spans.size(); ++row) {
+    const std::size_t op = index_of(profile.spans.op[row]);
+    if (op < length.size()) length[op] = saturating_add(length[op], profile.spans.duration[row]);
+  }
+  std::map<StringId, std::size_t> longest;
+  for (std::size_t op = 0; op < profile.ops.size(); ++op) {
+    const StringId whole = profile.ops[op].split_from;
+    if (whole == StringId::empty) continue;
+    const auto [place, is_new] = longest.try_emplace(whole, op);
+    if (!is_new && length[op] > length[place->second]) place->second = op;
+  }
+  std::vector<std::size_t> wholes;
+  for (std::size_t op = 0; op < profile.ops.size(); ++op) {
+    const StringId whole = profile.ops[op].split_from;
+    wholes.push_back(whole == StringId::empty ? op : longest.at(whole));
+  }
+  return wholes;
+}
+
+// Of runs that have both, by the op that stands for it.
+std::vector<Times> times_of(const Profile& profile, const MeasureColumn& estimates,
+                            const std::vector<std::size_t>& wholes) {
   const Spans& spans = profile.spans;
   std::vector<Times> times(profile.ops.size());
   for (std::size_t row = 0; row < spans.size(); ++row) {
     const std::size_t op = index_of(spans.op[row]);
     const std::int64_t estimate = estimates.values[row];
     if (op >= times.size() || estimate == MeasureColumn::missing || estimate <= 0) continue;
-    times[op].measured += double(spans.duration[row]);
-    times[op].estimate += double(estimate);
+    times[wholes[op]].measured += double(spans.duration[row]);
+    times[wholes[op]].estimate += double(estimate);
   }
   return times;
 }
@@ -80,7 +106,8 @@ RuleOutcome apply(FindingContext& context) {
   const Profile& profile = context.profile();
   const MeasureColumn* estimates = estimates_of(profile);
   if (estimates == nullptr) return Missing{"a compiler's estimate beside measured times"};
-  const std::vector<Times> times = times_of(profile, *estimates);
+  const std::vector<std::size_t> wholes = whole_of_ops(profile);
+  const std::vector<Times> times = times_of(profile, *estimates, wholes);
   std::vector<double> ratios;
   for (const Times& each : times) {
     if (each.estimate > 0) ratios.push_back(each.ratio());
@@ -100,6 +127,7 @@ RuleOutcome apply(FindingContext& context) {
     factors[op] = expected / times[op].measured;
   }
   if (slow.empty()) return DoesNotApply{};
+  for (std::size_t op = 0; op < wholes.size(); ++op) factors[op] = factors[wholes[op]];
   sort_rows(slow.begin(), slow.end(),
             [](const Slow& a, const Slow& b) { return a.beyond > b.beyond; });
   const Slow& worst = slow.front();

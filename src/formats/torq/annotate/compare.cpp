@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "formats/torq/annotate/simulator.hpp"
 #include "formats/torq/fields.hpp"
+#include "formats/torq/profile/place_names.hpp"
+#include "formats/torq/runtime_log.hpp"
 
 namespace npuscope::torq {
 namespace {
@@ -18,6 +21,19 @@ double median_of(std::vector<std::int64_t> values) {
 }
 
 }  // namespace
+
+std::uint64_t simulator_slowdown(const Annotation& annotation) {
+  SimulatorCheck check;
+  for (const AnnotatedInvocation& invocation : annotation.invocations) {
+    for (const ProgramRun& program : annotation.debug->dispatches[invocation.dispatch].programs) {
+      if (!program.cycles || program.executor != Executor::nss) continue;
+      if (const auto time = time_of(annotation, invocation, program)) {
+        check.take(length_of(*program.cycles), to_nanoseconds(length_of(*time)));
+      }
+    }
+  }
+  return check.slowdown();
+}
 
 std::vector<ProgramComparison> compare_programs(const Annotation& annotation) {
   // By dispatch and program, in the order of the invocations.
@@ -37,6 +53,7 @@ std::vector<ProgramComparison> compare_programs(const Annotation& annotation) {
   std::vector<ProgramComparison> rows;
   for (std::size_t d = 0; d < measured.size(); ++d) {
     const DispatchInfo& dispatch = annotation.debug->dispatches[d];
+    const PlaceNames names(dispatch, annotation.debug);
     for (std::size_t i = 0; i < measured[d].size(); ++i) {
       auto& times = measured[d][i];
       if (times.empty()) continue;
@@ -44,6 +61,15 @@ std::vector<ProgramComparison> compare_programs(const Annotation& annotation) {
       ProgramComparison row{.dispatch = dispatch.name, .program = program.name};
       row.location = dispatch.locations.brief(program.location);
       row.operators = joined(annotation.debug->operators_of(dispatch, program.location), " ");
+      // Its location is that of its first kernel.
+      std::vector<std::string> computed;
+      for (const PlaceName* place : names.of(program)) {
+        if (place->has_kernels) computed.push_back(place->label);
+      }
+      if (computed.size() > 1) {
+        row.operators = joined(computed, ", ");
+        row.location = fmt::format("{} places", computed.size());
+      }
       row.kernels = joined(distinct(program.kernels), ",");
       row.runs = times.size();
       row.first_us = double(times.front());

@@ -28,6 +28,9 @@ struct ProgramComparison {
   std::int64_t estimated_cycles = 0;
 };
 
+// As SimulatorCheck says.
+std::uint64_t simulator_slowdown(const Annotation& annotation);
+
 // Programs that ran and have an estimate, in the order of their dispatches and actions.
 std::vector<ProgramComparison> compare_programs(const Annotation& annotation);
 

@@ -112,6 +112,16 @@ std::optional<std::string> SourceFiles::operator_at(const FileLocation& at) {
   return operator_in(from.lines[at.line - 1]);
 }
 
+std::vector<std::string> SourceFiles::operators_at(const std::vector<FileLocation>& places) {
+  std::vector<std::string> operators;
+  for (const FileLocation& place : places) {
+    if (const auto name = operator_at(place)) {
+      operators.push_back(name_of_operator(*name, place.line));
+    }
+  }
+  return operators;
+}
+
 std::vector<std::string> SourceFiles::operators() const {
   std::vector<std::string> operators;
   for (const auto& [file, source] : files_) {
@@ -142,14 +152,8 @@ const DispatchInfo* DebugInfo::find(std::string_view name) const {
 
 std::vector<std::string> DebugInfo::operators_of(const DispatchInfo& dispatch,
                                                  LocationId location) const {
-  std::vector<std::string> operators;
-  if (!sources) return operators;
-  for (const FileLocation& place : dispatch.locations.files(location)) {
-    if (const auto name = sources->operator_at(place)) {
-      operators.push_back(name_of_operator(*name, place.line));
-    }
-  }
-  return operators;
+  if (!sources) return {};
+  return sources->operators_at(dispatch.locations.files(location));
 }
 
 Result<DebugInfo> load_debug_info(const std::vector<fs::path>& files,
@@ -198,7 +202,8 @@ Result<DebugInfo> load_debug_info(const fs::path& path,
   fs::directory_iterator entry(path, error), end;
   for (; !error && entry != end; entry.increment(error)) {
     if (!is_regular(entry->path())) continue;
-    const auto head = read_head(entry->path(), 4096);
+    constexpr std::size_t head_bytes = std::size_t{64} << 10;
+    const auto head = read_head(entry->path(), head_bytes);
     if (head && (looks_like_mlir(*head) || looks_like_mlir_bytecode(*head))) {
       files.push_back(entry->path());
     }

@@ -27,6 +27,9 @@ class SourceFiles {
   // torch, and where there is no such file or line.
   std::optional<std::string> operator_at(const FileLocation& place);
 
+  // Those of several places, "tosa.add@L3", in their order.
+  std::vector<std::string> operators_at(const std::vector<FileLocation>& places);
+
   // All operators of the files that were found, "onnx.Conv@L94", in their order.
   std::vector<std::string> operators() const;
 

@@ -29,6 +29,9 @@ namespace npuscope::torq {
 enum class NpuUnit : std::uint8_t { slice_0, slice_1, dma_in, dma_out, cdma, css };
 inline constexpr std::size_t npu_unit_count = 6;
 const char* name_of(NpuUnit unit);  // "Slice 0", "DMA In"
+constexpr bool is_transfer(NpuUnit unit) {
+  return unit == NpuUnit::dma_in || unit == NpuUnit::dma_out || unit == NpuUnit::cdma;
+}
 
 using UnitUse = std::array<bool, npu_unit_count>;
 
@@ -42,6 +45,8 @@ struct UnitWork {
   std::optional<Interval> cycles{};               // estimated; none where nothing waits for it
   std::optional<std::int64_t> duration_cycles{};  // estimated, of the operation alone
   std::optional<std::int64_t> program_address{};  // of slices
+  std::optional<std::int64_t> bytes{};            // of transfers
+  bool fetches_code = false;                      // of the NSS: the next block of its program
   std::string source{}, destination{};            // of transfers: values of the text
 };
 
@@ -59,6 +64,15 @@ struct TaskOperation {
 };
 
 inline constexpr std::uint32_t no_program = ~std::uint32_t{0};
+
+// A buffer in LRAM, from the first task that names it to the last.
+struct LramBuffer {
+  std::string name{};  // "__intermediate_1"
+  Interval address{};  // bytes
+  std::uint32_t first_task = 0, last_task = 0;
+  std::uint32_t kernels = 0;    // slices that are given it
+  std::uint32_t transfers = 0;  // that are to it or from it
+};
 
 enum class Executor : std::uint8_t { nss, host, other };
 
@@ -78,8 +92,9 @@ struct ProgramRun {
   // tables.
   std::uint32_t first_operation = 0, operation_count = 0;
   std::vector<std::uint32_t> work{};  // in DispatchInfo::work: what ended in this program
-  std::optional<Interval> cycles{};   // estimated
-  // What its transfers are configured for: from XRAM, to XRAM; none where it configures none.
+  std::vector<std::uint32_t> unfinished_work{};  // what it started and a later one waited for
+  std::optional<Interval> cycles{};              // estimated
+  // What its transfers move, from XRAM and to XRAM; none where it has none.
   std::optional<std::int64_t> read_bytes{}, written_bytes{};
 };
 
@@ -102,6 +117,7 @@ struct DispatchInfo {
   std::vector<NssTask> tasks{};
   std::vector<UnitWork> work{};
   std::vector<TaskOperation> operations{};
+  std::vector<LramBuffer> lram{};  // in the order of their first tasks
   std::vector<Note> notes{};
 
   const Action* action(std::int64_t id) const;
@@ -113,11 +129,14 @@ bool looks_like_mlir_bytecode(std::string_view head);
 // What to do with bytecode, as the end of a sentence.
 std::string mlir_bytecode_advice(std::string_view file);
 
-// One for each function with actions. An input error when there is none.
+// One for each function of a dispatch, also without actions. An input error when there is none.
 Result<std::vector<DispatchInfo>> read_debug_info(std::string_view text, const std::string& file);
+
+struct DebugInfo;
 
 // The estimates as a profile in cycles without a known rate; none where the dispatch was compiled
 // without --torq-enable-profiling. Flows say what the NSS had waited for when it started something.
-std::optional<Profile> make_profile(const DispatchInfo& dispatch);
+// With `debug`, which the dispatch is of, ops are named after the operators of the model's source.
+std::optional<Profile> make_profile(const DispatchInfo& dispatch, const DebugInfo* debug = nullptr);
 
 }  // namespace npuscope::torq

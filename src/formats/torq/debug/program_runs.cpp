@@ -104,7 +104,8 @@ class Follower {
   void list(const DispatchText::Task& task, const std::vector<std::string>& kernels,
             ProgramRun& run);
   void begin(const DispatchText::Step& step, const DispatchText::Task& task,
-             std::string_view kernel, ProgramRun& run);
+             std::string_view kernel, const DispatchText::Step* configured, ProgramRun& run);
+  void use(std::string_view buffer, std::uint32_t LramBuffer::*count);
   void end(const DispatchText::Step& step, const NssTask& task, ProgramRun& run);
   std::optional<NpuUnit> unit_of(const DispatchText::Step& step);
   ProgramValues& values_of(std::size_t program);
@@ -116,7 +117,9 @@ class Follower {
   std::map<std::string_view, std::uint32_t> open_;  // programs by invocation
   std::array<std::vector<UnitWork>, npu_unit_count> pending_;
   std::map<std::size_t, ProgramValues> values_;
-  std::map<std::int64_t, std::string> last_kernels_;  // of slices
+  std::map<std::int64_t, std::string> last_kernels_;           // of slices
+  std::vector<std::uint32_t> program_of_task_;                 // in DispatchInfo::programs
+  std::unordered_map<std::string_view, std::size_t> buffers_;  // in DispatchInfo::lram
 };
 
 void add_bytes(WorkKind kind, const std::optional<std::int64_t>& bytes, ProgramRun& run) {
@@ -178,6 +181,9 @@ void Follower::follow(const DispatchText::Program& program, const DispatchText::
   run.first_operation = std::uint32_t(dispatch_.operations.size());
   for (const DispatchText::Task& task : program.tasks) {
     dispatch_.tasks.push_back(task.task);
+    program_of_task_.push_back(std::uint32_t(dispatch_.programs.size()));
+    for (const auto buffer : task.kernel_buffers) use(buffer, &LramBuffer::kernels);
+    for (const auto buffer : task.transfer_buffers) use(buffer, &LramBuffer::transfers);
     widen(run.cycles, task.task.cycles);
     std::vector<std::string> kernels;  // of the task's starts of slices
     // By kind, not by place: the vendor's tools take the slices first.
@@ -187,9 +193,8 @@ void Follower::follow(const DispatchText::Program& program, const DispatchText::
         if (std::size_t(step.kind) != kind) continue;
         configured = std::find_if(configured, task.configures.end(),
                                   [&](const auto& each) { return each.kind == step.kind; });
-        const bool has_bytes = configured != task.configures.end();
-        const auto bytes = has_bytes ? (configured++)->bytes : std::nullopt;
-        add_bytes(step.kind, bytes, run);
+        const bool is_configured = configured != task.configures.end();
+        const DispatchText::Step* configuration = is_configured ? &*configured++ : nullptr;
         std::string kernel;
         if (step.kind == WorkKind::slice) {
           const auto value = values.origin_of(step.first_value, control.arguments);
@@ -201,7 +206,7 @@ void Follower::follow(const DispatchText::Program& program, const DispatchText::
           }
           kernels.push_back(kernel);
         }
-        begin(step, task, kernel, run);
+        begin(step, task, kernel, configuration, run);
       }
     }
     for (std::size_t kind = 0; kind < work_kind_count; ++kind) {
@@ -266,10 +271,16 @@ std::optional<NpuUnit> Follower::unit_of(const DispatchText::Step& step) {
 }
 
 void Follower::begin(const DispatchText::Step& step, const DispatchText::Task& task,
-                     std::string_view kernel, ProgramRun& run) {
+                     std::string_view kernel, const DispatchText::Step* configured,
+                     ProgramRun& run) {
+  const auto configured_bytes = configured == nullptr ? std::nullopt : configured->bytes;
+  const auto bytes = step.bytes ? step.bytes : configured_bytes;
+  add_bytes(step.kind, bytes, run);
   const auto unit = unit_of(step);
   if (!unit) return;
   UnitWork work{.unit = *unit, .location = step.location, .kernel = std::string(kernel)};
+  work.bytes = bytes;
+  work.fetches_code = configured != nullptr && configured->fetches_code;
   work.task = std::uint32_t(dispatch_.tasks.size() - 1);
   work.duration_cycles = step.duration_cycles;
   work.program_address = step.program_address;
@@ -280,6 +291,17 @@ void Follower::begin(const DispatchText::Step& step, const DispatchText::Task& t
   pending_[std::size_t(*unit)].push_back(std::move(work));
 }
 
+void Follower::use(std::string_view buffer, std::uint32_t LramBuffer::*count) {
+  const auto task = std::uint32_t(dispatch_.tasks.size() - 1);
+  const auto known = text_.lram.find(buffer);
+  if (known == text_.lram.end()) return;
+  const auto [place, is_new] = buffers_.try_emplace(buffer, dispatch_.lram.size());
+  if (is_new) dispatch_.lram.push_back({std::string(buffer), known->second, task, task, 0, 0});
+  LramBuffer& used = dispatch_.lram[place->second];
+  used.last_task = task;
+  used.*count += 1;
+}
+
 // A wait is for all that is under way on its unit.
 void Follower::end(const DispatchText::Step& step, const NssTask& task, ProgramRun& run) {
   const auto unit = unit_of(step);
@@ -287,14 +309,18 @@ void Follower::end(const DispatchText::Step& step, const NssTask& task, ProgramR
   auto& pending = pending_[std::size_t(*unit)];
   if (pending.empty()) note("waits for a unit that nothing started");
   for (UnitWork& work : pending) {
-    // What an earlier program started is this one's kernel too.
-    if (work.task < run.first_task && !work.kernel.empty()) run.kernels.push_back(work.kernel);
+    const auto index = std::uint32_t(dispatch_.work.size());
+    if (work.task < run.first_task) {
+      // What an earlier program started is this one's kernel too.
+      if (!work.kernel.empty()) run.kernels.push_back(work.kernel);
+      dispatch_.programs[program_of_task_[work.task]].unfinished_work.push_back(index);
+    }
     work.waiting_task = std::uint32_t(dispatch_.tasks.size() - 1);
     const auto& begun = dispatch_.tasks[work.task].cycles;
     if (begun && task.cycles && task.cycles->end >= begun->begin) {
       work.cycles = Interval{begun->begin, task.cycles->end};
     }
-    run.work.push_back(std::uint32_t(dispatch_.work.size()));
+    run.work.push_back(index);
     dispatch_.work.push_back(std::move(work));
   }
   pending.clear();

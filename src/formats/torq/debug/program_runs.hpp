@@ -30,7 +30,9 @@ struct DispatchText {
     std::string_view first_value{};
     std::optional<std::int64_t> duration_cycles{};
     std::optional<std::int64_t> program_address{};
-    std::optional<std::int64_t> bytes{};  // that a transfer is configured for
+    // Of a transfer: what it is configured for, or, of a start, what the compiler took it to move.
+    std::optional<std::int64_t> bytes{};
+    bool fetches_code = false;  // of a transfer's configuration
   };
   struct Transfer {
     std::string_view source{}, destination{};
@@ -40,6 +42,7 @@ struct DispatchText {
     NssTask task;
     std::vector<Step> configures{}, starts{}, waits{};
     std::array<Transfer, work_kind_count> transfer{};
+    std::vector<std::string_view> kernel_buffers{}, transfer_buffers{};  // names of globals
   };
   struct Block {
     std::uint32_t id = 0;
@@ -70,6 +73,7 @@ struct DispatchText {
   std::unordered_map<std::string_view, std::size_t> program_of;  // by the value that it is
   std::unordered_map<std::string_view, Invocation> invocations;  // by value
   std::vector<Control> controls{};
+  std::unordered_map<std::string_view, Interval> lram;  // addresses by the name of a global
 };
 
 // Fills programs, tasks and work of the dispatch, and the programs of its actions, which are still

@@ -82,6 +82,37 @@ std::optional<std::int64_t> bytes_of_transfer(std::string_view head) {
   return product;
 }
 
+// "__intermediate_0" of "… @__intermediate_0 : …".
+std::string_view symbol_in(std::string_view head) {
+  const auto at = head.find('@');
+  if (at == head.npos) return {};
+  const std::string_view name = head.substr(at + 1);
+  if (name.starts_with('"')) return first_string(name).value_or("");
+  return name.substr(0, name.find_first_of(" :,)>"));
+}
+
+// Of "memref<1x16x32x32xi8, …>"; none for extents that are not known.
+std::optional<std::int64_t> bytes_of_memref(std::string_view head) {
+  constexpr std::string_view begin = "memref<";
+  const auto at = head.find(begin);
+  if (at == head.npos) return std::nullopt;
+  std::string_view type = head.substr(at + begin.size());
+  type = type.substr(0, type.find_first_of(",>"));
+  std::int64_t bytes = 1;
+  for (auto x = type.find('x'); x != type.npos; x = type.find('x')) {
+    const auto extent = parse_number<std::int64_t>(type.substr(0, x));
+    if (!extent || *extent < 0 || __builtin_mul_overflow(bytes, *extent, &bytes)) {
+      return std::nullopt;
+    }
+    type.remove_prefix(x + 1);
+  }
+  const auto digits = type.find_first_of("0123456789");
+  const auto bits = parse_number<std::int64_t>(type.substr(std::min(digits, type.size())));
+  if (!bits || *bits <= 0 || *bits > 1024) return std::nullopt;
+  if (__builtin_mul_overflow(bytes, *bits, &bytes)) return std::nullopt;
+  return (bytes + 7) / 8;
+}
+
 struct WorkName {
   std::string_view operation;  // without "torq_hw." and "_start"
   WorkKind kind;
@@ -100,7 +131,8 @@ class DispatchReader {
     dispatch_.file = file;
   }
 
-  // None where the function has no actions.
+  // None where the function is of no dispatch. A dispatch may have no actions: what only renames
+  // its input (slow_memcpy).
   std::optional<DispatchInfo> run();
 
  private:
@@ -110,6 +142,10 @@ class DispatchReader {
   void take_program(std::uint32_t index);
   void take_program_op(std::uint32_t index, DispatchText::Program& program);
   void take_task_op(std::uint32_t index, DispatchText::Task& task);
+  void take_globals();
+  void take_value(const MlirOp& each);
+  void pass_values(const DispatchText::Block& to);
+  std::string_view global_of(std::string_view value) const;
   void take_invocation(std::uint32_t index);
   void take_action(std::uint32_t index, std::int64_t id);
 
@@ -122,6 +158,10 @@ class DispatchReader {
   std::set<std::int64_t> ids_;
   std::uint32_t program_op_ = no_op;  // the one that its following operations are in
   std::uint32_t task_op_ = no_op;
+  bool has_locations_ = false;
+  // Within a program: the globals that values are, and those that are its code.
+  std::unordered_map<std::string_view, std::string_view> globals_;
+  std::set<std::string_view> code_;
 };
 
 std::optional<DispatchInfo> DispatchReader::run() {
@@ -136,8 +176,15 @@ std::optional<DispatchInfo> DispatchReader::run() {
     dispatch_.name = name.starts_with('"') ? unescaped(first_string(name).value_or(""))
                                            : std::string(name.substr(0, name.find('(')));
   }
+  take_globals();
   for (std::uint32_t i = function_ + 1; i < end_; ++i) take_function_op(i);
-  if (dispatch_.actions.empty()) return std::nullopt;
+  const bool is_dispatch = integer_attribute(head, "torq-nss-program-base").has_value();
+  if (dispatch_.actions.empty() && !is_dispatch) return std::nullopt;
+  if (!parts_.programs.empty() && !has_locations_) {
+    notes_.add(Severity::warning, 0,
+               "has no locations, so that kernels have no operators of the model: print it again "
+               "with --mlir-print-debuginfo");
+  }
   follow_programs(parts_, dispatch_, notes_);
   std::sort(dispatch_.actions.begin(), dispatch_.actions.end(),
             [](const Action& a, const Action& b) { return a.id < b.id; });
@@ -153,6 +200,7 @@ LocationId DispatchReader::location(std::uint32_t index) {
   const auto id = dispatch_.locations.parse(text);
   if (id) {
     place->second = *id;
+    has_locations_ |= *id != LocationId::unknown;
   } else {
     notes_.add(Severity::warning, op(index).offset,
                "locations that cannot be read; taken as unknown: " + id.error().message);
@@ -178,8 +226,54 @@ void DispatchReader::take_function_op(std::uint32_t index) {
   if (behind) take_action(index, *behind);
 }
 
+// Buffers in LRAM, as the module declares them.
+void DispatchReader::take_globals() {
+  for (std::uint32_t i = 0; i < function_; ++i) {
+    const MlirOp& each = op(i);
+    if (each.name != "memref.global") continue;
+    const auto address = integer_attribute(each.head, "lram_address");
+    const auto bytes = address ? bytes_of_memref(each.head) : std::nullopt;
+    std::int64_t end = 0;
+    if (!bytes || *address < 0 || __builtin_add_overflow(*address, *bytes, &end)) continue;
+    parts_.lram.try_emplace(symbol_in(each.head), Interval{*address, end});
+  }
+}
+
+// A global, or a view of one, or a block of the program's code.
+void DispatchReader::take_value(const MlirOp& each) {
+  const std::string_view result = plain(each.results);
+  if (each.name == "memref.get_global") globals_[result] = symbol_in(each.head);
+  if (each.name == "memref.subview") {
+    const auto values = values_in(each.head);
+    const std::string_view global = values.empty() ? "" : global_of(values[0]);
+    if (!global.empty()) globals_[result] = global;
+  }
+  if (each.name == "torq_hl.get_block") code_.insert(result);
+}
+
+std::string_view DispatchReader::global_of(std::string_view value) const {
+  const auto found = globals_.find(value);
+  return found == globals_.end() ? std::string_view() : found->second;
+}
+
+// What the block before passes becomes the arguments of this one.
+void DispatchReader::pass_values(const DispatchText::Block& to) {
+  const auto& blocks = parts_.programs.back().blocks;
+  if (blocks.empty() || blocks.back().next != to.label) return;
+  const auto& passes = blocks.back().passes;
+  std::vector<std::pair<std::string_view, std::string_view>> passed;
+  for (std::size_t i = 0; i < std::min(passes.size(), to.arguments.size()); ++i) {
+    if (code_.contains(passes[i])) code_.insert(to.arguments[i]);
+    const std::string_view global = global_of(passes[i]);
+    if (!global.empty()) passed.emplace_back(to.arguments[i], global);
+  }
+  for (const auto& [argument, global] : passed) globals_[argument] = global;
+}
+
 void DispatchReader::take_program(std::uint32_t index) {
   program_op_ = index;
+  globals_.clear();
+  code_.clear();
   DispatchText::Program program;
   program.name = name_in(op(index).head);
   parts_.program_of[plain(op(index).results)] = parts_.programs.size();
@@ -194,8 +288,10 @@ void DispatchReader::take_program_op(std::uint32_t index, DispatchText::Program&
     for (const std::string_view value : values_in(block.arguments)) {
       added.arguments.push_back(value);
     }
+    pass_values(added);
     program.blocks.push_back(std::move(added));
   }
+  take_value(each);
   if (each.name == "torq_hw.nss_task") {
     task_op_ = index;
     DispatchText::Task task;
@@ -240,8 +336,16 @@ void DispatchReader::take_task_op(std::uint32_t index, DispatchText::Task& task)
     added.slice = integer_attribute(each.head, "id").value_or(0);
     added.location = location(index);
     const auto values = values_in(each.head);
+    auto& buffers = known.kind == WorkKind::slice ? task.kernel_buffers : task.transfer_buffers;
+    if (step == "_cfg" || step == "_start") {
+      for (const std::string_view value : values) {
+        const std::string_view global = global_of(value);
+        if (!global.empty()) buffers.push_back(global);
+      }
+    }
     if (step == "_cfg") {
       added.bytes = bytes_of_transfer(each.head);
+      added.fetches_code = !values.empty() && code_.contains(values[0]);
       task.configures.push_back(added);
     }
     if (step == "_cfg" && values.size() >= 2) {
@@ -249,6 +353,8 @@ void DispatchReader::take_task_op(std::uint32_t index, DispatchText::Task& task)
     } else if (step == "_start") {
       added.duration_cycles = integer_attribute(each.head, "torq-async-duration-cycles");
       added.program_address = integer_attribute(each.head, "program_address");
+      const auto bytes = integer_attribute(each.head, "torq-async-bytes");
+      if (bytes && *bytes >= 0) added.bytes = bytes;
       if (!values.empty()) added.first_value = values[0];
       if (known.kind == WorkKind::cdma && values.size() >= 2) {
         // The text names the source first; the generic form the destination.
@@ -332,6 +438,7 @@ std::string mlir_bytecode_advice(std::string_view file) {
 
 bool looks_like_mlir(std::string_view head) {
   head = trimmed(head);
+  const bool begins_with_locations = head.starts_with("#loc");
   while (head.starts_with("//") || head.starts_with('#') || head.starts_with('\n')) {
     const bool is_alias =
         head.starts_with('#') && head.substr(0, head.find('\n')).find(" = ") != head.npos;
@@ -339,6 +446,8 @@ bool looks_like_mlir(std::string_view head) {
     take_first(head, '\n');
     head = trimmed(head);
   }
+  // The locations of a network may take more than any head.
+  if (begins_with_locations && head.empty()) return true;
   for (const std::string_view begins :
        {"module"sv, "builtin.module"sv, "\"builtin.module\""sv, "hal.executable"sv, "func.func"sv,
         "\"func.func\""sv, "\"hal.executable\""sv}) {

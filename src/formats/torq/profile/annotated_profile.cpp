@@ -52,7 +52,7 @@ class TableProfile {
         found != started_.end() && found->second.begin && *found->second.begin <= *row.end_ns;
     const SpanId program = add(nss_, op_of(row, "NSS program"), SpanKind::op,
                                known ? *found->second.begin : *row.begin_ns, *row.end_ns);
-    waited_for_.push_back({known ? found->second.span : SpanId::none, program, span});
+    waited_for_.push_back({known ? found->second.span : SpanId::none, program, program, span});
   }
 
   SpanId add(UnitId unit, OpId op, SpanKind kind, std::int64_t begin, std::int64_t end) {

@@ -7,6 +7,7 @@
 
 #include "formats/torq/debug/debug_info.hpp"
 #include "formats/torq/debug/location.hpp"
+#include "formats/torq/profile/place_names.hpp"
 #include "formats/torq/profile/rows.hpp"
 #include "formats/torq/timeline.hpp"
 #include "npuscope/profile/intervals.hpp"
@@ -15,12 +16,44 @@
 namespace npuscope::torq {
 namespace {
 
+constexpr NamedNumber cdma_bytes{"cdma bytes", NumberQuantity::bytes};
+
+constexpr NamedNumber lram_peak =
+    NamedNumber{"LRAM in use", NumberQuantity::bytes, NumberRole::vtcm_peak}.not_additive();
+
+struct LramUse {
+  std::int64_t peak_bytes = 0;
+  std::int64_t kept_bytes = 0;  // that one kernel leaves to another, and no transfer touches
+};
+
+// A buffer is in use from the first task that names it to the last.
+LramUse lram_use_of(const DispatchInfo& dispatch) {
+  LramUse use;
+  std::vector<std::pair<std::uint32_t, std::int64_t>> changes;
+  for (const LramBuffer& buffer : dispatch.lram) {
+    const std::int64_t bytes = length_of(buffer.address);
+    changes.emplace_back(buffer.first_task, bytes);
+    changes.emplace_back(buffer.last_task + 1, -bytes);
+    if (buffer.kernels > 1 && buffer.transfers == 0) {
+      use.kept_bytes = saturating_add(use.kept_bytes, bytes);
+    }
+  }
+  std::sort(changes.begin(), changes.end());  // what ends goes before what begins
+  std::int64_t now = 0;
+  for (const auto& [task, change] : changes) {
+    now = saturating_add(now, change);
+    use.peak_bytes = std::max(use.peak_bytes, now);
+  }
+  return use;
+}
+
 // Of one wait: enough for all that programs have under way, and a bound on what forged ones make.
 constexpr std::size_t max_awaited = 8;
 
 class EstimateProfile {
  public:
-  explicit EstimateProfile(const DispatchInfo& dispatch) : dispatch_(dispatch) {}
+  EstimateProfile(const DispatchInfo& dispatch, const DebugInfo* debug)
+      : dispatch_(dispatch), debug_(debug), names_(dispatch, debug) {}
 
   std::optional<Profile> run() {
     profile_.provenance.format = "Torq debug information";
@@ -30,10 +63,9 @@ class EstimateProfile {
     profile_.provenance.files = {dispatch_.file};
     profile_.base_clock = add_clock(profile_, "NPU cycles", ClockKind::unit_cycles, Hertz{0});
     for (std::size_t unit = 0; unit < npu_unit_count; ++unit) {
-      const bool computes = NpuUnit(unit) == NpuUnit::slice_0 ||
-                            NpuUnit(unit) == NpuUnit::slice_1 || NpuUnit(unit) == NpuUnit::css;
-      units_[unit] = add_unit(profile_, name_of(NpuUnit(unit)),
-                              computes ? Engine::compute : Engine::dma, UnitId::none);
+      units_[unit] =
+          add_unit(profile_, name_of(NpuUnit(unit)),
+                   is_transfer(NpuUnit(unit)) ? Engine::dma : Engine::compute, UnitId::none);
     }
     for (const UnitWork& work : dispatch_.work) add(work);
     link();
@@ -44,6 +76,15 @@ class EstimateProfile {
           {profile_.strings.intern(program.name), 0, UnitId::none, at.begin, length_of(at)});
     }
     if (profile_.spans.size() == 0) return std::nullopt;
+    add_bytes(ddr_read_bytes, [](NpuUnit unit) { return unit == NpuUnit::dma_in; });
+    add_bytes(ddr_write_bytes, [](NpuUnit unit) { return unit == NpuUnit::dma_out; });
+    add_bytes(cdma_bytes, [](NpuUnit unit) { return unit == NpuUnit::cdma; });
+    add_schedule_numbers();
+    if (debug_ != nullptr && debug_->sources) {
+      for (const std::string& name : debug_->sources->operators()) {
+        add_source_operator(profile_, name);
+      }
+    }
     profile_.notes = dispatch_.notes;
     profile_.notes.push_back({Severity::info, dispatch_.file, 0,
                               "times are cycles of the compiler's cost model; host work costs none",
@@ -56,12 +97,54 @@ class EstimateProfile {
     spans_.push_back(work.cycles ? SpanId(profile_.spans.size()) : SpanId::none);
     if (!work.cycles) return;
     const auto unit = std::size_t(work.unit);
-    const bool moves = profile_.units[index_of(units_[unit])].engine == Engine::dma;
+    const bool moves = is_transfer(work.unit);
     // Of the operation alone where it is known: the rest is waiting for the task that waits.
     const std::int64_t whole = length_of(*work.cycles);
     const std::int64_t alone = work.duration_cycles.value_or(whole);
     add_span(profile_, units_[unit], op_of(work), moves ? SpanKind::transfer : SpanKind::op,
              work.cycles->begin, std::max<std::int64_t>(0, std::min(alone, whole)));
+  }
+
+  void add_bytes(const NamedNumber& number, bool (*is_of)(NpuUnit)) {
+    MeasureColumn column = profile_.column_of(number, Origin::estimated);
+    column.values.resize(profile_.spans.size(), MeasureColumn::missing);
+    bool any = false;
+    for (std::size_t i = 0; i < dispatch_.work.size(); ++i) {
+      const UnitWork& work = dispatch_.work[i];
+      if (spans_[i] == SpanId::none || !work.bytes || !is_of(work.unit)) continue;
+      column.values[index_of(spans_[i])] = *work.bytes;
+      any = true;
+    }
+    if (any) profile_.spans.measures.push_back(std::move(column));
+  }
+
+  // What one schedule of a model does otherwise than another.
+  void add_schedule_numbers() {
+    std::vector<Interval> moving, computing;
+    std::int64_t blocks = 0;
+    for (std::size_t i = 0; i < dispatch_.work.size(); ++i) {
+      const UnitWork& work = dispatch_.work[i];
+      if (spans_[i] == SpanId::none) continue;
+      const auto row = index_of(spans_[i]);
+      const std::int64_t start = profile_.spans.start[row];
+      const Interval at{start, saturating_add(start, profile_.spans.duration[row])};
+      (is_transfer(work.unit) ? moving : computing).push_back(at);
+      blocks += work.fetches_code;
+    }
+    const IntervalSet moves = union_of(std::move(moving)),
+                      computes = union_of(std::move(computing));
+    const std::int64_t hidden = length_of(intersection_of(moves, computes));
+    const auto add = [&](const NamedNumber& number, double value) {
+      profile_.add_measure(Measure::Subject::profile, 0, number, Origin::estimated,
+                           profile_.base_clock, value);
+    };
+    add({"DMA behind compute", MeasureKind::active}, double(hidden));
+    add({"exposed DMA", MeasureKind::active}, double(length_of(moves) - hidden));
+    add({"NSS code blocks fetched", NumberQuantity::count}, double(blocks));
+    const LramUse lram = lram_use_of(dispatch_);
+    if (lram.peak_bytes == 0) return;
+    add(lram_peak, double(lram.peak_bytes));
+    add({"kept in LRAM between kernels", NumberQuantity::bytes}, double(lram.kept_bytes));
   }
 
   // The NSS takes its tasks one after the other: what a task starts comes after all that the tasks
@@ -112,28 +195,33 @@ class EstimateProfile {
   }
 
   OpId op_of(const UnitWork& work) {
-    const std::tuple key{work.unit, work.location, work.kernel};
+    const std::tuple key{work.unit, work.location, work.kernel, work.fetches_code};
     const auto [place, is_new] = ops_.try_emplace(key, OpId(profile_.ops.size()));
     if (!is_new) return place->second;
     Op op;
+    const PlaceName& name = names_.of(work);
     op.name = profile_.strings.intern(dispatch_.locations.brief(work.location));
-    op.node = op.name;
+    op.node = profile_.strings.intern(name.label);
+    op.node_kind = profile_.strings.intern(name.kind);
+    op.identity = profile_.strings.intern(name.identity);
     op.kind = profile_.strings.intern(work.kernel.empty() ? name_of(work.unit) : work.kernel);
     profile_.ops.push_back(op);
     return place->second;
   }
 
   const DispatchInfo& dispatch_;
+  const DebugInfo* debug_;
+  PlaceNames names_;
   Profile profile_;
   std::array<UnitId, npu_unit_count> units_{};
-  std::map<std::tuple<NpuUnit, LocationId, std::string>, OpId> ops_;
+  std::map<std::tuple<NpuUnit, LocationId, std::string, bool>, OpId> ops_;
   std::vector<SpanId> spans_;  // by place in DispatchInfo::work
 };
 
 }  // namespace
 
-std::optional<Profile> make_profile(const DispatchInfo& dispatch) {
-  return EstimateProfile(dispatch).run();
+std::optional<Profile> make_profile(const DispatchInfo& dispatch, const DebugInfo* debug) {
+  return EstimateProfile(dispatch, debug).run();
 }
 
 namespace {
@@ -170,7 +258,8 @@ const char* version_text(const CompileTimeline& timeline) {
 
 class TimelineProfile {
  public:
-  explicit TimelineProfile(const CompileTimeline& timeline) : timeline_(timeline) {}
+  TimelineProfile(const CompileTimeline& timeline, SourceFiles* sources, const DebugInfo* debug)
+      : timeline_(timeline), sources_(sources), debug_(debug) {}
 
   Profile run() {
     profile_.provenance.format = "Torq compile-time timeline";
@@ -179,6 +268,7 @@ class TimelineProfile {
     profile_.provenance.device = "Torq";
     profile_.base_clock = add_clock(profile_, "NPU cycles", ClockKind::unit_cycles, Hertz{0});
     add_units();
+    name_places();
     profile_.spans.reserve(timeline_.rows.size());
     for (const TimelineRow& row : timeline_.rows) add(row);
     if (timeline_.has_bytes) add_bytes();
@@ -218,7 +308,7 @@ class TimelineProfile {
   void add_bytes() {
     add_bytes(ddr_read_bytes, [](TimelineEvent event) { return event == TimelineEvent::dma_in; });
     add_bytes(ddr_write_bytes, [](TimelineEvent event) { return event == TimelineEvent::dma_out; });
-    add_bytes({"cdma bytes", NumberQuantity::bytes}, [](TimelineEvent event) {
+    add_bytes(cdma_bytes, [](TimelineEvent event) {
       return event != TimelineEvent::dma_in && event != TimelineEvent::dma_out;
     });
   }
@@ -240,21 +330,69 @@ class TimelineProfile {
     if (!is_new) return place->second;
     const std::string unit = unit_name(row.event, row.slice);
     const std::string_view operation = timeline_.strings[row.operation];
+    const Named& at = places_.at(row.location);
     Op op;
-    op.name = profile_.strings.intern(brief(row.location));
-    op.node = op.name;
+    op.name = profile_.strings.intern(at.brief);
+    op.node = profile_.strings.intern(at.name.label);
+    op.node_kind = profile_.strings.intern(at.name.kind);
+    op.identity = profile_.strings.intern(at.name.identity);
     op.kind = profile_.strings.intern(operation.empty() ? unit : operation);
     op.attributes = profile_.strings.intern(timeline_.strings[row.location]);
     profile_.ops.push_back(op);
     return place->second;
   }
 
-  std::string brief(StringId location) {
-    const auto id = locations_.parse(timeline_.strings[location]);
-    return id ? locations_.brief(*id) : std::string(timeline_.strings[location]);
+  struct Named {
+    std::string brief;
+    PlaceName name;
+    FileLocation at;
+  };
+
+  // The places of all rows, by the source's operators, by debug information, or as they stand.
+  void name_places() {
+    const auto known =
+        debug_ == nullptr ? std::map<std::string, PlaceName>() : names_of_places(*debug_);
+    for (const TimelineRow& row : timeline_.rows) {
+      const auto [place, is_new] = places_.try_emplace(row.location);
+      if (is_new) place->second = named(timeline_.strings[row.location], known);
+    }
+    std::vector<Named*> in_order;
+    for (auto& [location, place] : places_) in_order.push_back(&place);
+    std::stable_sort(in_order.begin(), in_order.end(), [](const Named* a, const Named* b) {
+      return std::tie(a->at.file, a->at.line, a->at.column, a->brief) <
+             std::tie(b->at.file, b->at.line, b->at.column, b->brief);
+    });
+    std::size_t number = 0;
+    for (Named* each : in_order) {
+      if (!each->name.identity.empty()) continue;
+      each->name.identity = each->at.line == 0 ? "no place" : fmt::format("place {}", number++);
+    }
+    if (sources_ == nullptr) return;
+    for (const std::string& name : sources_->operators()) add_source_operator(profile_, name);
+  }
+
+  Named named(std::string_view location, const std::map<std::string, PlaceName>& known) {
+    Named place;
+    place.brief = std::string(location);
+    place.name.label = place.brief;
+    const auto id = locations_.parse(location);
+    if (!id) return place;
+    place.brief = place.name.label = locations_.brief(*id);
+    const auto files = locations_.files(*id);
+    if (!files.empty()) place.at = files.front();
+    const auto of_debug = known.find(place.brief);
+    if (of_debug != known.end()) {
+      place.name = of_debug->second;
+    } else if (sources_ != nullptr) {
+      name_by_operators(*sources_, files, place.name);
+    }
+    return place;
   }
 
   const CompileTimeline& timeline_;
+  SourceFiles* sources_;
+  const DebugInfo* debug_;
+  std::map<StringId, Named> places_;
   Profile profile_;
   Locations locations_;
   std::map<UnitKey, UnitId> units_;
@@ -263,6 +401,9 @@ class TimelineProfile {
 
 }  // namespace
 
-Profile make_profile(const CompileTimeline& timeline) { return TimelineProfile(timeline).run(); }
+Profile make_profile(const CompileTimeline& timeline, SourceFiles* sources,
+                     const DebugInfo* debug) {
+  return TimelineProfile(timeline, sources, debug).run();
+}
 
 }  // namespace npuscope::torq

@@ -27,13 +27,13 @@ void add_program_flows(Profile& profile, UnitId host, const std::vector<StartedP
     profile.flows.push_back({from, to, EdgeKind::order, name, {}});
   };
   for (const StartedProgram& each : programs) {
-    if (each.start != SpanId::none) add(each.start, each.program);
+    if (each.start != SpanId::none) add(each.start, each.first);
     const std::int64_t waited =
         saturating_add(start_of(each.wait), spans.duration[index_of(each.wait)]);
     const auto next =
         std::lower_bound(actions.begin(), actions.end(), waited,
                          [&](SpanId span, std::int64_t time) { return start_of(span) < time; });
-    if (next != actions.end()) add(each.program, *next);
+    if (next != actions.end()) add(each.last, *next);
   }
 }
 

@@ -34,7 +34,8 @@ inline SpanId add_span(Profile& profile, UnitId unit, OpId op, SpanKind kind, st
 // the program to what the host does once it has waited for it.
 struct StartedProgram {
   SpanId start = SpanId::none;  // on the host; none: not in the log
-  SpanId program = SpanId::none;
+  SpanId first = SpanId::none;  // of the program, which is one span or several in their order
+  SpanId last = SpanId::none;
   SpanId wait = SpanId::none;
 };
 

@@ -178,7 +178,8 @@ std::uint32_t SliceRows::add(std::string_view name, const SliceAnnotations& anno
   return index_of(add_span(profile_, UnitId::none, op->second, SpanKind::slice, 0, 0));
 }
 
-TraceUnits::TraceUnits(Profile& profile) {
+TraceUnits::TraceUnits(Profile& profile, bool is_stretched) {
+  const char* estimate = is_stretched ? " (Compile, stretched to the run)" : " (Compile)";
   const auto track = [&](std::string_view name, UnitId parent) {
     return add_unit(profile, name, Engine::other, parent);
   };
@@ -189,7 +190,7 @@ TraceUnits::TraceUnits(Profile& profile) {
   host_copy = track("Host Copy", host);
   calls = track("NSS Calls", host);
   const UnitId breakdown = track("NPU Task Breakdown", UnitId::none);
-  for (const std::string_view kind : {"", " (Compile)"}) {
+  for (const std::string_view kind : {"", estimate}) {
     const auto named = [&](std::string_view name) {
       return track(fmt::format("{}{}", name, kind), breakdown);
     };

@@ -40,7 +40,8 @@ class SliceRows {
 };
 
 struct TraceUnits {
-  explicit TraceUnits(Profile& profile);
+  // Stretched: estimates are drawn as long as runs are.
+  TraceUnits(Profile& profile, bool is_stretched);
 
   UnitId hal{}, programs{}, host_programs{}, host_copy{}, calls{};
   UnitId program_estimates{}, task_estimates{};

@@ -1,5 +1,7 @@
 #include "formats/torq/trace/trace_runs.hpp"
 
+#include "formats/torq/annotate/compare.hpp"
+
 #include <algorithm>
 
 #include "base/counting_sort.hpp"
@@ -129,6 +131,20 @@ TraceRuns::TraceRuns(const Annotation& annotation, const TraceUnits& units, Slic
       drawn.back().push_back({drawn_cells(annotation, dispatch, action)});
     }
   }
+  const bool is_stretched = simulator_slowdown(annotation) > 0;
+  const auto mhz_of = [&](std::uint32_t dispatch, std::size_t action, const ProgramCells& cells) {
+    const DispatchInfo& info = annotation.debug->dispatches[dispatch];
+    const std::uint32_t program = info.actions[action].program;
+    if (!is_stretched || program == no_program || !info.programs[program].cycles) return mhz;
+    std::optional<std::int64_t> shortest_us;
+    for (const AnnotatedInvocation& invocation : annotation.invocations) {
+      if (invocation.dispatch != dispatch) continue;
+      const auto time = torq::time_of(annotation, invocation, cells);
+      if (time) shortest_us = std::min(shortest_us.value_or(length_of(*time)), length_of(*time));
+    }
+    const auto cycles = double(length_of(*info.programs[program].cycles));
+    return shortest_us.value_or(0) > 0 && cycles > 0 ? cycles / double(*shortest_us) : mhz;
+  };
   runs_.reserve(annotation.begin_us.size());  // more than there are; what is not used costs nothing
   for (std::uint32_t i = 0; i < annotation.invocations.size(); ++i) {
     const AnnotatedInvocation& invocation = annotation.invocations[i];
@@ -138,8 +154,8 @@ TraceRuns::TraceRuns(const Annotation& annotation, const TraceUnits& units, Slic
       if (!of.cells || !torq::time_of(annotation, invocation, *of.cells)) continue;
       if (!of.pattern) {
         of.pattern = std::uint32_t(patterns_.size());
-        patterns_.push_back(
-            make_pattern(annotation, invocation.dispatch, action, *of.cells, units, rows, mhz));
+        patterns_.push_back(make_pattern(annotation, invocation.dispatch, action, *of.cells, units,
+                                         rows, mhz_of(invocation.dispatch, action, *of.cells)));
       }
       add({i, *of.pattern, std::uint32_t(totals_.flows)}, rows);
     }

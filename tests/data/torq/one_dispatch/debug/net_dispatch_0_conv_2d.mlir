@@ -1,0 +1,102 @@
+#loc = loc("models/net.mlir":2:3)
+#loc1 = loc("models/net.mlir":4:10)
+#loc2 = loc(unknown)
+#loc3 = loc("models/net.mlir":5:10)
+#loc4 = loc("models/net.mlir":6:10)
+#loc5 = loc("models/net.mlir":7:10)
+#loc6 = loc(callsite(#loc at #loc))
+#loc7 = loc(callsite(#loc1 at #loc))
+#loc8 = loc(callsite(#loc3 at #loc))
+#loc9 = loc(callsite(#loc4 at #loc))
+#loc10 = loc(callsite(#loc5 at #loc))
+module {
+  memref.global "private" @__program_slot0 : memref<640xi8, #torq_hl<enc mem_space = lram>> = uninitialized {lram_address = 0 : i64} loc(#loc6)
+  memref.global "private" @__program_slot1 : memref<640xi8, #torq_hl<enc mem_space = lram>> = uninitialized {lram_address = 640 : i64} loc(#loc6)
+  memref.global "private" @__intermediate_0 : memref<1x4x8x8xi8, #torq_hl<enc mem_space = lram>> = uninitialized {lram_address = 1280 : i64} loc(#loc6)
+  memref.global "private" @__intermediate_1 : memref<1x8x8x8xi8, #torq_hl<enc mem_space = lram>> = uninitialized {lram_address = 1536 : i64} loc(#loc7)
+  memref.global "private" @__intermediate_2 : memref<1x8x4x4xi8, #torq_hl<enc mem_space = lram>> = uninitialized {lram_address = 2048 : i64} loc(#loc8)
+  memref.global "private" @__intermediate_3 : memref<1x8x4x4xi8, #torq_hl<enc mem_space = lram>> = uninitialized {lram_address = 2176 : i64} loc(#loc9)
+  func.func @net_dispatch_0_conv_2d() attributes {"torq-next-free-xram-address" = 4096 : i64, "torq-nss-program-base" = 1024 : i64} {
+    torq_hw.dispatch_profiling
+     memory : 0 bytes
+     total_cycle : 700 loc(#loc6)
+    %0 = "torq_hl.import_program"() <{name = @host_0}> : () -> !torq_hl.program<host> loc(#loc10)
+    %2 = memref.get_global @__program_slot0 : memref<640xi8, #torq_hl<enc mem_space = lram>> loc(#loc6)
+    %3 = memref.get_global @__program_slot1 : memref<640xi8, #torq_hl<enc mem_space = lram>> loc(#loc6)
+    %4 = torq_hl.program "nss_program_0" {block_sizes = array<i32: 72>} : !torq_hl.program<nss> {
+    ^bb0(%arg0: memref<640xi8> loc(unknown), %arg1: memref<640xi8> loc(unknown), %arg2: !torq_hl.invocation<nss> loc(unknown)):
+      %31 = torq_hl.get_block %arg2 block 0 : !torq_hl.invocation<nss> -> memref<364xi8> loc(#loc7)
+      %subview_36 = memref.subview %arg1[0] [364] [1] : memref<640xi8> to memref<364xi8> loc(#loc7)
+      torq_hw.nss_task {"torq-end-time-cycles" = 135 : i64, "torq-start-time-cycles" = 0 : i64, "torq-task-id" = 0 : i64}() {
+        torq_hw.dma_in_cfg from %31 : memref<364xi8> to %subview_36 : memref<364xi8> {read_ndl = #torq_hw<dma_ndl{dims = [[364, 1]]}>} loc(#loc7)
+        torq_hw.dma_in_start {"torq-async-bytes" = 640 : i64, "torq-async-duration-cycles" = 135 : i64} loc(#loc7)
+        torq_hw.dma_in_wait loc(#loc7)
+      } loc(#loc7)
+      torq_hl.return loc(#loc2)
+    } loc(#loc2)
+    %invocation, %code_section = torq_hl.descriptor "nss_program_0" on 0 program %4 : <nss> code [0, 1] {"torq-job-id" = 0 : i32} : !torq_hl.invocation<nss>, memref<72xi8> loc(#loc6)
+    %5 = torq_hl.get_block %invocation block 0 : !torq_hl.invocation<nss> -> memref<72xi8> loc(#loc6)
+    torq_hl.host_copy %5 : memref<72xi8> to %2 : memref<640xi8, #torq_hl<enc mem_space = lram>> {"torq-action-id" = 0 : i32} loc(#loc6)
+    %6 = torq_hl.program "nss_program_1" {block_sizes = array<i32: 364, 320>} : !torq_hl.program<nss> {
+    ^bb0(%arg0: memref<640xi8> loc(unknown), %arg1: memref<640xi8> loc(unknown), %arg2: !torq_hl.invocation<nss> loc(unknown), %arg3: memref<1x4x8x8xi8> loc(#loc), %arg4: !torq_hl.invocation<slice> loc(#loc7), %arg5: !torq_hl.invocation<slice> loc(#loc8), %arg6: !torq_hl.invocation<slice> loc(#loc8), %arg7: !torq_hl.invocation<slice> loc(#loc9)):
+      %31 = memref.get_global @__intermediate_0 : memref<1x4x8x8xi8, #torq_hl<enc mem_space = lram>> loc(#loc6)
+      %32 = memref.get_global @__intermediate_1 : memref<1x8x8x8xi8, #torq_hl<enc mem_space = lram>> loc(#loc7)
+      %33 = memref.get_global @__intermediate_2 : memref<1x8x4x4xi8, #torq_hl<enc mem_space = lram>> loc(#loc8)
+      %34 = memref.get_global @__intermediate_3 : memref<1x8x4x4xi8, #torq_hl<enc mem_space = lram>> loc(#loc9)
+      %35 = torq_hl.get_block %arg2 block 1 : !torq_hl.invocation<nss> -> memref<320xi8> loc(#loc7)
+      torq_hw.nss_task {"torq-end-time-cycles" = 235 : i64, "torq-start-time-cycles" = 135 : i64, "torq-task-id" = 1 : i64}() {
+        torq_hw.dma_in_cfg from %arg3 : memref<1x4x8x8xi8> to %31 : memref<1x4x8x8xi8, #torq_hl<enc mem_space = lram>> {read_ndl = #torq_hw<dma_ndl{dims = [[256, 1]]}>} loc(#loc6)
+        torq_hw.dma_in_start {"torq-async-bytes" = 256 : i64, "torq-async-duration-cycles" = 100 : i64} loc(#loc6)
+        torq_hw.dma_in_wait loc(#loc6)
+      } loc(#loc6)
+      torq_hw.nss_task {"torq-end-time-cycles" = 236 : i64, "torq-start-time-cycles" = 235 : i64, "torq-task-id" = 2 : i64}() {
+        "torq_hw.slice_start"(%arg4, %32, %31) <{id = 0 : index, program_address = 4912 : i32}> {"torq-async-duration-cycles" = 200 : i64} : (!torq_hl.invocation<slice>, memref<1x8x8x8xi8>, memref<1x4x8x8xi8>) -> () loc(#loc7)
+      } loc(#loc7)
+      torq_hw.nss_task {"torq-end-time-cycles" = 371 : i64, "torq-start-time-cycles" = 236 : i64, "torq-task-id" = 3 : i64}() {
+        torq_hw.dma_in_cfg from %35 : memref<320xi8> to %arg0 : memref<640xi8> {read_ndl = #torq_hw<dma_ndl{dims = [[320, 1]]}>} loc(#loc7)
+        torq_hw.dma_in_start {"torq-async-bytes" = 640 : i64, "torq-async-duration-cycles" = 135 : i64} loc(#loc7)
+        torq_hw.dma_in_wait loc(#loc7)
+      } loc(#loc7)
+      torq_hw.nss_task {"torq-end-time-cycles" = 435 : i64, "torq-start-time-cycles" = 371 : i64, "torq-task-id" = 4 : i64}() {
+        "torq_hw.slice_wait"() <{id = 0 : index}> : () -> () loc(#loc7)
+      } loc(#loc7)
+      torq_hw.nss_task {"torq-end-time-cycles" = 436 : i64, "torq-start-time-cycles" = 435 : i64, "torq-task-id" = 5 : i64}() {
+        "torq_hw.slice_start"(%arg5, %33, %32) <{id = 0 : index, program_address = 5000 : i32}> {"torq-async-duration-cycles" = 60 : i64} : (!torq_hl.invocation<slice>, memref<1x8x4x4xi8>, memref<1x8x8x8xi8>) -> () loc(#loc8)
+        "torq_hw.slice_start"(%arg6, %33, %32) <{id = 1 : index, program_address = 5100 : i32}> {"torq-async-duration-cycles" = 50 : i64} : (!torq_hl.invocation<slice>, memref<1x8x4x4xi8>, memref<1x8x8x8xi8>) -> () loc(#loc8)
+      } loc(#loc8)
+      torq_hw.nss_task {"torq-end-time-cycles" = 495 : i64, "torq-start-time-cycles" = 436 : i64, "torq-task-id" = 6 : i64}() {
+        "torq_hw.slice_wait"() <{id = 0 : index}> : () -> () loc(#loc8)
+        "torq_hw.slice_wait"() <{id = 1 : index}> : () -> () loc(#loc8)
+      } loc(#loc8)
+      torq_hw.nss_task {"torq-end-time-cycles" = 595 : i64, "torq-start-time-cycles" = 495 : i64, "torq-task-id" = 7 : i64}() {
+        "torq_hw.slice_start"(%arg7, %34, %33) <{id = 0 : index, program_address = 5200 : i32}> {"torq-async-duration-cycles" = 100 : i64} : (!torq_hl.invocation<slice>, memref<1x8x4x4xi8>, memref<1x8x4x4xi8>) -> () loc(#loc9)
+        "torq_hw.slice_wait"() <{id = 0 : index}> : () -> () loc(#loc9)
+      } loc(#loc9)
+      torq_hw.nss_task {"torq-end-time-cycles" = 635 : i64, "torq-start-time-cycles" = 605 : i64, "torq-task-id" = 8 : i64}() {
+        torq_hw.dma_out_cfg from %34 : memref<1x8x4x4xi8> to %arg3 : memref<1x4x8x8xi8> {write_ndl = #torq_hw<dma_ndl{dims = [[128, 1]]}>} loc(#loc9)
+        torq_hw.dma_out_start {"torq-async-bytes" = 128 : i64, "torq-async-duration-cycles" = 30 : i64} loc(#loc9)
+        torq_hw.dma_out_wait loc(#loc9)
+      } loc(#loc9)
+      torq_hl.return loc(#loc2)
+    } loc(#loc2)
+    %invocation_0, %code_1 = torq_hl.descriptor "nss_program_1" on 0 program %6 : <nss> code [0, 1] {"torq-job-id" = 1 : i32} : !torq_hl.invocation<nss>, memref<684xi8> loc(#loc7)
+    %7 = torq_hl.program "slice_program_torq_hl.conv2d_0" : !torq_hl.program<slice> {
+    ^bb0(%arg0: memref<64xi8> loc(unknown)):
+      torq_hl.return loc(#loc7)
+    } loc(#loc7)
+    %invocation_2, %code_3 = torq_hl.descriptor "slice_program_torq_hl.conv2d_0" on 0 program %7 : <slice> code [4] : !torq_hl.invocation<slice>, memref<264xi8> loc(#loc7)
+    %invocation_4, %code_5 = torq_hl.descriptor "slice_program_torq_hl.maxpool2d_1" on 0 program %7 : <slice> code [4] : !torq_hl.invocation<slice>, memref<264xi8> loc(#loc8)
+    %invocation_6, %code_7 = torq_hl.descriptor "slice_program_torq_hl.conv2d_2" on 0 program %7 : <slice> code [4] : !torq_hl.invocation<slice>, memref<264xi8> loc(#loc9)
+    %invocation_8 = torq_hl.descriptor "host_0" on 0 program %0 : <host> : !torq_hl.invocation<host> loc(#loc10)
+    %invocation_9 = torq_hl.descriptor "host_1" on 0 program %0 : <host> : !torq_hl.invocation<host> loc(#loc10)
+    torq_hl.start_program %invocation : !torq_hl.invocation<nss> args(%2, %3, %invocation_0 : memref<640xi8>, memref<640xi8>, !torq_hl.invocation<nss>) code(%code_section : memref<72xi8>) {"torq-action-id" = 1 : i32} loc(#loc6)
+    torq_hl.wait_program %invocation : !torq_hl.invocation<nss> {"torq-action-id" = 2 : i32} loc(#loc6)
+    torq_hl.start_program %invocation_0 : !torq_hl.invocation<nss> args(%3, %2, %invocation_0, %2, %invocation_2, %invocation_4, %invocation_4, %invocation_6 : memref<640xi8>, memref<640xi8>, !torq_hl.invocation<nss>, memref<640xi8>, !torq_hl.invocation<slice>, !torq_hl.invocation<slice>, !torq_hl.invocation<slice>, !torq_hl.invocation<slice>) code(%code_1 : memref<684xi8>) {"torq-action-id" = 3 : i32} loc(#loc7)
+    torq_hl.wait_program %invocation_0 : !torq_hl.invocation<nss> {"torq-action-id" = 4 : i32} loc(#loc7)
+    torq_hl.start_program %invocation_8 : !torq_hl.invocation<host> args(%2 : memref<640xi8>) code() {"torq-action-id" = 5 : i32} loc(#loc10)
+    torq_hl.start_program %invocation_9 : !torq_hl.invocation<host> args(%2 : memref<640xi8>) code() {"torq-action-id" = 6 : i32} loc(#loc10)
+    torq_hl.wait_program %invocation_8 : !torq_hl.invocation<host> {"torq-action-id" = 7 : i32} loc(#loc10)
+    torq_hl.wait_program %invocation_9 : !torq_hl.invocation<host> {"torq-action-id" = 8 : i32} loc(#loc10)
+    return loc(#loc6)
+  } loc(#loc6)
+} loc(#loc6)
