@@ -13,8 +13,8 @@
 #include <string>
 
 #include "cli/flags.hpp"
+#include "npu/core/target_file.hpp"
 #include "npu/graph/import_onnx.hpp"
-#include "npu/target/target_file.hpp"
 #include "npuscope/base/result.hpp"
 
 namespace npuscope::cli {

@@ -5,8 +5,8 @@
 
 #include "cli/compile/architecture.hpp"
 #include "cli/file_choices.hpp"
+#include "npu/core/target_file.hpp"
 #include "npu/graph/import_onnx.hpp"
-#include "npu/target/target_file.hpp"
 
 namespace npuscope::cli {
 namespace compile_command {

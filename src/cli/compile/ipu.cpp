@@ -7,7 +7,7 @@
 #include "cli/command.hpp"
 #include "cli/compile/architecture.hpp"
 #include "cli/documents.hpp"
-#include "npu/ipu/compile.hpp"
+#include "npu/targets/ipu/compile.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/progress.hpp"
 #include "npuscope/npu/ipu/build.hpp"

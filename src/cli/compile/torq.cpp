@@ -7,7 +7,7 @@
 #include "cli/choices.hpp"
 #include "cli/compile/architecture.hpp"
 #include "cli/documents.hpp"
-#include "npu/torq/compile.hpp"
+#include "npu/targets/torq/compile.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/progress.hpp"
 #include "npuscope/npu/torq/build.hpp"

@@ -4,8 +4,8 @@
 #include "base/text.hpp"
 #include "cli/profiles.hpp"
 #include "cli/run/architecture.hpp"
-#include "npu/torq/execute.hpp"
-#include "npu/torq/program.hpp"
+#include "npu/targets/torq/execute.hpp"
+#include "npu/targets/torq/program.hpp"
 #include "npuscope/npu/torq/run.hpp"
 #include "report/torq/torq_reference.hpp"
 

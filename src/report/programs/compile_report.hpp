@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "npu/nsp/compile/compile.hpp"
+#include "npu/targets/nsp/compile/compile.hpp"
 #include "report/document/json_text.hpp"
 
 namespace npuscope::report {

@@ -6,7 +6,7 @@
 
 #include "base/text.hpp"
 #include "formats/sigmastar/image.hpp"
-#include "npu/ipu/simulate.hpp"
+#include "npu/targets/ipu/simulate.hpp"
 
 namespace npuscope::report {
 namespace {

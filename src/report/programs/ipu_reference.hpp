@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "npu/ipu/compile.hpp"
+#include "npu/targets/ipu/compile.hpp"
 #include "npuscope/npu/ipu/run.hpp"
 #include "report/document/document.hpp"
 

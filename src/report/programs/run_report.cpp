@@ -7,7 +7,7 @@
 #include <iterator>
 #include <map>
 
-#include "npu/nsp/simulate/simulate.hpp"
+#include "npu/targets/nsp/simulate/simulate.hpp"
 #include "report/latency/latency_document.hpp"
 
 namespace npuscope::report {

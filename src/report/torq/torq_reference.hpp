@@ -1,8 +1,8 @@
 // What `npuscope compile` and `npuscope run` say of a program for a Torq NPU.
 #pragma once
 
-#include "npu/torq/compile.hpp"
-#include "npu/torq/execute.hpp"
+#include "npu/targets/torq/compile.hpp"
+#include "npu/targets/torq/execute.hpp"
 #include "report/document/document.hpp"
 
 namespace npuscope::report {

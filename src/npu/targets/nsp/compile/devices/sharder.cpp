@@ -1,0 +1,326 @@
+#include "npu/targets/nsp/compile/devices/sharder.hpp"
+
+#include <algorithm>
+
+#include "npu/targets/nsp/compile/lower/partition.hpp"
+
+namespace npuscope::npu::nsp {
+
+Sharder::Sharder(const Graph& source, std::uint32_t devices, std::int64_t column_grain)
+    : source_(source),
+      devices_(devices),
+      column_grain_(column_grain),
+      graph_(source),
+      splits_(source.tensors.size()),
+      undecided_(source.tensors.size(), false) {
+  graph_.nodes.clear();
+  for (TensorId input : source.inputs) undecided_[std::uint32_t(input)] = true;
+}
+
+ShardedGraph Sharder::run() {
+  for (const Node& node : source_.nodes) place(node);
+  link_tensors();
+  return {std::move(graph_), std::move(splits_), devices_, std::move(whole_products_)};
+}
+
+void Sharder::place(const Node& node) {
+  const OpClass op_class = classify(source_, node);
+  if (op_class == OpClass::folded) return add_node(node);
+  if (const auto rule = choose(node, op_class)) return apply(node, *rule);
+  if (op_class == OpClass::matmul || op_class == OpClass::convolution) {
+    whole_products_.push_back(node.name);
+  }
+  apply(node, {std::vector<std::optional<DeviceSplit>>(node.inputs.size(), whole), whole, false});
+}
+
+std::optional<Sharder::Rule> Sharder::choose(const Node& node, OpClass op_class) const {
+  const auto missing = [](TensorId id) { return id == TensorId::none; };
+  if (node.inputs.empty() || missing(node.inputs[0]) || node.outputs.empty() ||
+      std::any_of(node.outputs.begin(), node.outputs.end(), missing)) {
+    return std::nullopt;
+  }
+  const bool product = op_class == OpClass::matmul || op_class == OpClass::convolution;
+  if (product && (node.op == "Conv" || node.op == "MatMul" || node.op == "Gemm")) {
+    return choose_product(node);
+  }
+  if (op_class == OpClass::view) return choose_view(node);
+  if (op_class == OpClass::scatter) return choose_scatter(node);
+  if (op_class == OpClass::gather) return choose_gather(node);
+  return choose_by_axes(node, op_class);
+}
+
+std::optional<Sharder::Rule> Sharder::choose_view(const Node& node) const {
+  const TensorId input = node.inputs[0];
+  if (!is_split(input) || node.outputs.size() != 1) return std::nullopt;
+  const DeviceSplit split = split_of(input);
+  const Partition seen = partition_in_view({tensor(input).shape, split.axis, split.unit},
+                                           tensor(node.outputs[0]).shape);
+  if (seen.axis < 0) return std::nullopt;
+  Rule rule;
+  rule.inputs.assign(node.inputs.size(), std::nullopt);
+  rule.output = {seen.axis, seen.unit};
+  return rule;
+}
+
+// The first split of an input that the whole node can follow.
+std::optional<Sharder::Rule> Sharder::choose_by_axes(const Node& node, OpClass op_class) const {
+  const Shape& shape = tensor(node.outputs[0]).shape;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    if (!is_split(node.inputs[i])) continue;
+    const DeviceSplit split = split_of(node.inputs[i]);
+    const std::int64_t extent = tensor(node.inputs[i]).shape[std::size_t(split.axis)];
+    for (int axis = 0; axis < int(shape.size()); ++axis) {
+      if (input_axis(source_, node, op_class, i, axis) != split.axis) continue;
+      const std::int64_t own = shape[std::size_t(axis)];
+      if (own < extent || own % extent != 0) continue;
+      if (auto rule = rule_for_axis(node, op_class, axis, split.unit * (own / extent))) return rule;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Sharder::Rule> Sharder::rule_for_axis(const Node& node, OpClass op_class, int axis,
+                                                    std::int64_t unit) const {
+  const std::int64_t extent = tensor(node.outputs[0]).shape[std::size_t(axis)];
+  const auto rank = std::int64_t(tensor(node.outputs[0]).shape.size());
+  for (TensorId output : node.outputs) {
+    const Shape& shape = tensor(output).shape;
+    if (std::int64_t(shape.size()) != rank || shape[std::size_t(axis)] != extent) {
+      return std::nullopt;
+    }
+  }
+  // Parts that are joined along the split would lie in another order than in the whole model.
+  const std::int64_t joined = node.int_attribute("axis", 0);
+  if (node.op == "Concat" && (joined < 0 ? joined + rank : joined) == axis) return std::nullopt;
+  Rule rule;
+  rule.output = {axis, unit};
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    rule.inputs.emplace_back();
+    const TensorId id = node.inputs[i];
+    if (id == TensorId::none) continue;
+    const int own_axis = input_axis(source_, node, op_class, i, axis);
+    if (own_axis == incompatible) return std::nullopt;
+    DeviceSplit needed = whole;
+    if (own_axis >= 0 && tensor(id).shape[std::size_t(own_axis)] > 1) {
+      const std::int64_t own = tensor(id).shape[std::size_t(own_axis)];
+      const std::int64_t ratio = extent / own;
+      if (extent % own != 0 || unit % ratio != 0) return std::nullopt;
+      needed = {own_axis, unit / ratio};
+    }
+    if (!can_be(id, needed)) return std::nullopt;
+    rule.inputs.back() = needed;
+  }
+  return rule;
+}
+
+// Of state that updates are written into (a KV cache) each device has the part that it updates.
+std::optional<Sharder::Rule> Sharder::choose_scatter(const Node& node) const {
+  if (node.inputs.size() < 3 || node.inputs[2] == TensorId::none || !is_split(node.inputs[2])) {
+    return std::nullopt;
+  }
+  const DeviceSplit split = split_of(node.inputs[2]);
+  const std::int64_t extent = tensor(node.inputs[2]).shape[std::size_t(split.axis)];
+  const std::size_t rank = tensor(node.inputs[2]).shape.size();
+  const auto follows = [&](TensorId id, std::size_t min_rank) {
+    const Shape& shape = tensor(id).shape;
+    return shape.size() >= min_rank && shape[std::size_t(split.axis)] == extent &&
+           can_be(id, split);
+  };
+  const bool same_rank = tensor(node.inputs[0]).shape.size() == rank;
+  if (!same_rank || !follows(node.inputs[0], rank) ||
+      !follows(node.inputs[1], std::size_t(split.axis) + 1)) {
+    return std::nullopt;
+  }
+  Rule rule;
+  rule.inputs.assign(node.inputs.size(), split);
+  rule.output = split;
+  return rule;
+}
+
+// A split that the gather does not index along is kept.
+std::optional<Sharder::Rule> Sharder::choose_gather(const Node& node) const {
+  if (node.op != "Gather" || node.inputs.size() != 2 || !is_split(node.inputs[0])) {
+    return std::nullopt;
+  }
+  const DeviceSplit split = split_of(node.inputs[0]);
+  const int rank = int(tensor(node.inputs[0]).shape.size());
+  int axis = int(node.int_attribute("axis", 0));
+  if (axis < 0) axis += rank;
+  if (split.axis == axis || !can_be(node.inputs[1], whole)) return std::nullopt;
+  const int shift = int(tensor(node.outputs[0]).shape.size()) - rank;
+  Rule rule;
+  rule.inputs = {split, whole};
+  rule.output = {split.axis < axis ? split.axis : split.axis + shift, split.unit};
+  return rule;
+}
+
+bool Sharder::can_be(TensorId id, const DeviceSplit& wanted) const {
+  if (!is_split(id)) {
+    return wanted.axis < 0 || enough(tensor(id).shape[std::size_t(wanted.axis)], wanted.unit);
+  }
+  const DeviceSplit split = split_of(id);
+  return split.axis == wanted.axis &&
+         same(tensor(id).shape[std::size_t(split.axis)], split.unit, wanted.unit);
+}
+
+void Sharder::apply(const Node& node, const Rule& rule) {
+  Node placed = node;
+  for (std::size_t i = 0; i < placed.inputs.size(); ++i) {
+    if (placed.inputs[i] == TensorId::none) continue;
+    if (rule.inputs[i]) placed.inputs[i] = as(placed.inputs[i], *rule.inputs[i]);
+    undecided_[std::uint32_t(node.inputs[i])] = false;
+  }
+  if (rule.partial) return apply_partial(std::move(placed));
+  for (TensorId output : placed.outputs) {
+    if (output != TensorId::none) splits_[std::uint32_t(output)] = rule.output;
+  }
+  add_node(std::move(placed));
+}
+
+// The bias comes after the sum, lest it be added once per device.
+void Sharder::apply_partial(Node node) {
+  const TensorId result = node.outputs[0];
+  TensorId bias = TensorId::none;
+  if (node.inputs.size() > 2) {
+    bias = node.inputs[2];
+    node.inputs.resize(2);
+    if (node.op == "Conv" && bias != TensorId::none) {  // one number per channel
+      bias = add_tensor(bias, "");
+      graph_[bias].shape.resize(graph_[result].shape.size() - 1, 1);
+    }
+  }
+  const TensorId partial = add_tensor(result, "/partial");
+  const TensorId sum = bias == TensorId::none ? result : add_tensor(result, "/sum");
+  node.outputs = {partial};
+  const std::string name = node.name;
+  add_node(std::move(node));
+  Node reduce;
+  reduce.name = fmt::format("{}/{}", name, all_reduce);
+  reduce.op = all_reduce;
+  reduce.domain = collective_domain;
+  reduce.inputs = {partial};
+  reduce.outputs = {sum};
+  add_node(std::move(reduce));
+  if (bias == TensorId::none) return;
+  Node add;
+  add.name = name + "/bias";
+  add.op = "Add";
+  add.inputs = {sum, bias};
+  add.outputs = {result};
+  add_node(std::move(add));
+}
+
+TensorId Sharder::as(TensorId id, const DeviceSplit& wanted) {
+  if (wanted.axis < 0) return is_split(id) ? gathered(id) : id;
+  if (is_split(id)) return id;  // as wanted: the rule has looked
+  if (undecided_[std::uint32_t(id)]) {
+    splits_[std::uint32_t(id)] = wanted;
+    return id;
+  }
+  return part_of(id, wanted);
+}
+
+TensorId Sharder::gathered(TensorId id) {
+  const auto known = gathered_.find(id);
+  if (known != gathered_.end()) return known->second;
+  const TensorId all = add_tensor(id, "/whole");
+  splits_[std::uint32_t(all)] = whole;
+  Node gather;
+  gather.name = fmt::format("{}/{}", graph_[id].name, all_gather);
+  gather.op = all_gather;
+  gather.domain = collective_domain;
+  gather.inputs = {id};
+  gather.outputs = {all};
+  gather.attributes["axis"] = std::int64_t{split_of(id).axis};
+  gather.attributes["unit"] = split_of(id).unit;
+  add_node(std::move(gather));
+  gathered_.emplace(id, all);
+  return all;
+}
+
+// Of a constant the device's memory has only the part; of what was computed whole it is copied.
+TensorId Sharder::part_of(TensorId id, const DeviceSplit& wanted) {
+  const auto key = std::tuple(id, wanted.axis, wanted.unit);
+  const auto known = parts_.find(key);
+  if (known != parts_.end()) return known->second;
+  const TensorId part = add_tensor(id, "");
+  splits_[std::uint32_t(part)] = wanted;
+  parts_.emplace(key, part);
+  if (graph_[id].constant) return part;
+  Node slice;
+  slice.name = graph_[id].name + "/part";
+  slice.op = "Slice";
+  slice.inputs = {id};
+  slice.outputs = {part};
+  add_node(std::move(slice));
+  return part;
+}
+
+TensorId Sharder::add_tensor(TensorId like, std::string_view suffix) {
+  Tensor tensor = graph_[like];
+  tensor.name += suffix;
+  tensor.values.reset();
+  tensor.float_values.reset();
+  tensor.consumers.clear();
+  graph_.tensors.push_back(std::move(tensor));
+  splits_.emplace_back();
+  undecided_.push_back(false);
+  return TensorId(graph_.tensors.size() - 1);
+}
+
+void Sharder::add_node(Node node) { graph_.nodes.push_back(std::move(node)); }
+
+void Sharder::link_tensors() {
+  for (Tensor& tensor : graph_.tensors) {
+    tensor.producer = NodeId::none;
+    tensor.consumers.clear();
+  }
+  for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+    for (TensorId input : graph_.nodes[i].inputs) {
+      if (input != TensorId::none) graph_[input].consumers.push_back(NodeId(i));
+    }
+    for (TensorId output : graph_.nodes[i].outputs) {
+      if (output != TensorId::none) graph_[output].producer = NodeId(i);
+    }
+  }
+}
+
+ShardedGraph shard_graph(const Graph& graph, std::uint32_t devices, std::int64_t column_grain) {
+  return Sharder(graph, devices, column_grain).run();
+}
+
+namespace {
+
+// The part of one device: shapes cut along the splits.
+
+bool shares_evenly(const Tensor& whole, const DeviceSplit& split, std::uint32_t devices) {
+  const auto parts = shares(whole.shape[std::size_t(split.axis)], split.unit, devices);
+  return parts.front() == parts.back();
+}
+
+}  // namespace
+
+Graph device_graph(const ShardedGraph& sharded, std::uint32_t device) {
+  Graph graph = sharded.graph;
+  bool even = true;
+  for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
+    const DeviceSplit& split = sharded.splits[i];
+    if (split.axis < 0) continue;
+    Tensor& tensor = graph.tensors[i];
+    even = even && shares_evenly(tensor, split, sharded.devices);
+    std::int64_t& extent = tensor.shape[std::size_t(split.axis)];
+    extent = std::int64_t(shares(extent, split.unit, sharded.devices)[device]);
+    tensor.values.reset();
+    tensor.float_values.reset();
+  }
+  for (Node& node : graph.nodes) {
+    if (node.domain == collective_domain) node.attributes["even"] = std::int64_t{even ? 1 : 0};
+    const bool grouped = node.op == "Conv" && node.int_attribute("group", 1) > 1;
+    if (grouped) {
+      node.attributes["group"] = graph[node.inputs[0]].shape[1] / graph[node.inputs[1]].shape[1];
+    }
+  }
+  return graph;
+}
+
+}  // namespace npuscope::npu::nsp

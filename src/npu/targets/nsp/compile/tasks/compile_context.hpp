@@ -1,0 +1,82 @@
+// The constant input of every step: model in device precision, hardware, options.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "npu/graph/graph.hpp"
+#include "npu/graph/semantics.hpp"
+#include "npu/targets/nsp/compile/compile.hpp"
+#include "npu/targets/nsp/compile/tasks/device_tensor.hpp"
+
+namespace npuscope::npu::nsp {
+
+// What becomes of every node before tiles are cut: executed, folded away, a mere view, or part of
+// the matrix product before it (bias, batch normalisation, activation, requantisation).
+enum class NodeFate : std::uint8_t { execute, folded, view, fused };
+
+struct NodePlan {
+  NodeFate fate = NodeFate::execute;
+  OpClass op_class = OpClass::elementwise;
+  // Of matrix products: where the fused result goes, the operands behind DequantizeLinear, the
+  // bias.
+  TensorId result = TensorId::none;
+  TensorId activation = TensorId::none;
+  TensorId weights = TensorId::none;
+  std::vector<TensorId> fused_constants;  // bias, folded normalisation parameters
+  bool integer = false;                   // int8 by int8
+  bool compound = false;  // several products in one operator: attention, LSTM, Einsum
+};
+
+std::vector<NodePlan> plan_nodes(const Graph& graph);
+
+// Thrown inside the compiler only; compile_network makes an Error of it.
+struct LoweringFailure {
+  std::string message;
+};
+
+struct CompileContext {
+  CompileContext(const Graph& graph, const Target& target, const CompileOptions& options)
+      : graph(graph),
+        target(target),
+        options(options),
+        plans(plan_nodes(graph)),
+        cores(options.cores),
+        vtcm_bytes(target.vtcm_bytes - target.vtcm_reserved_bytes),
+        cuts_resident(!target.session && (options.slices < 2 || options.cuts_slices)) {}
+
+  const Graph& graph;
+  const Target& target;
+  const CompileOptions& options;
+  const std::vector<NodePlan> plans;  // by node
+  const std::uint32_t cores;
+  const std::uint64_t vtcm_bytes;                           // of each core, for tensors
+  const std::uint64_t tile_bytes = vtcm_bytes / 16;         // streamed at a time
+  const std::uint64_t resident_limit = vtcm_bytes * 2 / 5;  // a larger slice stays in DDR
+  // Whether operators on tensors in VTCM are cut along the pieces of those. Schematics, which
+  // targets with sessions have, name operators, not tiles. Programs for several devices only
+  // where that is asked for.
+  const bool cuts_resident;
+
+  const Tensor& tensor(TensorId id) const { return graph[id]; }
+  DataType type_of(TensorId id) const {
+    return device_type(graph[id].type, options.convert_to_fp16);
+  }
+  std::uint64_t bytes_of(TensorId id) const {
+    return device_bytes(graph[id].elements(), type_of(id));
+  }
+  // Bytes of each core's slice, and one core's slice as a shape.
+  CoreBytes slices_of(const Partition& partition, std::uint64_t bytes) const {
+    return slice_bytes(partition, bytes, cores);
+  }
+  Shape slice_of(const Partition& partition, std::uint32_t core) const {
+    return slice_shape(partition, core, cores);
+  }
+  bool fits(const CoreBytes& core_bytes) const { return largest(core_bytes) <= resident_limit; }
+};
+
+inline bool has_input(const Node& node, std::size_t index) {
+  return index < node.inputs.size() && node.inputs[index] != TensorId::none;
+}
+
+}  // namespace npuscope::npu::nsp

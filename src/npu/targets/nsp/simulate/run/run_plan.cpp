@@ -1,0 +1,237 @@
+#include "npu/targets/nsp/simulate/run/run_plan.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/numbers.hpp"
+#include "formats/qaic/opstats/opstats_files.hpp"
+#include "formats/qaic/qpc/qpc.hpp"
+#include "npu/targets/nsp/simulate/record/optrace.hpp"
+
+namespace npuscope::npu::nsp {
+
+namespace {
+
+std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// NN of QAicGraph_sliceNN: which device of a multi-device program this is.
+std::optional<std::uint32_t> slice_of(const std::string& path) {
+  return qaic::slice_number(last_name(path));
+}
+
+std::uint32_t device_of_slice(const std::vector<std::uint32_t>& devices, std::uint32_t slice) {
+  return slice < devices.size() ? devices[slice] : devices.front() + slice;
+}
+
+std::filesystem::path qpc_file(const std::filesystem::path& given) {
+  std::error_code unknown;
+  return std::filesystem::is_directory(given, unknown) ? given / "programqpc.bin" : given;
+}
+
+Result<LoadedProgram> load(const qaic::QpcProgram& found, const std::string& file) {
+  const std::string place = found.path.empty() ? file : fmt::format("{}: {}", file, found.path);
+  const qaic::QpcSegment* code = found.qpc.find(qaic::segment_program);
+  const qaic::QpcSegment* hardware = found.qpc.find(qaic::segment_target);
+  if (code == nullptr || hardware == nullptr) {
+    return input_error(
+        "{}: no segment {}; the reference NPU runs only programs that npuscope compiled", place,
+        code == nullptr ? qaic::segment_program : qaic::segment_target);
+  }
+  const auto named = [&](std::string_view segment) {
+    return fmt::format("{}: {}", place, segment);
+  };
+  auto program = qaic::read_program(code->bytes, named(qaic::segment_program));
+  if (!program) return tl::unexpected(program.error());
+  auto target = parse_target(as_text(hardware->bytes), named(qaic::segment_target));
+  if (!target) return tl::unexpected(target.error());
+  auto descriptor =
+      qaic::read_network_descriptor(found.qpc.find(qaic::segment_network_descriptor)->bytes,
+                                    named(qaic::segment_network_descriptor));
+  if (!descriptor) return tl::unexpected(descriptor.error());
+  LoadedProgram loaded;
+  if (const auto* drawn = found.qpc.find(qaic::segment_schematic)) {
+    auto schematic = qaic::read_schematic(drawn->bytes, named(qaic::segment_schematic));
+    if (!schematic) return tl::unexpected(schematic.error());
+    loaded.schematic = std::move(*schematic);
+  }
+  loaded.path = found.path;
+  loaded.label = slice_of(found.path) ? last_name(found.path) : program->network_name;
+  loaded.program = std::move(*program);
+  loaded.descriptor = std::move(*descriptor);
+  loaded.target = std::move(*target);
+  return loaded;
+}
+
+// Samples that no inference of the run can give.
+Status check_range(const RunRequest& request, std::uint64_t first, std::uint64_t count,
+                   std::string_view first_flag, std::string_view count_flag) {
+  const std::uint64_t inferences = request.simulation.inferences;
+  if (count == 0) return usage_error("{}=0 saves nothing; set it to at least 1", count_flag);
+  if (inferences > 0 && first >= inferences) {
+    return usage_error(
+        "{}={} lies beyond the run's {} inferences (0 to {}); lower it or raise "
+        "--num-iter",
+        first_flag, first, inferences, inferences - 1);
+  }
+  return {};
+}
+
+Status check_samples(const RunRequest& request) {
+  const SimulationOptions& options = request.simulation;
+  if (request.types.any()) {
+    const auto usable = check_range(request, options.first_sample, options.samples,
+                                    "--aic-profiling-start-iter", "--aic-profiling-num-samples");
+    if (!usable) return usable;
+    if (auto writable = check_writable_folder(request.output_folder); !writable) return writable;
+  }
+  if (!request.qnn_folder.empty()) {
+    if (auto writable = check_writable_folder(request.qnn_folder); !writable) return writable;
+  }
+  if (request.write_output_folder.empty()) return {};
+  const auto usable = check_range(request, options.first_output, request.outputs,
+                                  "--write-output-start-iter", "--write-output-num-samples");
+  if (!usable) return usable;
+  return check_writable_folder(request.write_output_folder);
+}
+
+// Whether the program records what the files are made from.
+Status check_level(const RunRequest& request, const LoadedProgram& loaded,
+                   const std::string& file) {
+  const std::uint32_t level = loaded.program.stats_level;
+  const ProfilingTypes& types = request.types;
+  const auto refuse = [&](std::string_view what, std::string_view why, int needed) {
+    return input_error(
+        "{}: network {} was compiled with -stats-level={}, which records no {}; for {} compile "
+        "with -stats-level={} or more",
+        file, loaded.program.network_name, level, what, why, needed);
+  };
+  const bool buffers =
+      types.stats || types.raw_device_stats || !request.write_output_folder.empty();
+  if (types.trace && level < 50) return refuse("operators", "a trace", 70);
+  if (buffers && level < 40) return refuse("statistics", "statistics", 40);
+  return {};
+}
+
+struct Selection {
+  std::size_t place;
+  std::shared_ptr<const LoadedProgram> loaded;
+};
+
+Result<std::vector<Selection>> select(const std::vector<qaic::QpcProgram>& found,
+                                      const RunRequest& request, const std::string& file) {
+  std::vector<Selection> selected;
+  std::string names;
+  const auto wanted_place = parse_number<std::uint32_t>(request.program);
+  for (std::size_t place = 0; place < found.size(); ++place) {
+    const bool by_place = wanted_place && *wanted_place == place;
+    if (wanted_place && !by_place) continue;
+    auto loaded = load(found[place], file);
+    if (!loaded) return tl::unexpected(loaded.error());
+    names += fmt::format("{}{} {}", names.empty() ? "" : ", ", place, loaded->label);
+    // All parts of a multi-device program go by its name.
+    const bool whole =
+        loaded->program.slices > 1 && request.program == qaic::without_slice(loaded->label);
+    if (!request.program.empty() && !by_place && !whole &&
+        request.program != loaded->program.network_name && request.program != loaded->path &&
+        request.program != loaded->label) {
+      continue;
+    }
+    selected.push_back({place, std::make_shared<const LoadedProgram>(std::move(*loaded))});
+  }
+  if (!selected.empty()) return selected;
+  if (found.empty())
+    return input_error("{}: holds no program (networkdesc.bin); compile it again", file);
+  if (wanted_place) {
+    return usage_error("{}: no program {}; there are 0 to {}", file, *wanted_place,
+                       found.size() - 1);
+  }
+  return usage_error("{}: no program '{}'; there are: {}", file, request.program, names);
+}
+
+Status check_run(const RunRequest& request, const PlannedRun& run, const std::string& file) {
+  if (auto usable = check_level(request, run.first(), file); !usable) return usable;
+  if (!request.qnn_folder.empty()) {
+    const auto& schematic = run.first().schematic;
+    auto usable =
+        check_optrace(run.first().program, schematic ? &*schematic : nullptr, run.first().target);
+    if (!usable) return input_error("{}: {}", file, usable.error().message);
+  }
+  return check_simulation(run.programs(), run.first().target, request.simulation);
+}
+
+// The parts of one multi-device program, which the selection from `first` on begins with.
+Result<PlannedRun> gather_parts(const std::vector<Selection>& selected, std::size_t first,
+                                const RunRequest& request, const std::string& file) {
+  const qaic::Program& program = selected[first].loaded->program;
+  PlannedRun run;
+  run.number = std::uint32_t(selected[first].place);
+  for (std::uint32_t slice = 0; slice < program.slices; ++slice) {
+    const std::size_t at = first + slice;
+    if (at >= selected.size() || selected[at].loaded->program.slice != slice ||
+        selected[at].loaded->program.slices != program.slices) {
+      return input_error(
+          "{}: {} is a part of a program for {} devices, but the part of device {} is not there "
+          "beside it; all parts run together",
+          file, program.network_name, program.slices, slice);
+    }
+    run.parts.push_back(selected[at].loaded);
+    run.devices.push_back(device_of_slice(request.devices, slice));
+  }
+  return run;
+}
+
+Status check_devices(const PlannedRun& run) {
+  std::vector<std::uint32_t> devices = run.devices;
+  std::sort(devices.begin(), devices.end());
+  const auto twice = std::adjacent_find(devices.begin(), devices.end());
+  if (twice == devices.end()) return {};
+  return usage_error("device {} is given twice for the {} parts of {}; name a device for each (-D)",
+                     *twice, devices.size(), run.label());
+}
+
+}  // namespace
+
+std::string PlannedRun::label() const {
+  return is_multi_device() ? std::string(qaic::without_slice(first().label)) : first().label;
+}
+
+Result<std::vector<PlannedRun>> plan_run(const RunRequest& request) {
+  if (request.devices.empty()) return usage_error("no device is named; name at least one (-d 0)");
+  if (auto usable = check_samples(request); !usable) return tl::unexpected(usable.error());
+  const std::filesystem::path path = qpc_file(request.qpc);
+  auto mapped = MappedFile::open(path);
+  if (!mapped) return tl::unexpected(mapped.error());
+  const std::string file = path.string();
+  auto found = qaic::find_programs(mapped->bytes(), file);
+  if (!found) return tl::unexpected(found.error());
+  auto selected = select(*found, request, file);
+  if (!selected) return tl::unexpected(selected.error());
+
+  std::vector<PlannedRun> runs;
+  const std::size_t devices = request.devices.size();
+  for (std::size_t place = 0; place < selected->size(); ++place) {
+    const Selection& it = (*selected)[place];
+    if (it.loaded->program.slices > 1) {
+      auto run = gather_parts(*selected, place, request, file);
+      if (!run) return tl::unexpected(run.error());
+      if (auto usable = check_devices(*run); !usable) return tl::unexpected(usable.error());
+      place += run->parts.size() - 1;
+      runs.push_back(std::move(*run));
+      continue;
+    }
+    if (const auto slice = slice_of(it.loaded->path)) {
+      runs.push_back(
+          {std::uint32_t(it.place), {device_of_slice(request.devices, *slice)}, {it.loaded}});
+      continue;
+    }
+    for (std::size_t i = 0; i < devices; ++i) {
+      runs.push_back({std::uint32_t(it.place * devices + i), {request.devices[i]}, {it.loaded}});
+    }
+  }
+  for (const PlannedRun& run : runs) {
+    if (auto usable = check_run(request, run, file); !usable) return tl::unexpected(usable.error());
+  }
+  return runs;
+}
+
+}  // namespace npuscope::npu::nsp
