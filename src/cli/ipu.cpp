@@ -9,7 +9,6 @@
 #include "formats/sigmastar/write_log.hpp"
 #include "npuscope/base/files.hpp"
 #include "report/programs/ipu_model.hpp"
-#include "report/programs/ipu_timeline.hpp"
 
 namespace npuscope::cli {
 namespace {

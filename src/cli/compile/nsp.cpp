@@ -7,13 +7,10 @@
 #include "cli/command.hpp"
 #include "cli/compile/architecture.hpp"
 #include "npu/targets/nsp/compile/compile.hpp"
-#include "npu/targets/nsp/compile/partition_config.hpp"
-#include "npu/targets/nsp/compile/pmu_event_list.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/progress.hpp"
 #include "profile/pmu_events.hpp"
 #include "report/programs/compile_report.hpp"
-#include "report/programs/devices_report.hpp"
 
 namespace npuscope::cli {
 namespace compile_command {

@@ -5,8 +5,6 @@
 
 #include "npu/graph/limits.hpp"
 #include "npu/graph/operators.hpp"
-#include "npu/graph/order.hpp"
-#include "npu/graph/symbols.hpp"
 
 namespace npuscope::npu {
 namespace {

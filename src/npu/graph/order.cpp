@@ -1,4 +1,4 @@
-#include "npu/graph/order.hpp"
+#include "npu/graph/importer.hpp"
 
 #include <algorithm>
 #include <functional>

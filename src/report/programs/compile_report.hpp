@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "npu/targets/nsp/compile/compile.hpp"
+#include "npuscope/npu/nsp/compile/build.hpp"
 #include "report/document/json_text.hpp"
 
 namespace npuscope::report {
@@ -25,5 +26,15 @@ std::string compiler_size(std::uint64_t bytes);
 std::string compile_metrics_text(const npu::nsp::CompiledNetwork& network);
 // The members of an object.
 void write_compile_metrics(Json& json, const npu::nsp::CompiledNetwork& network);
+
+// What `npuscope compile` says of a multi-device program.
+//
+//   Partition0: 2 devices of 16 cores share the model
+//   QAicGraph_slice00: 6426 MB of constants, 2,048 transfers of 4096 KB to other devices per
+//   inference
+
+// Empty for a program of one device. Specialisations follow one another.
+std::string devices_text(const npu::nsp::BuildResult& result);
+void write_devices(Json& json, const npu::nsp::BuildResult& result);  // "devices"
 
 }  // namespace npuscope::report

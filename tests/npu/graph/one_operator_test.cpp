@@ -5,7 +5,7 @@
 
 #include "npu/graph/import_onnx.hpp"
 #include "npu/graph/one_operator_models.hpp"
-#include "npu/graph/operators/quantization.hpp"
+#include "npu/graph/semantics.hpp"
 #include "sanitized.hpp"
 
 namespace npuscope::npu::one_operator_test {

@@ -1,6 +1,6 @@
 // Matrix products in their many forms, and recurrent layers.
 #include "npu/graph/operators.hpp"
-#include "npu/graph/operators/einsum.hpp"
+#include "npu/graph/operators/attention.hpp"
 
 namespace npuscope::npu {
 

@@ -1,4 +1,4 @@
-#include "npu/graph/operators/quantization.hpp"
+#include "npu/graph/semantics.hpp"
 
 #include <cmath>
 #include <map>

@@ -1,4 +1,4 @@
-#include "npu/targets/ipu/work.hpp"
+#include "npu/targets/ipu/plan.hpp"
 
 #include <algorithm>
 #include <numeric>

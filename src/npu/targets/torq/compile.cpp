@@ -7,7 +7,7 @@
 #include "base/sort_rows.hpp"
 #include "base/text.hpp"
 #include "npu/graph/import_onnx.hpp"
-#include "npu/targets/torq/emit.hpp"
+#include "npu/targets/torq/lowering.hpp"
 #include "npu/targets/torq/target.hpp"
 #include "npuscope/npu/torq/build.hpp"
 

@@ -16,7 +16,7 @@
 
 #include "formats/torq/timeline.hpp"
 #include "npu/graph/graph.hpp"
-#include "npu/targets/torq/cost.hpp"
+#include "npu/targets/torq/execute.hpp"
 
 namespace npuscope::npu::torq {
 

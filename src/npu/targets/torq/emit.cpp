@@ -1,4 +1,4 @@
-#include "npu/targets/torq/emit.hpp"
+#include "npu/targets/torq/lowering.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,10 +6,9 @@
 #include <map>
 
 #include "base/text.hpp"
-#include "npu/targets/torq/ndl.hpp"
-#include "npu/targets/torq/operations.hpp"
 #include "npu/targets/torq/program.hpp"
 #include "npu/targets/torq/target.hpp"
+#include "npu/targets/torq/tiles.hpp"
 
 namespace npuscope::npu::torq {
 namespace {

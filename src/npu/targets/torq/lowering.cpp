@@ -4,7 +4,6 @@
 #include <unordered_map>
 
 #include "base/text.hpp"
-#include "npu/targets/torq/operations.hpp"
 
 namespace npuscope::npu::torq {
 namespace {

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "npu/graph/graph.hpp"
+#include "npu/graph/semantics.hpp"
+#include "npu/targets/torq/compile.hpp"
 #include "npu/targets/torq/tiles.hpp"
 
 namespace npuscope::npu::torq {
@@ -39,5 +41,23 @@ std::uint64_t element_bytes(DataType type);
 
 // Input errors: tensors of strings, tensors that XRAM cannot hold.
 Result<Lowering> lower(const Graph& graph, const Target& target);
+
+// What each operator is to a Torq NPU, alone: executor, kernel, sizes. Private to the lowering.
+
+// Of a node that has something to execute. `nodes` holds the node.
+Operation operation_of(const Graph& graph, NodeId id, OpClass op_class, const Target& target);
+
+// Whether the activation unit, or the weights, can take the node in behind an operation: clamps
+// behind everything that it scales, a batch normalization behind products.
+bool can_take_in(const Operation& operation, const Node& node);
+
+// All of a tensor, as the NPU stores it.
+std::uint64_t storage_bytes(const Tensor& tensor);
+
+// From operations to the tables of a program: tasks that move tiles and start kernels.
+
+// Fills program and operations of a compilation; an input error where the program gets too long.
+Status emit(const Lowering& lowering, const Graph& graph, const Target& target,
+            Compilation& compilation);
 
 }  // namespace npuscope::npu::torq

@@ -1,10 +1,10 @@
-#include "npu/targets/torq/operations.hpp"
+#include "npu/targets/torq/lowering.hpp"
 
 #include <algorithm>
 #include <span>
 
-#include "npu/graph/operators/products.hpp"
-#include "npu/targets/torq/ndl.hpp"
+#include "npu/graph/semantics.hpp"
+#include "npu/targets/torq/tiles.hpp"
 
 namespace npuscope::npu::torq {
 namespace {

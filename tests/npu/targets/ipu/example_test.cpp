@@ -4,7 +4,7 @@
 #include "formats/sigmastar/write_image.hpp"
 #include "formats/sigmastar/write_model.hpp"
 #include "npu/targets/ipu/ipu_fixture.hpp"
-#include "npu/targets/ipu/logs.hpp"
+#include "npu/targets/ipu/simulate.hpp"
 #include "npuscope/base/files.hpp"
 
 namespace npuscope::npu::ipu::example_test {

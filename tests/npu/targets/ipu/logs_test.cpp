@@ -1,5 +1,5 @@
 // From the reference IPU through its logs back to what it did.
-#include "npu/targets/ipu/logs.hpp"
+#include "npu/targets/ipu/simulate.hpp"
 
 #include <gmock/gmock.h>
 

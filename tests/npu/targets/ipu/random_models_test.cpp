@@ -7,7 +7,7 @@
 #include "npu/graph/random_models.hpp"
 #include "npu/graph/semantics.hpp"
 #include "npu/targets/ipu/ipu_fixture.hpp"
-#include "npu/targets/ipu/logs.hpp"
+#include "npu/targets/ipu/simulate.hpp"
 
 namespace npuscope::npu::ipu::random_models_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "npu/targets/torq/cost.hpp"
+#include "npu/targets/torq/execute.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // Cycles of kernels, each worked out by hand from the counts that its movers have.
-#include "npu/targets/torq/ndl.hpp"
+#include "npu/targets/torq/tiles.hpp"
 
 #include <gtest/gtest.h>
 

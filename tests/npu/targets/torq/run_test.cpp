@@ -4,7 +4,6 @@
 
 #include <random>
 
-#include "npu/targets/torq/cost.hpp"
 #include "npu/targets/torq/fixture.hpp"
 
 namespace npuscope::npu::torq::run_test {

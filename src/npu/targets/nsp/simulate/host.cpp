@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "npu/targets/nsp/simulate/device/session.hpp"
-#include "npu/targets/nsp/simulate/random.hpp"
+#include "npu/targets/nsp/simulate/device/machine.hpp"
+#include "npu/targets/nsp/simulate/events.hpp"
 
 namespace npuscope::npu::nsp {
 

@@ -6,7 +6,6 @@
 #include "formats/qaic/qpc/program_check.hpp"
 #include "formats/qaic/qpc/program_slices.hpp"
 #include "npu/targets/nsp/simulate/device/machine.hpp"
-#include "npu/targets/nsp/simulate/device/session.hpp"
 #include "npu/targets/nsp/simulate/host.hpp"
 
 namespace npuscope::npu::nsp {

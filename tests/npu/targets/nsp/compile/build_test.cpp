@@ -5,8 +5,6 @@
 
 #include "formats/qaic/qpc/qpc.hpp"
 #include "npu/targets/nsp/compile/compile.hpp"
-#include "npu/targets/nsp/compile/partition_config.hpp"
-#include "npu/targets/nsp/compile/pmu_event_list.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
 
 namespace npuscope::npu::nsp::build_test {

@@ -4,9 +4,9 @@
 #include <map>
 
 #include "npu/targets/nsp/compile/compile_fixture.hpp"
+#include "npu/targets/nsp/compile/describe/describe.hpp"
 #include "npu/targets/nsp/compile/lower/lowering.hpp"
-#include "npu/targets/nsp/compile/schedule/instrument.hpp"
-#include "npu/targets/nsp/compile/schedule/schedule.hpp"
+#include "npu/targets/nsp/compile/schedule.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {

@@ -1,4 +1,4 @@
-#include "npu/targets/nsp/compile/tasks/device_tensor.hpp"
+#include "npu/targets/nsp/compile/tasks/compile_context.hpp"
 
 #include <gtest/gtest.h>
 

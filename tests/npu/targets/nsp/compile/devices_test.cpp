@@ -8,9 +8,9 @@
 #include "formats/qaic/qpc/program_slices.hpp"
 #include "npu/graph/random_models.hpp"
 #include "npu/targets/nsp/compile/collisions.hpp"
+#include "npu/targets/nsp/compile/compile.hpp"
 #include "npu/targets/nsp/compile/compile_fixture.hpp"
 #include "npu/targets/nsp/compile/devices/sharder.hpp"
-#include "npu/targets/nsp/compile/partition_config.hpp"
 
 namespace npuscope::npu::nsp::devices_test {
 namespace {

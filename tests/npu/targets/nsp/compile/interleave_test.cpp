@@ -1,5 +1,5 @@
 // Tiles of operators in a row, and the pieces that let one begin before the other ends.
-#include "npu/targets/nsp/compile/schedule/schedule.hpp"
+#include "npu/targets/nsp/compile/schedule.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "npu/targets/nsp/compile/compile_fixture.hpp"
 #include "npu/targets/nsp/compile/lower/lowering.hpp"
-#include "npu/targets/nsp/compile/place/pieces.hpp"
+#include "npu/targets/nsp/compile/place/storages.hpp"
 
 namespace npuscope::npu::nsp::interleave_test {
 namespace {

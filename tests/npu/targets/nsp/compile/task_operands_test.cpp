@@ -5,7 +5,7 @@
 #include <set>
 
 #include "npu/targets/nsp/compile/compile_fixture.hpp"
-#include "npu/targets/nsp/compile/tasks/task_texts.hpp"
+#include "npu/targets/nsp/compile/tasks/task_writer.hpp"
 #include "npu/targets/nsp/compile/told_operands.hpp"
 
 namespace npuscope::npu::nsp::task_operands_test {

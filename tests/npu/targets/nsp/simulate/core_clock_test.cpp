@@ -1,4 +1,4 @@
-#include "npu/targets/nsp/simulate/device/core_clock.hpp"
+#include "npu/targets/nsp/simulate/device/resources.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "npu/targets/nsp/simulate/device/shared_bandwidth.hpp"
+#include "npu/targets/nsp/simulate/device/resources.hpp"
 
 #include <gtest/gtest.h>
 

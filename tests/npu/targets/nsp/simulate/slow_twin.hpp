@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "npu/targets/nsp/simulate/random.hpp"
+#include "npu/targets/nsp/simulate/events.hpp"
 #include "npu/targets/nsp/simulate/simulate.hpp"
 
 namespace npuscope::npu::nsp {

@@ -1,4 +1,4 @@
-#include "npu/targets/nsp/compile/describe/htp_names.hpp"
+#include "npu/targets/nsp/compile/describe/describe.hpp"
 
 #include <map>
 

@@ -1,4 +1,4 @@
-#include "npu/targets/nsp/compile/describe/metrics.hpp"
+#include "npu/targets/nsp/compile/describe/describe.hpp"
 
 #include <algorithm>
 #include <map>
@@ -6,7 +6,6 @@
 
 #include "base/sort_rows.hpp"
 #include "npu/graph/semantics.hpp"
-#include "npu/targets/nsp/compile/schedule/instrument.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {

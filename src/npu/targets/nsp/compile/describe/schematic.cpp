@@ -1,4 +1,4 @@
-#include "npu/targets/nsp/compile/describe/schematic.hpp"
+#include "npu/targets/nsp/compile/describe/describe.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,9 +7,8 @@
 #include <utility>
 
 #include "base/sort_rows.hpp"
-#include "npu/graph/operators/quantization.hpp"
-#include "npu/targets/nsp/compile/describe/htp_names.hpp"
-#include "npu/targets/nsp/compile/tasks/device_tensor.hpp"
+#include "npu/graph/semantics.hpp"
+#include "npu/targets/nsp/compile/tasks/compile_context.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {

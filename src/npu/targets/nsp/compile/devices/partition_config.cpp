@@ -1,4 +1,4 @@
-#include "npu/targets/nsp/compile/partition_config.hpp"
+#include "npu/targets/nsp/compile/compile.hpp"
 
 #include <fmt/ranges.h>
 #include <simdjson.h>

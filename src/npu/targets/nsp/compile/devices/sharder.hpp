@@ -19,7 +19,7 @@
 
 #include "npu/graph/graph.hpp"
 #include "npu/graph/semantics.hpp"
-#include "npu/targets/nsp/compile/tasks/device_tensor.hpp"
+#include "npu/targets/nsp/compile/tasks/compile_context.hpp"
 
 namespace npuscope::npu::nsp {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "npu/targets/nsp/compile/lower/vector_tiles.hpp"
+#include "npu/targets/nsp/compile/lower/vector_lowering.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {

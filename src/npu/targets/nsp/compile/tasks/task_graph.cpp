@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "npu/targets/nsp/compile/tasks/device_tensor.hpp"
+#include "npu/targets/nsp/compile/tasks/compile_context.hpp"
 
 namespace npuscope::npu::nsp {
 

@@ -9,8 +9,8 @@
 
 #include "formats/qaic/qpc/program.hpp"
 #include "npu/graph/graph.hpp"
+#include "npu/targets/nsp/compile/compile.hpp"
 #include "npu/targets/nsp/compile/place/vtcm.hpp"
-#include "npu/targets/nsp/compile/traffic.hpp"
 #include "npuscope/base/string_pool.hpp"
 
 namespace npuscope::npu::nsp {

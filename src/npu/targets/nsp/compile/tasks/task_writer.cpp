@@ -1,8 +1,239 @@
 #include "npu/targets/nsp/compile/tasks/task_writer.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "npu/targets/nsp/compile/tasks/compile_context.hpp"
 
 namespace npuscope::npu::nsp {
+namespace {
+
+bool has_splat_operand(const Graph& graph, const Node& node) {
+  return std::any_of(node.inputs.begin(), node.inputs.end(), [&](TensorId id) {
+    return id != TensorId::none && graph[id].constant && graph[id].elements() == 1;
+  });
+}
+
+// Division by a known scalar is a multiplication; a scalar divided by a tensor is not.
+bool divides_by_splat(const Graph& graph, const Node& node) {
+  const TensorId divisor = node.inputs.size() > 1 ? node.inputs[1] : TensorId::none;
+  return divisor != TensorId::none && graph[divisor].constant && graph[divisor].elements() == 1;
+}
+
+bool broadcasts(const Graph& graph, const Node& node) {
+  return std::any_of(node.inputs.begin(), node.inputs.end(), [&](TensorId id) {
+    return id != TensorId::none && graph[id].elements() != graph[node.outputs[0]].elements();
+  });
+}
+
+std::string elementwise_kernel(const Graph& graph, const Node& node) {
+  static const std::map<std::string, std::string, std::less<>> names{
+      {"Relu", "elementmax"},
+      {"Clip", "elementmax"},
+      {"Max", "elementmax"},
+      {"Min", "elementmin"},
+      {"Cast", "convertto"},
+      {"CastLike", "convertto"},
+      {"QuantizeLinear", "convertto"},
+      {"DequantizeLinear", "convertto"},
+      {"DynamicQuantizeLinear", "convertto"},
+      {"Where", "elementselect"},
+      {"Equal", "elementcompare"},
+      {"Greater", "elementcompare"},
+      {"Less", "elementcompare"},
+      {"GreaterOrEqual", "elementcompare"},
+      {"LessOrEqual", "elementcompare"},
+      {"Reciprocal", "elementdiv"},
+      {"FastGelu", "elementgelu"},
+      {"QuickGelu", "elementgelu"},
+      {"BiasGelu", "elementgelu"},
+      {"Sum", "elementadd"},
+      {"Sqrt", "elementsqrt"}};
+  const bool splat = has_splat_operand(graph, node);
+  if (node.op == "Add") {
+    return splat ? "aicaddsplat" : broadcasts(graph, node) ? "aicbroadcastadd" : "elementadd";
+  }
+  if (node.op == "Sub" && splat) return "aicaddsplat";
+  if (node.op == "Mul" && splat) return "aicmulsplat";
+  if (node.op == "Div" && divides_by_splat(graph, node)) return "aicmulsplat";
+  if (const auto found = names.find(node.op); found != names.end()) return found->second;
+  std::string name = "element";
+  for (char c : node.op) name += char(std::tolower(static_cast<unsigned char>(c)));
+  return name;
+}
+
+}  // namespace
+
+std::string vector_kernel(const Graph& graph, const Node& node, OpClass op_class) {
+  switch (op_class) {
+    case OpClass::softmax: return "aicsoftmax";
+    case OpClass::normalization:
+      if (node.op == "BatchNormalization") return "aicbroadcastadd";
+      return node.op == "LayerNormalization" || node.op == "SkipLayerNormalization"
+                 ? "aiclayernormd32"
+                 : "aicnormalizationpost";
+    case OpClass::reduction:
+      return node.op.find("Pool") != std::string::npos ? "aicavgpoold32" : "aicbatchedreduceadd";
+    case OpClass::pooling: return node.op == "MaxPool" ? "aicmaxpoold32" : "aicavgpoold32";
+    case OpClass::transpose: return "aictranspose";
+    case OpClass::copy: return "aiccopysamevtcm";
+    case OpClass::gather: return "aicgather";
+    case OpClass::scatter: return "aicscatternd";
+    case OpClass::sort: return node.op == "CumSum" ? "cumsum" : "aictopk";
+    default: return elementwise_kernel(graph, node);
+  }
+}
+
+std::uint64_t vector_cycles(const Target& target, const std::string& kernel,
+                            std::uint64_t output_bytes) {
+  const auto found = target.kernels.find(kernel);
+  const KernelCost& cost = found != target.kernels.end() ? found->second : target.default_kernel;
+  return std::uint64_t(
+      std::llround(cost.overhead_cycles + double(output_bytes) / 1024 * cost.cycles_per_kib));
+}
+
+HmxWork hmx_work(const Target& target, const MatrixProduct& product, std::uint64_t rows,
+                 std::uint64_t columns, bool integer) {
+  const std::uint64_t grain = target.hmx_alignment;
+  const std::uint64_t channels = divide_up(product.depth, product.kernel_area);
+  HmxWork work;
+  work.macs = round_up(rows, grain) * round_up(channels, grain) * product.kernel_area *
+              round_up(columns, grain);
+  const double rate = (integer ? target.hmx_macs_per_cycle_int8 : target.hmx_macs_per_cycle_fp16) *
+                      target.hmx_efficiency;
+  work.cycles = std::uint64_t(std::llround(target.hmx_overhead_cycles + double(work.macs) / rate));
+  return work;
+}
+
+std::uint64_t hvx_product_cycles(const Target& target, std::uint64_t macs, DataType type) {
+  const double rate = bits_of(type) <= 8    ? target.hvx_macs_per_cycle_int8
+                      : bits_of(type) <= 16 ? target.hvx_macs_per_cycle_fp16
+                                            : target.hvx_macs_per_cycle_fp32;
+  return std::uint64_t(std::llround(target.default_kernel.overhead_cycles + double(macs) / rate));
+}
+
+namespace {
+
+template <class Visit>
+void for_each_operand(const Node& node, const Visit& visit) {
+  for (const auto* ids : {&node.outputs, &node.inputs}) {
+    for (TensorId id : *ids) {
+      if (id != TensorId::none) visit(id);
+    }
+  }
+}
+
+// Dest, Dest1, Src, Src1: in the order in which they are asked for.
+class Roles {
+ public:
+  std::string next(TaskOperand::Use use) {
+    const bool reads = use == TaskOperand::Use::in;
+    const std::size_t index = reads ? sources_++ : results_++;
+    const char* name = reads ? "Src" : "Dest";
+    return index == 0 ? name : fmt::format("{}{}", name, index);
+  }
+
+ private:
+  std::size_t results_ = 0, sources_ = 0;
+};
+
+std::string_view text_of(TaskOperand::Use use) {
+  switch (use) {
+    case TaskOperand::Use::out: return "out";
+    case TaskOperand::Use::inout: return "inout";
+    default: return "in";
+  }
+}
+
+std::string_view text_of(TaskOperand::Memory memory) {
+  switch (memory) {
+    case TaskOperand::Memory::vtcm: return "TCM";
+    case TaskOperand::Memory::ddr: return "DDR";
+    default: return "";
+  }
+}
+
+std::uint64_t elements_in(const Shape& shape) {
+  std::uint64_t elements = 1;
+  for (const std::int64_t extent : shape) elements *= std::uint64_t(extent);
+  return elements;
+}
+
+}  // namespace
+
+Shape part_of_shape(const Shape& whole, std::uint64_t elements) {
+  std::uint64_t inner = elements_in(whole);
+  if (inner == elements || whole.empty()) return whole;
+  Shape part = whole;
+  for (std::size_t axis = 0; axis < part.size(); ++axis) {
+    inner = whole[axis] > 0 ? inner / std::uint64_t(whole[axis]) : 1;
+    const bool last = axis + 1 == part.size();
+    if (last || (inner > 0 && elements % inner == 0 && elements >= inner)) {
+      part[axis] = std::int64_t(last ? elements : elements / inner);
+      return part;
+    }
+    part[axis] = 1;
+  }
+  return part;
+}
+
+Shape part_of_shape(const Shape& whole, std::uint64_t bytes, DataType type) {
+  if (device_bytes(elements_in(whole), type) == bytes) return whole;
+  const std::uint64_t elements = bytes * 8 / std::max(bits_of(type), 1u);  // strings have none
+  return part_of_shape(whole.empty() ? Shape{1} : whole, elements);
+}
+
+std::string shapes_of(std::span<const TaskOperand> operands) {
+  std::string text;
+  Roles roles;
+  for (const TaskOperand& operand : operands) {
+    const TaskOperand& first = operands.front();
+    const bool copied =
+        &operand != &first && operand.name == first.name && operand.shape == first.shape;
+    if (copied) continue;
+    text += fmt::format("{}{} [{}]", text.empty() ? "" : ", ", roles.next(operand.use),
+                        shape_text(operand.shape));
+  }
+  return text;
+}
+
+std::string types_of(const Graph& graph, const Node& node, bool convert_to_fp16) {
+  std::vector<std::string_view> types;
+  for_each_operand(node, [&](TensorId id) {
+    const auto type = name_of(device_type(graph[id].type, convert_to_fp16));
+    if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
+  });
+  return fmt::format("{}", fmt::join(types, ", "));
+}
+
+std::string operands_of(std::span<const TaskOperand> operands) {
+  std::string text;
+  Roles roles;
+  for (const TaskOperand& operand : operands) {
+    const std::uint64_t bytes = device_bytes(elements_in(operand.shape), operand.type);
+    text +=
+        fmt::format("{}{} {} {} {} {} <{}> {}KB", text.empty() ? "" : "\n", text_of(operand.use),
+                    text_of(operand.memory), roles.next(operand.use), operand.name,
+                    name_of(operand.type), shape_text(operand.shape), bytes / 1024);
+  }
+  return text;
+}
+
+std::string attributes_of(const Node& node) {
+  const auto kernels = node.ints_attribute("kernel_shape");
+  if (kernels.empty()) return "";
+  return fmt::format("{{Kernels: [{}], Strides: [{}], Borders: [{}], Group: {}, Dilation: [{}]{}}}",
+                     fmt::join(kernels, ", "), fmt::join(node.ints_attribute("strides"), ", "),
+                     fmt::join(node.ints_attribute("pads"), ", "), node.int_attribute("group", 1),
+                     fmt::join(node.ints_attribute("dilations"), ", "),
+                     node.op == "ConvTranspose" ? ", Transposed: 1" : "");
+}
+
 void TaskWriter::begin_node(std::size_t position, const Node& node) {
   position_ = position;
   node_result_ = context_.plans[position].result;

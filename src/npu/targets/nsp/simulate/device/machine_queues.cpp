@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "npu/targets/nsp/simulate/device/machine.hpp"
-#include "npu/targets/nsp/simulate/random.hpp"
+#include "npu/targets/nsp/simulate/events.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {

@@ -1,4 +1,4 @@
-#include "npu/targets/nsp/simulate/record/optrace.hpp"
+#include "npu/targets/nsp/simulate/run/run_files.hpp"
 
 #include <algorithm>
 #include <cmath>

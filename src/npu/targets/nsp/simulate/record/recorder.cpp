@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "npu/targets/nsp/simulate/random.hpp"
+#include "npu/targets/nsp/simulate/events.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {

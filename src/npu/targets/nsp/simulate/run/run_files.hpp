@@ -7,13 +7,81 @@
 #include <string>
 #include <vector>
 
+#include "formats/qaic/qpc/network_descriptor.hpp"
+#include "formats/qaic/qpc/program.hpp"
+#include "formats/qaic/qpc/schematic.hpp"
 #include "formats/qaic/stats/stats_decoder.hpp"
 #include "formats/qaic/text/latency.hpp"
-#include "npu/targets/nsp/simulate/record/optrace.hpp"
-#include "npu/targets/nsp/simulate/run/run_plan.hpp"
+#include "formats/qnn/write/write.hpp"
 #include "npu/targets/nsp/simulate/simulate.hpp"
+#include "npu/targets/nsp/target/target.hpp"
+#include "npuscope/base/files.hpp"
+#include "npuscope/npu/nsp/simulate/run.hpp"
 
 namespace npuscope::npu::nsp {
+
+// A run of the reference HTP as a QNN optrace set: the first inference op by op, from the records
+// that the device wrote and the schematic that the compiler kept, and the phases of every one.
+//
+//   NodeCycles cycles;
+//   options.op_trace = true;
+//   options.on_op_trace = [&](const SimulatedInference& inference) {
+//     cycles.push_back(node_cycles_of(program, schematic, inference));
+//   };
+//   auto result = simulate(program, target, options);
+//   auto set = make_optrace(program, schematic, target, *result, std::move(cycles));
+//   return qnn::optrace::write_optrace_set(*set, "out/chrometrace");
+
+// Ok when an optrace can be made of the program: an input error that says what is missing.
+// `schematic` may be null.
+Status check_optrace(const qaic::Program& program, const qaic::Schematic* schematic,
+                     const Target& target);
+
+// What the nodes of the schematic took in one inference, summed over threads, from its op records;
+// waiting for a transfer counts for the node that it is of.
+std::vector<std::uint64_t> node_cycles_of(const qaic::Program& program,
+                                          const qaic::Schematic& schematic,
+                                          const SimulatedInference& inference);
+using NodeCycles = std::vector<std::vector<std::uint64_t>>;  // by inference
+
+// Of the first activation, of all whose inferences `node_cycles` must be, or it may be empty: then
+// the set has no calls, and the viewer's text cannot be written. The program must pass
+// check_optrace; an input error when the result has no op records.
+Result<qnn::optrace::OptraceSet> make_optrace(const qaic::Program& program,
+                                              const qaic::Schematic& schematic,
+                                              const Target& target, const SimulationResult& result,
+                                              NodeCycles node_cycles = {});
+
+// What a run will execute: the programs of a QPC, read and checked before anything starts.
+
+struct LoadedProgram {
+  std::string path;   // in the QPC, "" for the outer container
+  std::string label;  // of the device in traces: QAicGraph_slice00, or the network's name
+  qaic::Program program;
+  qaic::NetworkDescriptor descriptor;
+  std::optional<qaic::Schematic> schematic;
+  Target target;
+};
+
+struct PlannedRun {
+  std::uint32_t number = 0;  // <P>: place in the QPC, times the devices each program runs on
+  std::vector<std::uint32_t> devices;
+  // One; of a multi-device program one per device, in order of their slices.
+  std::vector<std::shared_ptr<const LoadedProgram>> parts;
+
+  const LoadedProgram& first() const { return *parts.front(); }
+  bool is_multi_device() const { return parts.size() > 1; }
+  std::vector<const qaic::Program*> programs() const {
+    std::vector<const qaic::Program*> all;
+    for (const auto& part : parts) all.push_back(&part->program);
+    return all;
+  }
+  std::string label() const;  // of the whole program
+};
+
+// Refuses what can be refused without running: folders that cannot be written, programs that do
+// not fit the device or do not record what is asked for, samples that no inference can give.
+Result<std::vector<PlannedRun>> plan_run(const RunRequest& request);
 
 // What the host saw of the sampled inferences, as a Chrome trace that can join the device's
 // (opstats --host-trace): a slice per phase, and tracks on which inferences under way at once lie

@@ -1,3 +1,52 @@
+// What a device's work shares: the clock of a core, and bandwidth.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "npu/targets/nsp/simulate/events.hpp"
+
+namespace npuscope::npu::nsp {
+
+// Memory bandwidth shared by everyone who transfers: with n transfers active each gets
+// min(limit of one, total / n). Processor sharing in virtual service time: all active transfers
+// have received the same number of bytes since they began, so the one that ends next is the one
+// with the smallest finishing service, and a change of n changes no order. O(log n) a transfer.
+//
+//   SharedBandwidth ddr(total, limit);
+//   ddr.add(now, id, bytes);
+//   while (ddr.next_end() != never) { now = ddr.next_end(); id = ddr.take(); }
+
+class SharedBandwidth {
+ public:
+  // Bytes per second, both positive.
+  SharedBandwidth(double total, double limit_of_one);
+
+  void add(Picoseconds now, std::uint32_t id, std::uint64_t bytes);
+  // When the next transfer ends if none is added before; never when there is none.
+  Picoseconds next_end() const { return next_end_; }
+  // Removes the transfer that ends at next_end(); of several at once the smallest id.
+  std::uint32_t take();
+
+ private:
+  struct Transfer {
+    double finishing_service;  // bytes
+    std::uint32_t id;
+  };
+  static bool later(const Transfer& a, const Transfer& b);
+  double rate() const;  // bytes per picosecond and transfer
+  void serve_until(Picoseconds now);
+  void find_next_end();
+
+  double total_;
+  double limit_of_one_;
+  double service_ = 0;  // bytes each active transfer has received, since the server was last idle
+  Picoseconds time_{};  // at which service_ holds
+  Picoseconds next_end_ = never;
+  std::vector<Transfer> transfers_;  // heap
+};
+
 // The clock of one core: its frequency, which a governor may change, and its cycle counter, the
 // integral of the frequency.
 //
@@ -8,14 +57,6 @@
 //
 // A kernel that outlasts its window goes on in the next one at that window's frequency. Within a
 // window everything is known; what lies beyond it is not.
-#pragma once
-
-#include <algorithm>
-#include <vector>
-
-#include "npu/targets/nsp/simulate/events.hpp"
-
-namespace npuscope::npu::nsp {
 
 class CoreClock {
  public:

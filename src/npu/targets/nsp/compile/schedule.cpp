@@ -1,4 +1,4 @@
-#include "npu/targets/nsp/compile/schedule/schedule.hpp"
+#include "npu/targets/nsp/compile/schedule.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
-#include "npu/targets/nsp/compile/schedule/instrument.hpp"
+#include "npu/targets/nsp/compile/describe/describe.hpp"
 
 #include <algorithm>
 
 #include "formats/qaic/stats/stats_buffer.hpp"
-#include "npu/targets/nsp/compile/tasks/task_texts.hpp"
+#include "npu/targets/nsp/compile/tasks/task_writer.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {
