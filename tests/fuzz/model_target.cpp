@@ -28,7 +28,7 @@ auto target_of(const char* name, Parse parse) {
 std::vector<std::string> npuscope::fuzz::good_inputs() {
   std::vector<std::string> models;
   npu::test::OneOperatorModels made(22);
-  for (const npu::Operator& op : npu::test::every_operator()) {
+  for (const npu::Operator& op : npu::every_operator()) {
     for (int i = 0; i < 3; ++i) models.push_back(made.next(op.name));
   }
   return models;

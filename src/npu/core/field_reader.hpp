@@ -20,6 +20,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/try.hpp"
 #include "npu/core/target_file.hpp"
 
 namespace npuscope::npu {
@@ -80,8 +81,7 @@ Result<toml::table> read_toml_of(const WantedTarget& wanted, std::string_view to
 template <class Target>
 Result<Target> read_fields(std::string_view toml, const std::string& name,
                            const WantedTarget& wanted, void (*read)(FieldReader&, Target&)) {
-  const auto root = read_toml_of(wanted, toml, name);
-  if (!root) return tl::unexpected(root.error());
+  TRY_AS(root, read_toml_of(wanted, toml, name));
   Target target;
   FieldReader in(*root, name);
   in.text("name", target.name);

@@ -8,6 +8,7 @@
 
 #include "base/near_names.hpp"
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "npu/core/builtin_targets.hpp"
 #include "npu/core/field_reader.hpp"
 #include "npuscope/base/files.hpp"
@@ -27,10 +28,8 @@ constexpr std::array<ArchitectureNames, 3> architectures{{
 }};
 
 Result<TargetFile> target_file(std::string name, std::string_view toml) {
-  auto root = read_toml(toml, name);
-  if (!root) return tl::unexpected(root.error());
-  const auto architecture = architecture_of(*root, name);
-  if (!architecture) return tl::unexpected(architecture.error());
+  TRY_AS(root, read_toml(toml, name));
+  TRY_AS(architecture, architecture_of(*root, name));
   return TargetFile{std::move(name), *architecture, std::string(toml)};
 }
 
@@ -82,8 +81,7 @@ std::string builtin_target_names() { return names_of(std::nullopt); }
 
 Result<TargetFile> find_target_file(const std::string& name_or_path) {
   if (name_or_path.ends_with(".toml")) {
-    auto file = MappedFile::open(name_or_path);
-    if (!file) return tl::unexpected(file.error());
+    TRY_AS(file, MappedFile::open(name_or_path));
     return target_file(name_or_path, as_text(file->bytes()));
   }
   for (const auto& [known, toml] : builtin_target_files) {
@@ -116,8 +114,7 @@ Result<std::string> configured_target() {
   const fs::path path = configuration_file();
   std::error_code unknown;
   if (path.empty() || !fs::exists(path, unknown)) return std::string();
-  const auto file = MappedFile::open(path);
-  if (!file) return tl::unexpected(file.error());
+  TRY_AS(file, MappedFile::open(path));
   try {
     const toml::table root = toml::parse(as_text(file->bytes()), path.string());
     for (const auto& [key, value] : root) {
@@ -146,10 +143,8 @@ Result<std::string> remembered_target() {
 
 Result<toml::table> read_toml_of(const WantedTarget& wanted, std::string_view toml,
                                  const std::string& name) {
-  auto root = read_toml(toml, name);
-  if (!root) return root;
-  const auto architecture = architecture_of(*root, name);
-  if (!architecture) return tl::unexpected(architecture.error());
+  TRY_AS(root, read_toml(toml, name));
+  TRY_AS(architecture, architecture_of(*root, name));
   if (*architecture == wanted.architecture) return root;
   return tl::unexpected(
       Error{wanted.error, fmt::format("{}: it describes a {}; this needs {}", name,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -22,7 +23,9 @@ struct ElementSource {
   std::size_t input = 0;
   std::size_t position = 0;
 };
-void fold_movement(Operation& op, std::size_t output, const std::vector<ElementSource>& sources);
+// `source_of` says where the element at an index of the output comes from.
+void fold_movement(Operation& op, std::size_t output,
+                   const std::function<ElementSource(const Shape& index)>& source_of);
 
 // Output 0 has the elements of input 0 in their order (Reshape, Squeeze ...).
 void fold_view(Operation& op);

@@ -4,6 +4,7 @@
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "npu/graph/importer.hpp"
 
 namespace npuscope::npu {
@@ -41,8 +42,7 @@ Result<Graph> import_onnx(ByteSpan bytes, std::string_view name, const ImportOpt
 }
 
 Result<Graph> import_onnx_file(const std::filesystem::path& path, const ImportOptions& options) {
-  const auto file = MappedFile::open(path);
-  if (!file) return tl::unexpected(file.error());
+  TRY_AS(file, MappedFile::open(path));
   return import_onnx(file->bytes(), path.string(), options);
 }
 
@@ -114,8 +114,7 @@ Result<std::vector<Symbols>> read_specializations(ByteSpan json, std::string_vie
   }
   std::vector<Symbols> all;
   for (const dom::element& element : list) {
-    auto symbols = read_symbols(element, all.size(), name);
-    if (!symbols) return tl::unexpected(symbols.error());
+    TRY_AS(symbols, read_symbols(element, all.size(), name));
     all.push_back(std::move(*symbols));
   }
   if (all.empty()) return input_error("{}: its list of specializations is empty; {}", name, form);

@@ -96,10 +96,10 @@ bool in_order(const Dependencies& dependencies, std::size_t count) {
     seen[node] = true;
     walk.push_back(node);
     const auto from = dependencies.of(node);
-    node = *std::find_if(from.begin(), from.end(), is_left);
+    node = *std::ranges::find_if(from, is_left);
   }
-  walk.erase(walk.begin(), std::find(walk.begin(), walk.end(), node));
-  std::reverse(walk.begin(), walk.end());
+  walk.erase(walk.begin(), std::ranges::find(walk, node));
+  std::ranges::reverse(walk);
   std::string names;
   for (std::size_t i = 0; i < std::min(walk.size(), cycle_names_shown); ++i) {
     names += fmt::format("{}'{}'", i == 0 ? "" : " -> ", display_name(nodes, walk[i]));

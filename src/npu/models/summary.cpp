@@ -1,5 +1,7 @@
 #include "npu/models/summary.hpp"
 
+#include "base/try.hpp"
+
 #include <vector>
 
 namespace npuscope::npu::models {
@@ -108,7 +110,7 @@ CheckedCount encoder_parameters(const Architecture& a) {
 }  // namespace
 
 Result<ModelSummary> summarize(const Architecture& architecture, const InputSizes& sizes) {
-  if (auto status = validate(architecture, sizes); !status) return tl::unexpected(status.error());
+  TRY(validate(architecture, sizes));
   const bool decoder = architecture.kind == ModelKind::decoder;
   const CheckedCount parameters =
       decoder ? decoder_parameters(architecture) : encoder_parameters(architecture);

@@ -219,9 +219,8 @@ std::uint64_t largest_multicast(const npu::nsp::CompileMetrics& metrics) {
 }
 
 std::uint64_t multicasting_cores(const npu::nsp::CompileMetrics& metrics) {
-  return std::uint64_t(
-      std::count_if(metrics.cores.begin(), metrics.cores.end(),
-                    [](const npu::nsp::CoreMetrics& core) { return core.multicast_bytes > 0; }));
+  return std::uint64_t(std::ranges::count_if(
+      metrics.cores, [](const npu::nsp::CoreMetrics& core) { return core.multicast_bytes > 0; }));
 }
 
 // What cores and host share in DDR: outputs, state, statistics and the places of what is spilled.

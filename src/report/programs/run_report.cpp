@@ -89,7 +89,7 @@ void write_metric(Json& json, const RunMetric& metric) {
 
 std::optional<Distribution> distribution_of(std::span<const double> values) {
   if (values.empty()) return std::nullopt;
-  const auto [min, max] = std::minmax_element(values.begin(), values.end());
+  const auto [min, max] = std::ranges::minmax_element(values);
   const double count = double(values.size());
   // Measured from the least, so that equal values have exactly their own average.
   double above_least = 0;

@@ -31,7 +31,7 @@ std::string write_out(std::string_view term, std::size_t ellipsis_rank, std::siz
 }
 
 std::size_t letters_in(std::string_view term) {
-  return std::size_t(std::count_if(term.begin(), term.end(), is_letter));
+  return std::size_t(std::ranges::count_if(term, is_letter));
 }
 
 std::vector<std::string> split_terms(const std::string& left) {
@@ -111,7 +111,7 @@ std::uint64_t count(const Shape& shape, std::size_t begin, std::size_t end) {
 }
 
 const Tensor& input(const Graph& graph, const Node& node, std::size_t i) {
-  if (i >= node.inputs.size() || node.inputs[i] == TensorId::none) fail("it lacks its input {}", i);
+  if (!node.has_input(i)) fail("it lacks its input {}", i);
   return graph[node.inputs[i]];
 }
 
@@ -266,7 +266,7 @@ MatrixProduct einsum(const Graph& graph, const Node& node) {
 }
 
 bool is_one_of(std::string_view op, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), op) != names.end();
+  return std::ranges::find(names, op) != names.end();
 }
 
 MatrixProduct product_of(const Graph& graph, const Node& node) {
@@ -289,7 +289,7 @@ MatrixProduct product_of(const Graph& graph, const Node& node) {
 }  // namespace
 
 std::uint64_t saturating_product(std::initializer_list<std::uint64_t> factors) {
-  if (std::find(factors.begin(), factors.end(), 0U) != factors.end()) return 0;
+  if (std::ranges::find(factors, 0U) != factors.end()) return 0;
   std::uint64_t product = 1;
   for (const std::uint64_t factor : factors) {
     if (__builtin_mul_overflow(product, factor, &product)) {

@@ -175,22 +175,18 @@ void infer_qlinear_concat(Operation& op) {
 
 constexpr auto elementwise = OpClass::elementwise;
 
-constexpr Operator rows[] = {
-    {"DequantizeLinear", elementwise, infer_dequantize},
+constexpr OperatorRow rows[] = {
+    {"DequantizeLinear com.microsoft.DequantizeLinear", elementwise, infer_dequantize},
     {"DynamicQuantizeLinear", elementwise, infer_dynamic_quantize},
-    {"QuantizeLinear", elementwise, infer_quantize},
-    {"com.microsoft.DequantizeLinear", elementwise, infer_dequantize},
-    {"com.microsoft.QLinearAdd", elementwise, infer_qlinear_binary},
+    {"QuantizeLinear com.microsoft.QuantizeLinear", elementwise, infer_quantize},
+    {"com.microsoft.QLinearAdd com.microsoft.QLinearMul", elementwise, infer_qlinear_binary},
     {"com.microsoft.QLinearConcat", OpClass::copy, infer_qlinear_concat},
-    {"com.microsoft.QLinearLeakyRelu", elementwise, infer_same},
-    {"com.microsoft.QLinearMul", elementwise, infer_qlinear_binary},
-    {"com.microsoft.QLinearSigmoid", elementwise, infer_same},
+    {"com.microsoft.QLinearLeakyRelu com.microsoft.QLinearSigmoid", elementwise, infer_same},
     {"com.microsoft.QLinearSoftmax", OpClass::softmax, infer_same},
-    {"com.microsoft.QuantizeLinear", elementwise, infer_quantize},
 };
 
 }  // namespace operators_quantization
 
-std::span<const Operator> quantization_operators() { return operators_quantization::rows; }
+std::span<const OperatorRow> quantization_operators() { return operators_quantization::rows; }
 
 }  // namespace npuscope::npu

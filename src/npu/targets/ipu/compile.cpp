@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/arithmetic.hpp"
+#include "base/try.hpp"
 #include "formats/sigmastar/write_image.hpp"
 #include "formats/sigmastar/write_model.hpp"
 #include "npu/core/target_file.hpp"
@@ -135,9 +136,8 @@ class Compiler {
       : target_(target), options_(options) {}
 
   Result<Compiled> run(const Graph& graph) {
-    if (auto ok = check(graph); !ok) return tl::unexpected(ok.error());
-    auto lowered = lower(graph, options_.model_name);
-    if (!lowered) return tl::unexpected(lowered.error());
+    TRY(check(graph));
+    TRY_AS(lowered, lower(graph, options_.model_name));
     lowered_ = std::move(*lowered);
     const auto groups = group_operators(lowered_, options_.batch, target_);
     if (groups.size() > max_layers) {
@@ -146,9 +146,7 @@ class Compiler {
     }
     own_.program.cores = target_.cores;
     own_.program.target = target_.toml;
-    for (const OperatorGroup& group : groups) {
-      if (auto added = add_layer(group); !added) return tl::unexpected(added.error());
-    }
+    for (const OperatorGroup& group : groups) TRY(add_layer(group));
     compiled_.model = make_model(lowered_, marks_of(groups), options_.description);
     compiled_.model.metadata_buffer.assign(8, 0);
     make_image();
@@ -232,9 +230,7 @@ class Compiler {
     const auto& graph = lowered_.graph;
     std::vector<std::size_t> last_use(graph.tensors.size(), 0);
     for (std::size_t i = 0; i < operators.size(); ++i) {
-      for (const TensorId id : operators[i].inputs) {
-        if (id != TensorId::none) last_use[std::uint32_t(id)] = i;
-      }
+      for (const TensorId id : present(operators[i].inputs)) last_use[std::uint32_t(id)] = i;
     }
     for (std::size_t i = operators.size(); i-- > 0;) {  // an alias keeps what it is a view of
       if (!operators[i].is_alias()) continue;
@@ -249,8 +245,7 @@ class Compiler {
     };
     for (std::size_t i = 0; i < operators.size(); ++i) {
       for (const TensorId id : operators[i].outputs) {
-        const bool is_output =
-            std::find(graph.outputs.begin(), graph.outputs.end(), id) != graph.outputs.end();
+        const bool is_output = std::ranges::find(graph.outputs, id) != graph.outputs.end();
         if (is_output || operators[i].is_alias()) continue;
         now += bytes(id);
         free_after[std::max(i, last_use[std::uint32_t(id)])] += bytes(id);
@@ -300,18 +295,14 @@ Result<Compiled> compile(const Graph& graph, const Target& target, const Compile
 }
 
 Result<BuildResult> build(const std::filesystem::path& model, BuildRequest request) {
-  const auto file = find_target_file(request.target);
-  if (!file) return tl::unexpected(file.error());
-  const auto target = parse_target(file->toml, file->name);
-  if (!target) return tl::unexpected(target.error());
+  TRY_AS(file, find_target_file(request.target));
+  TRY_AS(target, parse_target(file->toml, file->name));
   if (request.import.batch == 0)
     request.import.batch = 1;  // options.batch repeats what it computes
-  const auto graph = import_onnx_file(model, request.import);
-  if (!graph) return tl::unexpected(graph.error());
+  TRY_AS(graph, import_onnx_file(model, request.import));
   request.options.model_name = model.string();
   request.options.description = model.stem().string();
-  auto compiled = compile(*graph, *target, request.options);
-  if (!compiled) return tl::unexpected(compiled.error());
+  TRY_AS(compiled, compile(*graph, *target, request.options));
   return BuildResult{sigmastar::write_model(compiled->model),
                      sigmastar::write_image(compiled->image), graph->warnings,
                      std::make_shared<const Compiled>(std::move(*compiled))};

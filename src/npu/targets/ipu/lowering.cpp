@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/text.hpp"
+#include "base/try.hpp"
 
 namespace npuscope::npu::ipu {
 namespace {
@@ -16,93 +17,26 @@ struct OperatorType {
   bool is_custom = false;
 };
 
-struct TypeRow {
-  std::string_view onnx;
-  std::string_view name;
-  bool is_custom = false;
-};
-
-// Sorted by the ONNX name.
-constexpr std::array type_rows{
-    TypeRow{"Abs", "ABS"},
-    TypeRow{"Add", "ADD"},
-    TypeRow{"And", "LOGICAL_AND"},
-    TypeRow{"ArgMax", "ARG_MAX"},
-    TypeRow{"ArgMin", "ARG_MIN"},
-    TypeRow{"AveragePool", "AVERAGE_POOL_2D"},
-    TypeRow{"Cast", "CAST"},
-    TypeRow{"Ceil", "CEIL"},
-    TypeRow{"Clip", "Clip", true},
-    TypeRow{"Concat", "CONCATENATION"},
-    TypeRow{"ConvInteger", "CONV_2D"},
-    TypeRow{"Cos", "COS"},
-    TypeRow{"CumSum", "CUMSUM"},
-    TypeRow{"DepthToSpace", "DEPTH_TO_SPACE"},
-    TypeRow{"DequantizeLinear", "DEQUANTIZE"},
-    TypeRow{"Div", "DIV"},
-    TypeRow{"Elu", "ELU"},
-    TypeRow{"Equal", "EQUAL"},
-    TypeRow{"Erf", "Erf", true},
-    TypeRow{"Exp", "EXP"},
-    TypeRow{"Expand", "BROADCAST_TO"},
-    TypeRow{"Floor", "FLOOR"},
-    TypeRow{"Gather", "GATHER"},
-    TypeRow{"GatherND", "GATHER_ND"},
-    TypeRow{"Gelu", "GELU"},
-    TypeRow{"GlobalAveragePool", "MEAN"},
-    TypeRow{"GlobalMaxPool", "REDUCE_MAX"},
-    TypeRow{"Greater", "GREATER"},
-    TypeRow{"GreaterOrEqual", "GREATER_EQUAL"},
-    TypeRow{"HardSigmoid", "HardSigmoid", true},
-    TypeRow{"HardSwish", "HARD_SWISH"},
-    TypeRow{"InstanceNormalization", "InstanceNorm", true},
-    TypeRow{"LRN", "LOCAL_RESPONSE_NORMALIZATION"},
-    TypeRow{"LayerNormalization", "LayerNorm", true},
-    TypeRow{"LeakyRelu", "LEAKY_RELU"},
-    TypeRow{"Less", "LESS"},
-    TypeRow{"LessOrEqual", "LESS_EQUAL"},
-    TypeRow{"Log", "LOG"},
-    TypeRow{"LogSoftmax", "LOG_SOFTMAX"},
-    TypeRow{"Max", "MAXIMUM"},
-    TypeRow{"MaxPool", "MAX_POOL_2D"},
-    TypeRow{"Min", "MINIMUM"},
-    TypeRow{"Mish", "Mish", true},
-    TypeRow{"Mod", "FLOOR_MOD"},
-    TypeRow{"Mul", "MUL"},
-    TypeRow{"Neg", "NEG"},
-    TypeRow{"Not", "LOGICAL_NOT"},
-    TypeRow{"Or", "LOGICAL_OR"},
-    TypeRow{"PRelu", "PRELU"},
-    TypeRow{"Pad", "PAD"},
-    TypeRow{"Pow", "POW"},
-    TypeRow{"QuantizeLinear", "QUANTIZE"},
-    TypeRow{"RMSNormalization", "RmsNorm", true},
-    TypeRow{"Reciprocal", "Reciprocal", true},
-    TypeRow{"ReduceMax", "REDUCE_MAX"},
-    TypeRow{"ReduceMean", "MEAN"},
-    TypeRow{"ReduceMin", "REDUCE_MIN"},
-    TypeRow{"ReduceProd", "REDUCE_PROD"},
-    TypeRow{"ReduceSum", "SUM"},
-    TypeRow{"Relu", "RELU"},
-    TypeRow{"Round", "ROUND"},
-    TypeRow{"ScatterND", "SCATTER_ND"},
-    TypeRow{"Sigmoid", "LOGISTIC"},
-    TypeRow{"Sign", "SIGN"},
-    TypeRow{"Sin", "SIN"},
-    TypeRow{"Slice", "STRIDED_SLICE"},
-    TypeRow{"Softmax", "SOFTMAX"},
-    TypeRow{"Softplus", "Softplus", true},
-    TypeRow{"SpaceToDepth", "SPACE_TO_DEPTH"},
-    TypeRow{"Split", "SPLIT_V"},
-    TypeRow{"Sqrt", "SQRT"},
-    TypeRow{"Sub", "SUB"},
-    TypeRow{"Tanh", "TANH"},
-    TypeRow{"Tile", "TILE"},
-    TypeRow{"TopK", "TOPK_V2"},
-    TypeRow{"Transpose", "TRANSPOSE"},
-    TypeRow{"Where", "SELECT_V2"},
-};
-static_assert(std::ranges::is_sorted(type_rows, {}, &TypeRow::onnx));
+// By the ONNX name. Names of TFLite are in capitals, others those of custom operators.
+const std::map<std::string_view, std::string_view>& operator_names() {
+  static const auto names = word_pairs(
+      "Abs=ABS Add=ADD And=LOGICAL_AND ArgMax=ARG_MAX ArgMin=ARG_MIN AveragePool=AVERAGE_POOL_2D "
+      "Cast=CAST Ceil=CEIL Clip=Clip Concat=CONCATENATION ConvInteger=CONV_2D Cos=COS "
+      "CumSum=CUMSUM DepthToSpace=DEPTH_TO_SPACE DequantizeLinear=DEQUANTIZE Div=DIV Elu=ELU "
+      "Equal=EQUAL Erf=Erf Exp=EXP Expand=BROADCAST_TO Floor=FLOOR Gather=GATHER "
+      "GatherND=GATHER_ND Gelu=GELU GlobalAveragePool=MEAN GlobalMaxPool=REDUCE_MAX "
+      "Greater=GREATER GreaterOrEqual=GREATER_EQUAL HardSigmoid=HardSigmoid HardSwish=HARD_SWISH "
+      "InstanceNormalization=InstanceNorm LRN=LOCAL_RESPONSE_NORMALIZATION "
+      "LayerNormalization=LayerNorm LeakyRelu=LEAKY_RELU Less=LESS LessOrEqual=LESS_EQUAL Log=LOG "
+      "LogSoftmax=LOG_SOFTMAX Max=MAXIMUM MaxPool=MAX_POOL_2D Min=MINIMUM Mish=Mish Mod=FLOOR_MOD "
+      "Mul=MUL Neg=NEG Not=LOGICAL_NOT Or=LOGICAL_OR PRelu=PRELU Pad=PAD Pow=POW "
+      "QuantizeLinear=QUANTIZE RMSNormalization=RmsNorm Reciprocal=Reciprocal ReduceMax=REDUCE_MAX "
+      "ReduceMean=MEAN ReduceMin=REDUCE_MIN ReduceProd=REDUCE_PROD ReduceSum=SUM Relu=RELU "
+      "Round=ROUND ScatterND=SCATTER_ND Sigmoid=LOGISTIC Sign=SIGN Sin=SIN Slice=STRIDED_SLICE "
+      "Softmax=SOFTMAX Softplus=Softplus SpaceToDepth=SPACE_TO_DEPTH Split=SPLIT_V Sqrt=SQRT "
+      "Sub=SUB Tanh=TANH Tile=TILE TopK=TOPK_V2 Transpose=TRANSPOSE Where=SELECT_V2");
+  return names;
+}
 
 std::optional<OperatorType> convolution_type(const Graph& graph, const Node& node) {
   const std::size_t weights = node.op == "QLinearConv" ? 3 : 1;
@@ -134,9 +68,11 @@ std::optional<OperatorType> operator_type_of(const Graph& graph, const Node& nod
     const bool is_nearest = node.string_attribute("mode", "nearest") == "nearest";
     return OperatorType{is_nearest ? "RESIZE_NEAREST_NEIGHBOR" : "RESIZE_BILINEAR"};
   }
-  const auto* row = std::ranges::lower_bound(type_rows, op, {}, &TypeRow::onnx);
-  if (row == type_rows.end() || row->onnx != op) return std::nullopt;
-  return OperatorType{std::string(row->name), row->is_custom};
+  const auto found = operator_names().find(op);
+  if (found == operator_names().end()) return std::nullopt;
+  return OperatorType{std::string(found->second), std::ranges::any_of(found->second, [](char c) {
+                        return c >= 'a' && c <= 'z';
+                      })};
 }
 
 constexpr std::uint64_t max_tensor_bytes = 0xffffffff;  // descriptors have 32 bits
@@ -170,7 +106,7 @@ class Lowering {
     if (!unsupported_.empty()) return refuse();
     add_outputs();
     choose_types();
-    if (auto fits = check_sizes(); !fits) return tl::unexpected(fits.error());
+    TRY(check_sizes());
     return std::move(lowered_);
   }
 
@@ -182,8 +118,7 @@ class Lowering {
   }
 
   static bool makes_nothing(const Node& node) {
-    return std::all_of(node.outputs.begin(), node.outputs.end(),
-                       [](TensorId id) { return id == TensorId::none; });
+    return std::ranges::all_of(node.outputs, [](TensorId id) { return id == TensorId::none; });
   }
 
   // Names may be left out where a file is wrong: of the first output, and of what is lowered alone.
@@ -211,9 +146,7 @@ class Lowering {
     if (!type) return add_unsupported(node);
     Operator op{type->name, type->is_custom, {}, {}, id, op_class};
     for (const TensorId input : node.inputs) op.inputs.push_back(resolved(input));
-    for (const TensorId output : node.outputs) {
-      if (output != TensorId::none) op.outputs.push_back(output);
-    }
+    for (const TensorId output : present(node.outputs)) op.outputs.push_back(output);
     if (op.outputs.size() == 1 && takes_activation(op)) {
       op.outputs[0] = absorb_followers(op.outputs[0], is_product(op_class));
     }
@@ -229,7 +162,7 @@ class Lowering {
   bool is_relu6(const Node& node) const {
     if (node.op != "Clip") return false;
     const auto bound = [&](std::size_t input, std::string_view attribute) -> double {
-      if (node.inputs.size() > input && node.inputs[input] != TensorId::none) {
+      if (node.has_input(input)) {
         const auto& values = lowered_.graph[node.inputs[input]].float_values;
         return values && values->size() == 1 ? values->front() : -1;
       }
@@ -316,8 +249,8 @@ class Lowering {
       } else if (from == id) {
         fixed = add_tensor(graph()[id].name + "_fix", id);
         for (Operator& op : lowered_.operators) {
-          std::replace(op.inputs.begin(), op.inputs.end(), id, fixed);
-          std::replace(op.outputs.begin(), op.outputs.end(), id, fixed);
+          std::ranges::replace(op.inputs, id, fixed);
+          std::ranges::replace(op.outputs, id, fixed);
         }
       }
       lowered_.operators.push_back(

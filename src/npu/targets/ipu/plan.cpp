@@ -224,9 +224,7 @@ class Grouping {
       : lowered_(lowered), batch_(batch), target_(target) {
     readers_.resize(lowered.graph.tensors.size());
     for (const Operator& op : lowered.operators) {
-      for (const TensorId id : op.inputs) {
-        if (id != TensorId::none) ++readers_[std::uint32_t(id)];
-      }
+      for (const TensorId id : present(op.inputs)) ++readers_[std::uint32_t(id)];
     }
     for (const TensorId id : lowered.graph.outputs) ++readers_[std::uint32_t(id)];
   }
@@ -266,7 +264,7 @@ class Grouping {
     const TensorId between = before.outputs[0];
     if (before.outputs.size() != 1 || op.outputs.size() != 1 ||
         readers_[std::uint32_t(between)] != 1 ||
-        std::find(op.inputs.begin(), op.inputs.end(), between) == op.inputs.end()) {
+        std::ranges::find(op.inputs, between) == op.inputs.end()) {
       return false;
     }
     if (is_pointwise(op)) return is_convolution(before) && op.inputs[0] == between;
@@ -302,9 +300,8 @@ class Grouping {
     group.convs.insert(group.convs.end(), member.convs.begin(), member.convs.end());
     group.vectors.insert(group.vectors.end(), member.vectors.begin(), member.vectors.end());
     for (const Stream& stream : member.streams) {
-      const bool is_there =
-          std::any_of(group.streams.begin(), group.streams.end(),
-                      [&](const Stream& each) { return each.tensor == stream.tensor; });
+      const bool is_there = std::ranges::any_of(
+          group.streams, [&](const Stream& each) { return each.tensor == stream.tensor; });
       if (stream.tensor != between && !is_there) group.streams.push_back(stream);
     }
     return group;

@@ -1,3 +1,4 @@
+#include "base/try.hpp"
 #include "npu/targets/ipu/simulate.hpp"
 
 #include <algorithm>
@@ -88,16 +89,14 @@ constexpr const char* layout_name = "ipu-muffin";
 constexpr std::uint64_t beyond_suspicion = 32;
 
 Result<Image> open_image(const std::filesystem::path& path) {
-  const auto file = MappedFile::open(path);
-  if (!file) return tl::unexpected(file.error());
+  TRY_AS(file, MappedFile::open(path));
   if (sigmastar::looks_like_model(as_text(file->bytes()))) {
     return input_error(
         "{}: a SigmaStar fixed model, which holds operators but no program; run the offline model "
         "that `npuscope compile` wrote with it (sgsimg.img)",
         path.string());
   }
-  auto image = sigmastar::read_image(file->bytes(), path.string());
-  if (!image) return image;
+  TRY_AS(image, sigmastar::read_image(file->bytes(), path.string()));
   if (image->own && image->problems.empty()) return image;
   const bool is_vendors = image->problems.empty();
   return input_error("{}: {}; only offline images of `npuscope compile` run on the reference NPU",
@@ -121,16 +120,10 @@ class Runner {
   explicit Runner(const RunRequest& request) : request_(request) {}
 
   Result<RunOutcome> run() {
-    if (!request_.log_folder.empty()) {
-      if (auto usable = check_writable_folder(request_.log_folder); !usable) {
-        return tl::unexpected(usable.error());
-      }
-    }
-    auto image = open_image(request_.image);
-    if (!image) return tl::unexpected(image.error());
-    auto target = parse_target(image->own->program.target,
-                               fmt::format("{}: its target", request_.image.string()));
-    if (!target) return tl::unexpected(target.error());
+    if (!request_.log_folder.empty()) TRY(check_writable_folder(request_.log_folder));
+    TRY_AS(image, open_image(request_.image));
+    TRY_AS(target, parse_target(image->own->program.target,
+                                fmt::format("{}: its target", request_.image.string())));
     target_ = std::move(*target);
     image_ = std::move(*image);
     outcome_.is_logged = !request_.log_folder.empty();
@@ -139,9 +132,7 @@ class Runner {
     outcome_.clock_hz = target_.clock_hz;
     outcome_.ipu_s = double(inference_.cycles) / target_.clock_hz;
     outcome_.invoke_s = outcome_.ipu_s + target_.invoke_s + synchronisation_s();
-    if (outcome_.is_logged) {
-      if (auto written = write_logs(); !written) return tl::unexpected(written.error());
-    }
+    if (outcome_.is_logged) TRY(write_logs());
     outcome_.image = std::make_shared<const Image>(std::move(image_));
     outcome_.inference = std::make_shared<const Inference>(std::move(inference_));
     return std::move(outcome_);
@@ -157,8 +148,7 @@ class Runner {
   }
 
   Status write_logs() {
-    const auto layout = sigmastar::layout_of_chip(layout_name);
-    if (!layout) return tl::unexpected(layout.error());
+    TRY_AS(layout, sigmastar::layout_of_chip(layout_name));
     const auto period = std::int64_t(std::llround(outcome_.invoke_s * target_.clock_hz));
     const Logs logs =
         ipu::write_logs(inference_, {request_.inferences, period}, *layout, request_.log_bytes);
@@ -167,9 +157,7 @@ class Runner {
           "records lie further apart than the log's clock can tell: its times are wrong");
     }
     for (std::size_t core = 0; core < logs.cores.size(); ++core) {
-      if (auto done = write_log(fmt::format("core{}", core), logs.cores[core], *layout); !done) {
-        return done;
-      }
+      TRY(write_log(fmt::format("core{}", core), logs.cores[core], *layout));
     }
     return write_log("corectrl0", logs.control, *layout);
   }
@@ -181,7 +169,7 @@ class Runner {
     file.bytes = log.bytes().size();
     file.lost_records = log.lost();
     file.needed_bytes = file.bytes + file.lost_records * layout.record_bytes;
-    if (auto done = write_file_atomically(file.path, as_byte_span(log.bytes())); !done) return done;
+    TRY(write_file_atomically(file.path, as_byte_span(log.bytes())));
     if (log.overflowed()) {
       outcome_.warnings.push_back(
           fmt::format("{}: the log's buffer of {} bytes is full: {} records are lost and the log "

@@ -48,8 +48,8 @@ class Ddr {
     return std::max<std::uint64_t>(1, std::uint64_t(bytes_a_cycle * (1 << fraction_bits)));
   }
   std::uint64_t rate_of_one() const {
-    const auto active = std::uint64_t(
-        std::count_if(left_.begin(), left_.end(), [](std::uint64_t left) { return left > 0; }));
+    const auto active =
+        std::uint64_t(std::ranges::count_if(left_, [](std::uint64_t left) { return left > 0; }));
     return std::max<std::uint64_t>(1,
                                    std::min(limit_, total_ / std::max<std::uint64_t>(1, active)));
   }
@@ -267,7 +267,7 @@ class Machine {
 
   static void finish(Core& core) {
     auto& intervals = core.run.intervals;
-    std::sort(intervals.begin(), intervals.end(), [](const LogInterval& a, const LogInterval& b) {
+    std::ranges::sort(intervals, [](const LogInterval& a, const LogInterval& b) {
       return std::tie(a.begin, a.engine) < std::tie(b.begin, b.engine);
     });
     for (const LogInterval& each : intervals) {

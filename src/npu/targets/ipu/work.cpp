@@ -72,7 +72,7 @@ class WorkMaker {
   std::vector<TensorId> inputs() const {
     std::vector<TensorId> once;
     for (const TensorId id : op_.inputs) {
-      if (id != TensorId::none && std::find(once.begin(), once.end(), id) == once.end()) {
+      if (id != TensorId::none && std::ranges::find(once, id) == once.end()) {
         once.push_back(id);
       }
     }

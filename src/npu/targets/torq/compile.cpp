@@ -6,6 +6,7 @@
 
 #include "base/sort_rows.hpp"
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "npu/graph/import_onnx.hpp"
 #include "npu/targets/torq/lowering.hpp"
 #include "npu/targets/torq/target.hpp"
@@ -28,15 +29,12 @@ std::string plain_name(std::string_view name) {
 }  // namespace
 
 Result<Compilation> compile(const Graph& graph, const Target& target, const std::string& name) {
-  const auto lowering = lower(graph, target);
-  if (!lowering) return tl::unexpected(lowering.error());
+  TRY_AS(lowering, lower(graph, target));
   Compilation compilation;
   compilation.warnings = lowering->warnings;
   compilation.program.name = plain_name(name);
   compilation.program.target_toml = target.toml;
-  if (auto ok = emit(*lowering, graph, target, compilation); !ok) {
-    return tl::unexpected(ok.error());
-  }
+  TRY(emit(*lowering, graph, target, compilation));
   SourceText source = write_source_text(graph);
   compilation.source_file = fmt::format("source/{}.mlir", compilation.program.name);
   compilation.source_text = std::move(source.text);
@@ -45,9 +43,7 @@ Result<Compilation> compile(const Graph& graph, const Target& target, const std:
       compilation.operations[i].places.push_back(source.places[std::size_t(id)]);
     }
   }
-  if (auto ok = check_program(compilation.program, target.slices.count, name); !ok) {
-    return tl::unexpected(ok.error());
-  }
+  TRY(check_program(compilation.program, target.slices.count, name));
   compilation.places = dispatch_places(compilation);
   compilation.estimate = estimate_times(compilation.program, target);
   return compilation;
@@ -149,12 +145,9 @@ npuscope::torq::CompileTimeline timeline_of(const Compilation& compilation) {
 }
 
 Result<BuildResult> build(const std::filesystem::path& model, const BuildRequest& request) {
-  const auto file = find_target_file(request.target);
-  if (!file) return tl::unexpected(file.error());
-  auto target = read_target(*file);
-  if (!target) return tl::unexpected(target.error());
-  const auto graph = import_onnx_file(model, request.import);
-  if (!graph) return tl::unexpected(graph.error());
+  TRY_AS(file, find_target_file(request.target));
+  TRY_AS(target, read_target(*file));
+  TRY_AS(graph, import_onnx_file(model, request.import));
   auto compilation = compile(*graph, *target, model.stem().string());
   if (!compilation) {
     const Error& error = compilation.error();
@@ -197,7 +190,7 @@ std::string_view element_type(DataType type) {
 }
 
 bool is_identifier(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   });
 }

@@ -129,19 +129,117 @@ class Device {
   }
 
   void begin_block() { pass(std::int64_t(target_.device.block_cycles)); }
-  void take(const Step& step);
+
+  void take(const Step& step) {
+    const Target::Device& device = target_.device;
+    const bool configures = step.starts && (is_dma(step.unit) || is_cdma(step.unit));
+    pass(std::int64_t(device.step_cycles + (configures ? device.configure_cycles : 0)));
+    step.starts ? start(step) : wait(step);
+  }
 
  private:
-  void start(const Step& step);
-  void wait(const Step& step);
-  void start_stream(Stream& stream, std::uint64_t bytes);
+  void start(const Step& step) {
+    const Target::Device& device = target_.device;
+    std::uint64_t cycles = 0;
+    switch (step.unit) {
+      case Unit::dma_in: return start_stream(streams_[0], step.bytes);
+      case Unit::dma_out: return start_stream(streams_[1], step.bytes);
+      case Unit::slice:
+        cycles = device.slice_start_cycles + program_.kernels[step.kernel].device_cycles;
+        break;
+      case Unit::css:
+        cycles = device.css_start_cycles + program_.kernels[step.kernel].device_cycles;
+        break;
+      default: cycles = device.cdma_latency_cycles + cdma_cycles(step.bytes, target_); break;
+    }
+    const std::size_t unit = std::size_t(unit_of(step));
+    kernel_ends_[unit] = now_ + std::int64_t(cycles);
+    run_.busy[unit] += std::int64_t(cycles);
+  }
+
+  void wait(const Step& step) {
+    const std::size_t unit = std::size_t(unit_of(step));
+    const std::int64_t began = now_;
+    if (is_dma(step.unit)) {
+      const Stream& stream = streams_[step.unit == Unit::dma_out];
+      while (stream.active) advance(next_change());
+    } else if (kernel_ends_[unit] > now_) {
+      advance(kernel_ends_[unit]);
+    }
+    run_.waited[unit] += now_ - began;
+  }
+
+  void start_stream(Stream& stream, std::uint64_t bytes) {
+    stream.active = true;
+    stream.began = now_;
+    stream.data_from = now_ + std::int64_t(target_.device.dma_latency_cycles);
+    stream.left = std::int64_t(bytes) * parts_of_byte;
+  }
+
   void pass(std::int64_t cycles) { advance(now_ + cycles); }
-  void advance(std::int64_t until);
-  std::int64_t rate_of(const Stream& stream) const;
+
+  void advance(std::int64_t until) {
+    for (;;) {
+      const std::int64_t next = next_change();
+      move(std::min(next, until));
+      if (next > until) return;  // what changes at `until` itself is done with
+    }
+  }
+
+  // Both directions share XRAM in proportion to what each could take alone.
+  std::int64_t rate_of(const Stream& stream) const {
+    const bool both = flows(streams_[0]) && flows(streams_[1]);
+    const std::int64_t wanted = streams_[0].rate + streams_[1].rate;
+    if (!both || wanted <= xram_rate_) return std::min(stream.rate, xram_rate_);
+    return std::max<std::int64_t>(
+        1, std::int64_t(double(stream.rate) * double(xram_rate_) / double(wanted)));
+  }
+
   bool flows(const Stream& stream) const { return stream.active && stream.data_from <= now_; }
-  std::int64_t next_change() const;
-  void move(std::int64_t until);
-  static BusyUnit unit_of(const Step& step);
+
+  // When data begin to move or a transfer ends, if nothing else happens.
+  std::int64_t next_change() const {
+    std::int64_t next = never;
+    for (const Stream& stream : streams_) {
+      if (!stream.active) continue;
+      if (!flows(stream)) {
+        next = std::min(next, stream.data_from);
+      } else {
+        const std::int64_t rate = rate_of(stream);
+        next = std::min(next, now_ + stream.left / rate + (stream.left % rate != 0));
+      }
+    }
+    return next;
+  }
+
+  void move(std::int64_t until) {
+    std::array<std::int64_t, 2> rates{};
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (flows(streams_[i])) rates[i] = rate_of(streams_[i]);
+    }
+    if (rates[0] > 0 && rates[1] > 0) run_.both_ways += until - now_;
+    const std::int64_t cycles = until - now_;
+    now_ = until;
+    for (std::size_t i = 0; i < 2; ++i) {
+      Stream& stream = streams_[i];
+      if (rates[i] == 0) continue;
+      // Divided first, because rate times cycles may be more than 64 bits hold.
+      stream.left = stream.left / rates[i] < cycles ? 0 : stream.left - rates[i] * cycles;
+      if (stream.left > 0) continue;
+      stream.active = false;
+      run_.busy[std::size_t(i == 0 ? BusyUnit::dma_in : BusyUnit::dma_out)] += now_ - stream.began;
+    }
+  }
+
+  static BusyUnit unit_of(const Step& step) {
+    switch (step.unit) {
+      case Unit::slice: return step.slice == 0 ? BusyUnit::slice_0 : BusyUnit::slice_1;
+      case Unit::css: return BusyUnit::css;
+      case Unit::dma_in: return BusyUnit::dma_in;
+      case Unit::dma_out: return BusyUnit::dma_out;
+      default: return BusyUnit::cdma;
+    }
+  }
 
   const Program& program_;
   const Target& target_;
@@ -151,112 +249,6 @@ class Device {
   std::array<std::int64_t, busy_units> kernel_ends_{};  // of slices, CDMA and CSS
   DeviceRun run_;
 };
-
-BusyUnit Device::unit_of(const Step& step) {
-  switch (step.unit) {
-    case Unit::slice: return step.slice == 0 ? BusyUnit::slice_0 : BusyUnit::slice_1;
-    case Unit::css: return BusyUnit::css;
-    case Unit::dma_in: return BusyUnit::dma_in;
-    case Unit::dma_out: return BusyUnit::dma_out;
-    default: return BusyUnit::cdma;
-  }
-}
-
-void Device::take(const Step& step) {
-  const Target::Device& device = target_.device;
-  const bool configures = step.starts && (is_dma(step.unit) || is_cdma(step.unit));
-  pass(std::int64_t(device.step_cycles + (configures ? device.configure_cycles : 0)));
-  step.starts ? start(step) : wait(step);
-}
-
-void Device::start(const Step& step) {
-  const Target::Device& device = target_.device;
-  std::uint64_t cycles = 0;
-  switch (step.unit) {
-    case Unit::dma_in: return start_stream(streams_[0], step.bytes);
-    case Unit::dma_out: return start_stream(streams_[1], step.bytes);
-    case Unit::slice:
-      cycles = device.slice_start_cycles + program_.kernels[step.kernel].device_cycles;
-      break;
-    case Unit::css:
-      cycles = device.css_start_cycles + program_.kernels[step.kernel].device_cycles;
-      break;
-    default: cycles = device.cdma_latency_cycles + cdma_cycles(step.bytes, target_); break;
-  }
-  const std::size_t unit = std::size_t(unit_of(step));
-  kernel_ends_[unit] = now_ + std::int64_t(cycles);
-  run_.busy[unit] += std::int64_t(cycles);
-}
-
-void Device::start_stream(Stream& stream, std::uint64_t bytes) {
-  stream.active = true;
-  stream.began = now_;
-  stream.data_from = now_ + std::int64_t(target_.device.dma_latency_cycles);
-  stream.left = std::int64_t(bytes) * parts_of_byte;
-}
-
-void Device::wait(const Step& step) {
-  const std::size_t unit = std::size_t(unit_of(step));
-  const std::int64_t began = now_;
-  if (is_dma(step.unit)) {
-    const Stream& stream = streams_[step.unit == Unit::dma_out];
-    while (stream.active) advance(next_change());
-  } else if (kernel_ends_[unit] > now_) {
-    advance(kernel_ends_[unit]);
-  }
-  run_.waited[unit] += now_ - began;
-}
-
-// Both directions share XRAM in proportion to what each could take alone.
-std::int64_t Device::rate_of(const Stream& stream) const {
-  const bool both = flows(streams_[0]) && flows(streams_[1]);
-  const std::int64_t wanted = streams_[0].rate + streams_[1].rate;
-  if (!both || wanted <= xram_rate_) return std::min(stream.rate, xram_rate_);
-  return std::max<std::int64_t>(
-      1, std::int64_t(double(stream.rate) * double(xram_rate_) / double(wanted)));
-}
-
-// When data begin to move or a transfer ends, if nothing else happens.
-std::int64_t Device::next_change() const {
-  std::int64_t next = never;
-  for (const Stream& stream : streams_) {
-    if (!stream.active) continue;
-    if (!flows(stream)) {
-      next = std::min(next, stream.data_from);
-    } else {
-      const std::int64_t rate = rate_of(stream);
-      next = std::min(next, now_ + stream.left / rate + (stream.left % rate != 0));
-    }
-  }
-  return next;
-}
-
-void Device::advance(std::int64_t until) {
-  for (;;) {
-    const std::int64_t next = next_change();
-    move(std::min(next, until));
-    if (next > until) return;  // what changes at `until` itself is done with
-  }
-}
-
-void Device::move(std::int64_t until) {
-  std::array<std::int64_t, 2> rates{};
-  for (std::size_t i = 0; i < 2; ++i) {
-    if (flows(streams_[i])) rates[i] = rate_of(streams_[i]);
-  }
-  if (rates[0] > 0 && rates[1] > 0) run_.both_ways += until - now_;
-  const std::int64_t cycles = until - now_;
-  now_ = until;
-  for (std::size_t i = 0; i < 2; ++i) {
-    Stream& stream = streams_[i];
-    if (rates[i] == 0) continue;
-    // Divided first, because rate times cycles may be more than 64 bits hold.
-    stream.left = stream.left / rates[i] < cycles ? 0 : stream.left - rates[i] * cycles;
-    if (stream.left > 0) continue;
-    stream.active = false;
-    run_.busy[std::size_t(i == 0 ? BusyUnit::dma_in : BusyUnit::dma_out)] += now_ - stream.began;
-  }
-}
 
 }  // namespace
 

@@ -184,7 +184,7 @@ std::uint64_t kernel_cycles(const std::vector<Ndl>& ndls) {
       sum = std::numeric_limits<std::uint64_t>::max();
     }
   }
-  return *std::max_element(cycles.begin(), cycles.end());
+  return *std::ranges::max_element(cycles);
 }
 
 std::vector<Ndl> ndls_of(const SliceWork& work, const Target& target) {

@@ -18,7 +18,7 @@ bool is_of_usual_size(const Graph& graph) {
 
 TEST(OneOperator, OfAnyTypesRanksAndAttributesCompilesOrIsRefused) {
   test::OneOperatorModels models(22);
-  for (const Operator& op : test::every_operator()) {
+  for (const Operator& op : every_operator()) {
     for (std::uint64_t round = 0; round < test_support::rounds(60); ++round) {
       const std::string model = models.next(op.name);
       const auto graph = import_onnx(as_byte_span(model), "one.onnx",

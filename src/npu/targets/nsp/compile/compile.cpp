@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/numbers.hpp"
+#include "base/try.hpp"
 #include "formats/qaic/qpc/program_slices.hpp"
 #include "formats/qaic/qpc/qpc.hpp"
 #include "npu/graph/import_onnx.hpp"
@@ -88,7 +89,7 @@ std::uint64_t hoisted_room(const Target& target) {
 
 void add_hoisted_bytes(const CompileMetrics& metrics, qaic::Program& program) {
   const auto keeps = [](const CoreMetrics& core) { return core.hoisted_bytes > 0; };
-  if (!std::any_of(metrics.cores.begin(), metrics.cores.end(), keeps)) return;
+  if (!std::ranges::any_of(metrics.cores, keeps)) return;
   for (const CoreMetrics& core : metrics.cores) program.hoisted_bytes.push_back(core.hoisted_bytes);
 }
 
@@ -96,7 +97,7 @@ void add_hoisted_bytes(const CompileMetrics& metrics, qaic::Program& program) {
 bool has_retained_state(const Graph& graph, const CompileOptions& options) {
   if (!options.retained_state) return false;
   const std::vector<bool> retained = find_retained_state(graph);
-  return std::find(retained.begin(), retained.end(), true) != retained.end();
+  return std::ranges::find(retained, true) != retained.end();
 }
 
 struct Lowered {
@@ -142,7 +143,7 @@ Result<CompiledNetwork> compile_network(const Graph& graph, const Target& target
                                         const CompileOptions& given) {
   CompileOptions options = given;
   if (options.cores == 0) options.cores = target.cores;
-  if (auto ok = check_options(options, target); !ok) return tl::unexpected(ok.error());
+  TRY(check_options(options, target));
   try {
     CompiledNetwork compiled;
     qaic::Program& program = compiled.program;
@@ -221,8 +222,7 @@ Result<std::vector<std::byte>> package_qpc(const std::vector<CompiledNetwork>& n
   if (networks.size() == 1) return qaic::write_qpc(segments_of(networks[0], target));
   std::vector<qaic::QpcSegmentSource> outer;
   for (const CompiledNetwork& network : networks) {
-    auto inner = qaic::write_qpc(segments_of(network, target));
-    if (!inner) return inner;
+    TRY_AS(inner, qaic::write_qpc(segments_of(network, target)));
     outer.push_back({network.program.network_name, std::move(*inner), 0});
   }
   if (!partition.empty()) {
@@ -283,8 +283,8 @@ Status choose_pmu_events(const Target& target, const std::string& recipe, Compil
     options.pmu_events = found->second;
   }
   for (std::uint32_t code : options.pmu_events) {
-    const bool known = std::any_of(target.pmu_events.begin(), target.pmu_events.end(),
-                                   [&](const PmuEvent& event) { return event.code == code; });
+    const bool known = std::ranges::any_of(
+        target.pmu_events, [&](const PmuEvent& event) { return event.code == code; });
     if (!known) {
       warnings.push_back(fmt::format("PMU event 0x{:X} is not in {}'s table; it will count nothing",
                                      code, target.name));
@@ -295,10 +295,8 @@ Status choose_pmu_events(const Target& target, const std::string& recipe, Compil
 
 Result<std::vector<Symbols>> specializations_of(const BuildRequest& request) {
   if (request.specializations.empty()) return std::vector<Symbols>{request.import.symbols};
-  auto file = MappedFile::open(request.specializations);
-  if (!file) return tl::unexpected(file.error());
-  auto list = read_specializations(file->bytes(), request.specializations);
-  if (!list) return list;
+  TRY_AS(file, MappedFile::open(request.specializations));
+  TRY_AS(list, read_specializations(file->bytes(), request.specializations));
   for (Symbols& symbols : *list) {
     for (const auto& [name, value] : request.import.symbols) symbols.insert_or_assign(name, value);
   }
@@ -334,30 +332,23 @@ class Builder {
       : model_(model), request_(std::move(request)) {}
 
   Result<BuildResult> run() {
-    auto target = find_target(request_.target);
-    if (!target) return tl::unexpected(target.error());
+    TRY_AS(target, find_target(request_.target));
     target_ = std::move(*target);
     CompileOptions& options = request_.options;
-    if (auto ok = choose_pmu_events(target_, request_.pmu_recipe, options, result_.warnings); !ok) {
-      return tl::unexpected(ok.error());
-    }
+    TRY(choose_pmu_events(target_, request_.pmu_recipe, options, result_.warnings));
     if (request_.partition.cores > 0) options.cores = request_.partition.cores;
     if (options.cores == 0) options.cores = target_.cores;
     request_.partition.cores = options.cores;
     result_.partition = request_.partition;
-    const auto specializations = specializations_of(request_);
-    if (!specializations) return tl::unexpected(specializations.error());
+    TRY_AS(specializations, specializations_of(request_));
     for (std::size_t i = 0; i < specializations->size(); ++i) {
       const std::string suffix = specializations->size() > 1 ? fmt::format("_spec{}", i) : "";
-      if (auto built = build((*specializations)[i], suffix); !built) {
-        return tl::unexpected(built.error());
-      }
+      TRY(build((*specializations)[i], suffix));
     }
-    if (auto fits = check_memory(); !fits) return tl::unexpected(fits.error());
+    TRY(check_memory());
     const bool several = request_.partition.is_multi_device();
-    auto qpc =
-        package_qpc(networks_, target_, several ? write_partition_config(request_.partition) : "");
-    if (!qpc) return tl::unexpected(qpc.error());
+    TRY_AS(qpc, package_qpc(networks_, target_,
+                            several ? write_partition_config(request_.partition) : ""));
     result_.qpc = std::move(*qpc);
     result_.networks = std::make_shared<const std::vector<CompiledNetwork>>(std::move(networks_));
     return std::move(result_);
@@ -366,7 +357,7 @@ class Builder {
  private:
   void warn(std::string warning) {
     auto& warnings = result_.warnings;
-    if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) {
+    if (std::ranges::find(warnings, warning) == warnings.end()) {
       warnings.push_back(std::move(warning));
     }
   }
@@ -374,8 +365,7 @@ class Builder {
   Status build(const Symbols& symbols, const std::string& suffix) {
     ImportOptions import = request_.import;
     import.symbols = symbols;
-    const auto graph = import_onnx_file(model_, import);
-    if (!graph) return tl::unexpected(graph.error());
+    TRY_AS(graph, import_onnx_file(model_, import));
     for (const std::string& warning : graph->warnings) warn(warning);
     CompileOptions options = request_.options;
     options.network_name += suffix;
@@ -384,8 +374,7 @@ class Builder {
   }
 
   Status build_network(const Graph& graph, const CompileOptions& options) {
-    auto network = compile_network(graph, target_, options);
-    if (!network) return tl::unexpected(network.error());
+    TRY_AS(network, compile_network(graph, target_, options));
     networks_.push_back(std::move(*network));
     return {};
   }

@@ -34,7 +34,7 @@ class Group {
     for (TaskIndex i = begin_; i < end_; ++i) {
       (is_tile(i) ? mine : is_late(i) ? late : early).push_back(i);
     }
-    std::stable_sort(mine.begin(), mine.end(), [&](TaskIndex a, TaskIndex b) {
+    std::ranges::stable_sort(mine, [&](TaskIndex a, TaskIndex b) {
       return tasks_.tasks()[a].tile < tasks_.tasks()[b].tile;
     });
     auto at = order_.begin() + begin_;
@@ -133,8 +133,7 @@ void send_before_receiving(const TaskGraph& tasks, std::vector<TaskIndex>& order
   const auto needs_one_of = [&](TaskIndex task, auto begin, auto end) {
     return std::any_of(begin, end, [&](TaskIndex other) {
       const auto needs = tasks.needs(task);
-      return std::any_of(needs.begin(), needs.end(),
-                         [&](const TaskNeed& need) { return need.task == other; });
+      return std::ranges::any_of(needs, [&](const TaskNeed& need) { return need.task == other; });
     });
   };
   for (auto begin = order.begin(); begin != order.end();) {
@@ -177,8 +176,8 @@ Schedule schedule_tasks(const TaskGraph& tasks, const Target& target) {
   schedule.global = order;
   // What a task needs begins no later than it and precedes it in this order, so sorting by (begin,
   // order) keeps every need before its task: the queues cannot deadlock.
-  std::stable_sort(schedule.global.begin(), schedule.global.end(),
-                   [&](TaskIndex a, TaskIndex b) { return begin[a] < begin[b]; });
+  std::ranges::stable_sort(schedule.global,
+                           [&](TaskIndex a, TaskIndex b) { return begin[a] < begin[b]; });
   schedule.begin = std::move(begin);
   schedule.queues.resize(queue_count);
   for (TaskIndex task : schedule.global) schedule.queues[tasks.queue_of(task)].push_back(task);
@@ -218,8 +217,8 @@ std::vector<TaskIndex> emit_program(const TaskGraph& tasks, const Schedule& sche
       if (other == queue || known >= done) continue;
       known = done;
       auto& mine = waits[index];
-      const auto same = std::find_if(mine.begin(), mine.end(),
-                                     [&](const qaic::Wait& wait) { return wait.queue == other; });
+      const auto same =
+          std::ranges::find_if(mine, [&](const qaic::Wait& wait) { return wait.queue == other; });
       if (same != mine.end()) {
         same->count = done;
       } else {

@@ -201,8 +201,7 @@ SimulatedInference Host::complete(std::uint32_t index) {
 }
 
 bool Host::all_complete() const {
-  return std::all_of(activations_.begin(), activations_.end(),
-                     [](const Activation& a) { return a.in_flight.empty(); });
+  return std::ranges::all_of(activations_, [](const Activation& a) { return a.in_flight.empty(); });
 }
 
 std::uint32_t Host::unfinished() const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/try.hpp"
 #include "formats/qaic/qpc/program_check.hpp"
 #include "formats/qaic/qpc/program_slices.hpp"
 #include "npu/targets/nsp/simulate/device/machine.hpp"
@@ -221,7 +222,7 @@ class Simulation {
     SimulatedInference inference = host_.complete(activation);
     result_.total = std::max(result_.total, inference.finished);
     if ((inference.sampled || inference.is_output) && options_.on_sample) {
-      if (auto taken = options_.on_sample(inference); !taken) return taken;
+      TRY(options_.on_sample(inference));
       inference.stats_buffer = {};
       inference.truth = {};
       inference.more_stats_buffers = {};
@@ -272,35 +273,31 @@ class Simulation {
 
 Status check_simulation(const qaic::Program& program, const Target& target,
                         const SimulationOptions& options) {
-  if (auto usable = qaic::check_program(program, program.network_name); !usable) return usable;
+  TRY(qaic::check_program(program, program.network_name));
   if (program.slices > 1) {
     return input_error("network {}: is the part of device {} of {}; all parts run together",
                        program.network_name, program.slice, program.slices);
   }
-  if (auto usable = check_target(target); !usable) return usable;
+  TRY(check_target(target));
   return check_options(program, target, options);
 }
 
 Status check_simulation(std::span<const qaic::Program* const> slices, const Target& target,
                         const SimulationOptions& options) {
   if (slices.size() == 1) return check_simulation(*slices[0], target, options);
-  for (const qaic::Program* slice : slices) {
-    if (auto usable = qaic::check_program(*slice, slice->network_name); !usable) return usable;
-  }
+  for (const qaic::Program* slice : slices) TRY(qaic::check_program(*slice, slice->network_name));
   if (slices.empty()) return usage_error("no program to run");
   if (!(target.peer_bytes_per_s >= 1)) {
     return usage_error("target {} has no link between devices ([peer]); run one device's program",
                        target.name);
   }
-  if (auto usable = check_target(target); !usable) return usable;
+  TRY(check_target(target));
   return check_options(*slices[0], target, options);
 }
 
 Result<SimulationResult> simulate(const qaic::Program& program, const Target& target,
                                   const SimulationOptions& options) {
-  if (auto usable = check_simulation(program, target, options); !usable) {
-    return tl::unexpected(usable.error());
-  }
+  TRY(check_simulation(program, target, options));
   const qaic::Program* only = &program;
   return Simulation(program, std::span(&only, 1), std::span(&options.device, 1), target, options)
       .run();
@@ -309,16 +306,13 @@ Result<SimulationResult> simulate(const qaic::Program& program, const Target& ta
 Result<SimulationResult> simulate(std::span<const qaic::Program* const> slices,
                                   std::span<const std::uint32_t> devices, const Target& target,
                                   const SimulationOptions& options) {
-  if (auto usable = check_simulation(slices, target, options); !usable) {
-    return tl::unexpected(usable.error());
-  }
+  TRY(check_simulation(slices, target, options));
   if (devices.size() != slices.size()) {
     return usage_error("{} devices are named for a program of {}; name one for each",
                        devices.size(), slices.size());
   }
   if (slices.size() == 1) return simulate(*slices[0], target, options);
-  const auto joined = qaic::join_slices(slices, slices[0]->network_name);
-  if (!joined) return tl::unexpected(joined.error());
+  TRY_AS(joined, qaic::join_slices(slices, slices[0]->network_name));
   return Simulation(*joined, slices, devices, target, options).run();
 }
 

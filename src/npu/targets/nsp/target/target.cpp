@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 #include <set>
 
+#include "base/try.hpp"
 #include "npu/core/field_reader.hpp"
 #include "npu/core/target_file.hpp"
 #include "profile/pmu_events.hpp"
@@ -208,8 +209,7 @@ Result<Target> parse_target(std::string_view toml, const std::string& name) {
 }
 
 Result<Target> find_target(const std::string& name_or_path) {
-  const auto file = find_target_file(name_or_path);
-  if (!file) return tl::unexpected(file.error());
+  TRY_AS(file, find_target_file(name_or_path));
   if (file->architecture != TargetArchitecture::nsp) {
     return usage_error(
         "target '{}' is a {}; this needs one with HMX and HVX cores: {}, or the path of such a "

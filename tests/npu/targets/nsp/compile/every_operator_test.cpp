@@ -148,7 +148,7 @@ TEST(EveryOperator, CompilesToASoundProgramWheneverItImports) {
   constexpr int first_attempts = 10'000;             // until one does
   std::vector<std::string> never;
   std::uint32_t first_seed = 100'000'000;  // one that reaches every operator
-  for (const Operator& op : test::every_operator()) {
+  for (const Operator& op : every_operator()) {
     const std::string name(op.name);
     std::uint32_t seed = first_seed += first_attempts;
     int compiled = 0;
@@ -172,7 +172,7 @@ TEST(EveryOperator, CompilesToASoundProgramWheneverItImports) {
 
 TEST(EveryOperator, OfAnyTypesRanksAndAttributesCompilesOrIsRefused) {
   test::OneOperatorModels models(21);
-  for (const Operator& op : test::every_operator()) {
+  for (const Operator& op : every_operator()) {
     for (std::uint64_t round = 0; round < test_support::rounds(60); ++round) {
       const std::string model = models.next(op.name);
       const auto graph = import_onnx(as_byte_span(model), "one.onnx",

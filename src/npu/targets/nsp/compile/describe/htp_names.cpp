@@ -12,89 +12,32 @@ using Names = std::map<std::string_view, std::string_view>;
 
 // Op names of QnnOpDef.h.
 const Names& qnn_types() {
-  static const Names names{
-      {"Add", "ElementWiseAdd"},
-      {"Sum", "ElementWiseAdd"},
-      {"Sub", "ElementWiseSubtract"},
-      {"Mul", "ElementWiseMultiply"},
-      {"Div", "ElementWiseDivide"},
-      {"Max", "ElementWiseMaximum"},
-      {"Min", "ElementWiseMinimum"},
-      {"Pow", "ElementWisePower"},
-      {"Sqrt", "ElementWiseSquareRoot"},
-      {"Exp", "ElementWiseExp"},
-      {"Log", "ElementWiseLog"},
-      {"Abs", "ElementWiseAbs"},
-      {"Neg", "ElementWiseNeg"},
-      {"Erf", "ElementWiseNeuron"},
-      {"Relu", "Relu"},
-      {"Clip", "ReluMinMax"},
-      {"Gelu", "Gelu"},
-      {"FastGelu", "Gelu"},
-      {"QuickGelu", "Gelu"},
-      {"BiasGelu", "Gelu"},
-      {"Tanh", "Tanh"},
-      {"Sigmoid", "Sigmoid"},
-      {"HardSwish", "HardSwish"},
-      {"Where", "ElementWiseSelect"},
-      {"Softmax", "Softmax"},
-      {"LogSoftmax", "LogSoftmax"},
-      {"LayerNormalization", "LayerNorm"},
-      {"SkipLayerNormalization", "LayerNorm"},
-      {"RMSNormalization", "RmsNorm"},
-      {"SimplifiedLayerNormalization", "RmsNorm"},
-      {"InstanceNormalization", "InstanceNorm"},
-      {"BatchNormalization", "Batchnorm"},
-      {"LRN", "Lrn"},
-      {"MaxPool", "PoolMax2d"},
-      {"AveragePool", "PoolAvg2d"},
-      {"GlobalAveragePool", "PoolAvg2d"},
-      {"GlobalMaxPool", "PoolMax2d"},
-      {"ReduceMean", "ReduceMean"},
-      {"ReduceSum", "ReduceSum"},
-      {"ArgMax", "Argmax"},
-      {"ArgMin", "Argmin"},
-      {"Transpose", "Transpose"},
-      {"Concat", "Concat"},
-      {"Split", "Split"},
-      {"Slice", "StridedSlice"},
-      {"Pad", "Pad"},
-      {"Tile", "Tile"},
-      {"Expand", "ElementWiseMultiply"},
-      {"Resize", "Resize"},
-      {"Gather", "Gather"},
-      {"GatherElements", "GatherElements"},
-      {"GatherND", "GatherNd"},
-      {"ScatterND", "ScatterNd"},
-      {"ScatterElements", "ScatterElements"},
-      {"TopK", "TopK"},
-      {"CumSum", "CumulativeSum"},
-      {"Cast", "Cast"},
-      {"QuantizeLinear", "Quantize"},
-      {"DequantizeLinear", "Dequantize"},
-      {"Reshape", "Reshape"},
-      {"Flatten", "Reshape"},
-      {"Squeeze", "Squeeze"},
-      {"Unsqueeze", "ExpandDims"},
-      {"LSTM", "Lstm"},
-      {"GRU", "Gru"},
-      {"ConvTranspose", "TransposeConv2d"},
-  };
+  static const Names names = word_pairs(
+      "Add=ElementWiseAdd Sum=ElementWiseAdd Sub=ElementWiseSubtract Mul=ElementWiseMultiply "
+      "Div=ElementWiseDivide Max=ElementWiseMaximum Min=ElementWiseMinimum Pow=ElementWisePower "
+      "Sqrt=ElementWiseSquareRoot Exp=ElementWiseExp Log=ElementWiseLog Abs=ElementWiseAbs "
+      "Neg=ElementWiseNeg Erf=ElementWiseNeuron Relu=Relu Clip=ReluMinMax Gelu=Gelu FastGelu=Gelu "
+      "QuickGelu=Gelu BiasGelu=Gelu Tanh=Tanh Sigmoid=Sigmoid HardSwish=HardSwish "
+      "Where=ElementWiseSelect Softmax=Softmax LogSoftmax=LogSoftmax LayerNormalization=LayerNorm "
+      "SkipLayerNormalization=LayerNorm RMSNormalization=RmsNorm "
+      "SimplifiedLayerNormalization=RmsNorm InstanceNormalization=InstanceNorm "
+      "BatchNormalization=Batchnorm LRN=Lrn MaxPool=PoolMax2d AveragePool=PoolAvg2d "
+      "GlobalAveragePool=PoolAvg2d GlobalMaxPool=PoolMax2d ReduceMean=ReduceMean "
+      "ReduceSum=ReduceSum ArgMax=Argmax ArgMin=Argmin Transpose=Transpose Concat=Concat "
+      "Split=Split Slice=StridedSlice Pad=Pad Tile=Tile Expand=ElementWiseMultiply Resize=Resize "
+      "Gather=Gather GatherElements=GatherElements GatherND=GatherNd ScatterND=ScatterNd "
+      "ScatterElements=ScatterElements TopK=TopK CumSum=CumulativeSum Cast=Cast "
+      "QuantizeLinear=Quantize DequantizeLinear=Dequantize Reshape=Reshape Flatten=Reshape "
+      "Squeeze=Squeeze Unsqueeze=ExpandDims LSTM=Lstm GRU=Gru ConvTranspose=TransposeConv2d");
   return names;
 }
 
 const Names& compute_types() {
-  static const Names names{
-      {"aicconverttod32", "q::ForceFormat_Crouton"},
-      {"aicconvertweightstod32", "q::ForceFormat_Crouton"},
-      {"aicconvertfromd32", "q::ForceFormat_Flat"},
-      {"aicsoftmax", "q::Softmax"},
-      {"aictranspose", "q::Transpose_impl"},
-      {"aicdepthwiseconvd32", "q::DepthwiseConv2d"},
-      {"aicinputsemaphoreinc", "SyncOp"},
-      {"aicoutputsemaphoreinc", "SyncOp"},
-      {"aicendcyclestats", "SyncOp"},
-  };
+  static const Names names = word_pairs(
+      "aicconverttod32=q::ForceFormat_Crouton aicconvertweightstod32=q::ForceFormat_Crouton "
+      "aicconvertfromd32=q::ForceFormat_Flat aicsoftmax=q::Softmax aictranspose=q::Transpose_impl "
+      "aicdepthwiseconvd32=q::DepthwiseConv2d aicinputsemaphoreinc=SyncOp "
+      "aicoutputsemaphoreinc=SyncOp aicendcyclestats=SyncOp");
   return names;
 }
 
@@ -103,8 +46,7 @@ const Names& compute_types() {
 std::string qnn_op_type(const Graph& graph, const Node& node) {
   const OpClass op_class = classify(graph, node);
   if (op_class == OpClass::matmul) {
-    const bool weights = node.inputs.size() > 1 && node.inputs[1] != TensorId::none &&
-                         graph[node.inputs[1]].constant;
+    const bool weights = node.has_input(1) && graph[node.inputs[1]].constant;
     const bool product = node.op == "MatMul" || node.op == "Gemm" || node.op == "MatMulInteger" ||
                          node.op == "QLinearMatMul";
     if (product) return weights || node.op == "Gemm" ? "FullyConnected" : "MatMul";

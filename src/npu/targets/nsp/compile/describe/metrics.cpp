@@ -53,7 +53,7 @@ class TensorTable {
     std::vector<TensorTraffic> rows;
     for (const auto& [key, row] : rows_) {
       rows.push_back(row.traffic);
-      rows.back().cores = std::uint32_t(std::count(row.cores.begin(), row.cores.end(), true));
+      rows.back().cores = std::uint32_t(std::ranges::count(row.cores, true));
     }
     sort_rows(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
       const auto bytes = [](const TensorTraffic& row) {
@@ -205,9 +205,8 @@ std::string cause_of(const Spill& spill, const Target& target) {
 void warn_of_spill(const Target& target, const CompileMetrics& metrics,
                    std::vector<std::string>& warnings) {
   if (metrics.spills.empty()) return;
-  const Spill& largest =
-      *std::max_element(metrics.spills.begin(), metrics.spills.end(),
-                        [](const Spill& a, const Spill& b) { return a.bytes < b.bytes; });
+  const Spill& largest = *std::ranges::max_element(
+      metrics.spills, [](const Spill& a, const Spill& b) { return a.bytes < b.bytes; });
   const std::string back =
       largest.back_node.empty()
           ? std::string()
@@ -221,8 +220,8 @@ void warn_of_spill(const Target& target, const CompileMetrics& metrics,
 }
 
 void warn_of_unknown(const Graph& graph, std::vector<std::string>& warnings) {
-  const auto unknown = std::count_if(graph.nodes.begin(), graph.nodes.end(),
-                                     [](const Node& node) { return node.unknown; });
+  const auto unknown =
+      std::ranges::count_if(graph.nodes, [](const Node& node) { return node.unknown; });
   if (unknown == 0) return;
   warnings.push_back(fmt::format("{} operators are unknown and costed as elementwise", unknown));
 }

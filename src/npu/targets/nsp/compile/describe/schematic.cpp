@@ -189,7 +189,7 @@ class SchematicBuilder {
       Contents& here = contents[std::size_t(access.buffer)];
       uses_.emplace_back(op, std::uint32_t(access.buffer));
       if (access.writes) {
-        const bool in_place = std::find(read.begin(), read.end(), access.buffer) != read.end();
+        const bool in_place = std::ranges::find(read, access.buffer) != read.end();
         here.written_by(op, tasks_[access.task], in_place);
         continue;
       }

@@ -1,3 +1,4 @@
+#include "base/try.hpp"
 #include "npu/targets/nsp/compile/compile.hpp"
 
 #include <fmt/ranges.h>
@@ -39,10 +40,8 @@ class ConfigReader {
           "layer, and no pipeline of several",
           name_, partitions.size());
     }
-    if (auto read = read_partition(partitions.at(0).value()); !read) {
-      return tl::unexpected(read.error());
-    }
-    if (auto read = check_connections(document); !read) return tl::unexpected(read.error());
+    TRY(read_partition(partitions.at(0).value()));
+    TRY(check_connections(document));
     return std::move(config_);
   }
 
@@ -63,9 +62,7 @@ class ConfigReader {
                          printable(config_.name), max_partition_devices, form);
     }
     config_.devices.clear();
-    for (const dom::element& device : devices) {
-      if (auto read = read_device(device); !read) return read;
-    }
+    for (const dom::element& device : devices) TRY(read_device(device));
     return {};
   }
 
@@ -85,7 +82,7 @@ class ConfigReader {
           name_, id, cores, config_.cores);
     }
     config_.cores = std::uint32_t(cores);
-    if (std::find(config_.devices.begin(), config_.devices.end(), id) != config_.devices.end()) {
+    if (std::ranges::find(config_.devices, id) != config_.devices.end()) {
       return input_error("{}: device {} is given twice; name each device once", name_, id);
     }
     config_.devices.push_back(std::uint32_t(id));
@@ -112,8 +109,8 @@ class ConfigReader {
         std::uint64_t id = 0;
         if (device.get_uint64().get(id) == simdjson::SUCCESS) joined.insert(id);
       }
-      if (std::all_of(config_.devices.begin(), config_.devices.end(),
-                      [&](std::uint32_t device) { return joined.contains(device); })) {
+      if (std::ranges::all_of(config_.devices,
+                              [&](std::uint32_t device) { return joined.contains(device); })) {
         return {};
       }
     }

@@ -27,8 +27,7 @@ bool Chains::joins(const Chain& chain, const Node& node, const NodePlan& plan) c
     return false;
   }
   bool uses_chain = false;
-  for (TensorId id : node.inputs) {
-    if (id == TensorId::none) continue;
+  for (TensorId id : present(node.inputs)) {
     const bool of_chain = id == chain.source || chain.made.contains(id);
     if (!of_chain && !is_splat(context_.tensor(id))) return false;
     uses_chain = uses_chain || of_chain;
@@ -206,12 +205,12 @@ void Chains::emit_tile(const Chain& chain, const ChainTile& tile) {
     std::vector<BufferId> reads, free;
     std::vector<TensorId> sources;
     for (const auto& [id, buffer] : place) {
-      if (std::find(node.inputs.begin(), node.inputs.end(), id) == node.inputs.end()) continue;
+      if (std::ranges::find(node.inputs, id) == node.inputs.end()) continue;
       reads.push_back(buffer);
       sources.push_back(id);
       if (--uses[id] == 0) free.push_back(buffer);
     }
-    const bool at_home = std::find(free.begin(), free.end(), home) != free.end();
+    const bool at_home = std::ranges::find(free, home) != free.end();
     const bool in_place = !free.empty();
     const BufferId writes = at_home    ? home
                             : in_place ? free.front()
@@ -238,10 +237,8 @@ void Chains::describe_step(TaskSpec& spec, const Step& step, const ChainTile& ti
   const Shape& shape = tile.shapes[spec.core];
   std::vector<TaskOperand> operands{
       writer_.operand(TaskOperand::Use::out, vtcm, made, shape, bytes)};
-  for (TensorId id : step.node->inputs) {
-    if (id == TensorId::none) continue;
-    const bool of_chain =
-        std::find(step.sources.begin(), step.sources.end(), id) != step.sources.end();
+  for (TensorId id : present(step.node->inputs)) {
+    const bool of_chain = std::ranges::find(step.sources, id) != step.sources.end();
     operands.push_back(of_chain ? writer_.operand(TaskOperand::Use::in, vtcm, id, shape, bytes)
                                 : writer_.known_scalar(id));
   }

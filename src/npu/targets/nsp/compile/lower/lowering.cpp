@@ -63,10 +63,10 @@ void Lowering::place_inputs() {
 void Lowering::lower(const Node& node, const NodePlan& plan) {
   if (plan.fate == NodeFate::folded || plan.fate == NodeFate::fused) return;
   // Of a constant that other inputs keep from being folded a copy is made.
-  const bool copies = plan.op_class == OpClass::view && has_input(node, 0) &&
+  const bool copies = plan.op_class == OpClass::view && node.has_input(0) &&
                       context_.tensor(node.inputs[0]).constant;
-  if (plan.fate == NodeFate::view && has_input(node, 0) && !copies) return lower_view(node);
-  if (std::count(node.outputs.begin(), node.outputs.end(), TensorId::none) == 0) {
+  if (plan.fate == NodeFate::view && node.has_input(0) && !copies) return lower_view(node);
+  if (std::ranges::count(node.outputs, TensorId::none) == 0) {
     return lower_operator(node, plan);
   }
   Node named = node;  // outputs that nobody wants are not made
@@ -131,11 +131,10 @@ void Lowering::lower_view(const Node& node) {
 // Whether the host may write the next inputs: nothing will read them again. Retained state is not
 // the host's to write.
 bool Lowering::inputs_consumed() const {
-  return std::all_of(
-      context_.graph.inputs.begin(), context_.graph.inputs.end(), [&](TensorId input) {
-        const Storage& storage = place_.storages[place_.storages.of(input)];
-        return storage.uses == 0 || (context_.options.retained_state && storage.output_uses > 0);
-      });
+  return std::ranges::all_of(context_.graph.inputs, [&](TensorId input) {
+    const Storage& storage = place_.storages[place_.storages.of(input)];
+    return storage.uses == 0 || (context_.options.retained_state && storage.output_uses > 0);
+  });
 }
 
 void Lowering::emit_semaphores(const std::string& kernel, std::string_view name, std::uint16_t port,

@@ -111,9 +111,9 @@ ConstantProducts::Tiling ConstantProducts::plan_tiling(const ProductJob& job,
                                                        std::uint64_t finer) const {
   Tiling tiling;
   tiling.rows = place_.tiles.usual_tiles(operands, std::span(&result, 1));
-  const bool streams =
-      result.streamed || std::any_of(operands.begin(), operands.end(),
-                                     [](const Operand& operand) { return operand.streamed; });
+  const bool streams = result.streamed || std::ranges::any_of(operands, [](const Operand& operand) {
+                         return operand.streamed;
+                       });
   if (streams) tiling.rows *= finer;
   const std::uint64_t own_weights = own_weight_bytes(job);
   // With a streamed activation, weights that fit are held, so that it is streamed only once.
@@ -131,8 +131,8 @@ ConstantProducts::Tiling ConstantProducts::plan_tiling(const ProductJob& job,
   tiling.chunks = std::clamp<std::uint64_t>(divide_up(own_weights, chunk_bytes), 1,
                                             std::max<std::uint64_t>(max_chunks, 1));
   // Of a result alone each chunk of columns is a part already.
-  const bool only_result = std::none_of(operands.begin(), operands.end(),
-                                        [](const Operand& operand) { return operand.streamed; });
+  const bool only_result =
+      std::ranges::none_of(operands, [](const Operand& operand) { return operand.streamed; });
   if (only_result) tiling.rows = divide_up(tiling.rows, tiling.chunks);
   // Very deep products: even one block of columns is too much at once, so the depth is cut and the
   // parts' products are added up in place.

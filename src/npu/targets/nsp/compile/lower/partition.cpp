@@ -20,7 +20,7 @@ Partition choose_partition(const CompileContext& context, const Storages& storag
     const TensorId id = node.inputs[i];
     if (id != TensorId::none && storages.of(id) != no_storage) by_size.push_back(i);
   }
-  std::stable_sort(by_size.begin(), by_size.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::stable_sort(by_size, [&](std::size_t a, std::size_t b) {
     return context.bytes_of(node.inputs[a]) > context.bytes_of(node.inputs[b]);
   });
   bool all_replicated = true;
@@ -160,7 +160,7 @@ std::vector<bool> reduced_axes(const Graph& graph, const Node& node) {
     return reduced;
   }
   std::vector<std::int64_t> axes = node.ints_attribute("axes");
-  if (axes.empty() && node.inputs.size() > 1 && node.inputs[1] != TensorId::none) {
+  if (axes.empty() && node.has_input(1)) {
     axes = graph[node.inputs[1]].values.value_or(std::vector<std::int64_t>{});
   }
   if (axes.empty() && node.op.starts_with("Arg")) axes = {node.int_attribute("axis", 0)};

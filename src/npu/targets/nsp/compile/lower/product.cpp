@@ -227,9 +227,9 @@ bool ProductOperands::alike(const ProductJob& job, const ProductTile& tile, std:
   const std::int64_t extent = made.axis < 0 ? 1 : made.shape[std::size_t(made.axis)];
   const bool same_slice = made.axis < 0 || share(extent, made.unit, a, context_.cores) ==
                                                share(extent, made.unit, b, context_.cores);
-  return same_slice &&
-         std::all_of(tile.operands.begin(), tile.operands.end(),
-                     [&](const Operand& operand) { return same(operand.core_bytes); });
+  return same_slice && std::ranges::all_of(tile.operands, [&](const Operand& operand) {
+           return same(operand.core_bytes);
+         });
 }
 
 std::vector<TaskOperand> ProductOperands::of(const ProductJob& job, const ProductTile& tile,

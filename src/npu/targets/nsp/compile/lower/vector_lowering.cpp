@@ -58,8 +58,7 @@ std::vector<NodeResult> VectorTiles::place_results(const Node& node, const Vecto
                                                    const Partition& partition, Layout layout,
                                                    const std::vector<Operand>& operands) {
   std::vector<NodeResult> results;
-  for (TensorId id : node.outputs) {
-    if (id == TensorId::none) continue;
+  for (TensorId id : present(node.outputs)) {
     Partition own{context_.tensor(id).shape, partition.axis, partition.unit};
     if (own.shape.size() != partition.shape.size())
       own = {context_.tensor(id).shape, replicated, 1};
@@ -168,8 +167,8 @@ void VectorTiles::emit(const VectorKernel& kernel, const VectorTile& tile,
     made.push_back(place_.transfers.place_tile(results[i], tile.result_bytes[i]));
   }
   const auto is_idle = [&](std::uint32_t core) {
-    return std::all_of(tile.result_bytes.begin(), tile.result_bytes.end(),
-                       [&](const CoreBytes& bytes) { return bytes[core] == 0; });
+    return std::ranges::all_of(tile.result_bytes,
+                               [&](const CoreBytes& bytes) { return bytes[core] == 0; });
   };
   std::vector<BufferUse> uses;
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
@@ -221,7 +220,7 @@ bool VectorTiles::follow_pieces(const VectorKernel& kernel, std::span<const Oper
                                 const std::vector<NodeResult>& results) {
   if (!context_.cuts_resident || results.size() != 1 || results[0].streamed) return false;
   const auto is_there = [](BufferId halo) { return halo != BufferId::none; };
-  if (std::any_of(halos.begin(), halos.end(), is_there)) return false;
+  if (std::ranges::any_of(halos, is_there)) return false;
   const NodeResult& result = results[0];
   const auto pieces = pieces_to_follow(kernel, operands, result);
   if (pieces == nullptr) return false;
@@ -347,8 +346,7 @@ void VectorLowering::lower_concat_by_parts(const Node& node, OpClass op_class,
 void VectorLowering::copy_part(const VectorKernel& kernel, const Operand& operand,
                                std::size_t index, std::size_t parts,
                                const std::vector<NodeResult>& results) {
-  const std::uint64_t max_bytes =
-      *std::max_element(operand.core_bytes.begin(), operand.core_bytes.end());
+  const std::uint64_t max_bytes = *std::ranges::max_element(operand.core_bytes);
   const bool moves = operand.streamed || results[0].streamed;
   const std::uint64_t tiles = moves ? writer_.tiles_for(max_bytes) : 1;
   for (std::uint64_t at = 0; at < tiles; ++at) {
@@ -364,7 +362,7 @@ void VectorLowering::copy_part(const VectorKernel& kernel, const Operand& operan
     tile.streamed_tiles = tiles;
     tile.operands = std::span(&operand, 1);
     tile.result_shapes = place_.operands.shapes_of(operand, bytes);
-    tile.read_bytes = *std::max_element(bytes.begin(), bytes.end());
+    tile.read_bytes = *std::ranges::max_element(bytes);
     tiles_.emit(kernel, tile, results);
     place_.residency.release(own);
   }
@@ -373,7 +371,7 @@ void VectorLowering::copy_part(const VectorKernel& kernel, const Operand& operan
 // Gather and scatter: data found by indices, often in DDR (embedding tables, KV caches).
 
 void VectorLowering::lower_gather(const Node& node) {
-  if (!has_input(node, 0)) {
+  if (!node.has_input(0)) {
     return lower(node, OpClass::gather, kernel_named(context_.target, "aicgather"));
   }
   const TensorId data = node.inputs[0];
@@ -421,7 +419,7 @@ void VectorLowering::lower_gather(const Node& node) {
     values.streamed = false;  // then read in place, element by element
     operands.push_back(values);
   }
-  if (has_input(node, 1) && !context_.tensor(node.inputs[1]).constant) {
+  if (node.has_input(1) && !context_.tensor(node.inputs[1]).constant) {
     operands.push_back(place_.operands.prepare(
         node.inputs[1], {context_.tensor(node.inputs[1]).shape, replicated, 1}, Layout::flat));
   }
@@ -433,8 +431,8 @@ void VectorLowering::lower_gather(const Node& node) {
 // writes a whole KV cache for 32 tokens of 128). Within VTCM only the updates are work.
 void VectorLowering::lower_scatter(const Node& node) {
   VectorKernel kernel = kernel_named(context_.target, "aicscatternd");
-  const TensorId updates = has_input(node, 2) ? node.inputs[2] : TensorId::none;
-  if (updates != TensorId::none && has_input(node, 0)) {
+  const TensorId updates = node.has_input(2) ? node.inputs[2] : TensorId::none;
+  if (updates != TensorId::none && node.has_input(0)) {
     const double share =
         std::min(1.0, double(context_.bytes_of(updates)) /
                           double(std::max<std::uint64_t>(context_.bytes_of(node.inputs[0]), 1)));

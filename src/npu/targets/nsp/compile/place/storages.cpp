@@ -144,15 +144,15 @@ std::size_t Storages::next_use(StorageId id, std::size_t position) const {
   std::size_t next = std::numeric_limits<std::size_t>::max();
   for (TensorId view : storages_[id].views) {
     const auto& consumers = context_.tensor(view).consumers;  // in the order of the nodes
-    const auto at = std::lower_bound(consumers.begin(), consumers.end(), NodeId(position));
+    const auto at = std::ranges::lower_bound(consumers, NodeId(position));
     if (at != consumers.end()) next = std::min(next, std::size_t(*at));
   }
   return next;
 }
 
 bool Storages::is_retained(const Storage& storage) const {
-  return std::any_of(storage.views.begin(), storage.views.end(),
-                     [&](TensorId view) { return retained_[std::size_t(view)]; });
+  return std::ranges::any_of(storage.views,
+                             [&](TensorId view) { return retained_[std::size_t(view)]; });
 }
 
 TrafficPurpose Storages::purpose_of_reading(StorageId id) const {
@@ -251,7 +251,7 @@ void DdrCopies::is_written(StorageId id, TaskIndex task) {
     if (entry.out == no_task) entry.out = task;
   }
   TaskNeeds& writers = storages_[id].ddr_writers;
-  const auto same = std::find_if(writers.begin(), writers.end(), [&](const TaskNeed& writer) {
+  const auto same = std::ranges::find_if(writers, [&](const TaskNeed& writer) {
     return tasks.queue_of(writer.task) == tasks.queue_of(task);
   });
   if (same != writers.end()) {
@@ -355,7 +355,7 @@ std::uint64_t Residency::largest_free_bytes() const {
     if (pinned_.contains(id)) continue;
     may_go.push_back(writer_.tasks().buffer_address(storages_[id].buffer));
   }
-  std::sort(may_go.begin(), may_go.end());
+  std::ranges::sort(may_go);
   return vtcm_.largest_gap_without(may_go);
 }
 

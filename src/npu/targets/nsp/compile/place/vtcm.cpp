@@ -94,7 +94,7 @@ std::uint64_t VtcmAllocator::largest_gap_without(
     const std::vector<std::uint64_t>& addresses) const {
   std::uint64_t largest = 0, begin = 0;
   for (const auto& [address, end] : live_) {
-    if (std::binary_search(addresses.begin(), addresses.end(), address)) continue;
+    if (std::ranges::binary_search(addresses, address)) continue;
     largest = std::max(largest, address - begin);
     begin = end;
   }
@@ -123,7 +123,7 @@ std::vector<std::uint32_t> VtcmAllocator::take_over(std::uint64_t begin, std::ui
     }
   }
   last_owner_.emplace(begin, Region{end, owner, steps_});
-  std::sort(predecessors.begin(), predecessors.end());
+  std::ranges::sort(predecessors);
   predecessors.erase(std::unique(predecessors.begin(), predecessors.end()), predecessors.end());
   return predecessors;
 }

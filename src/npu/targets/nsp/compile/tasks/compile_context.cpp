@@ -18,7 +18,7 @@ std::uint64_t elements_before(const Shape& shape, int axis) {
 }  // namespace
 
 std::uint64_t largest(const std::vector<std::uint64_t>& values) {
-  return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
+  return values.empty() ? 0 : *std::ranges::max_element(values);
 }
 
 DataType device_type(DataType type, bool convert_to_fp16) {
@@ -134,7 +134,7 @@ TensorId before_dequantize(const Graph& graph, TensorId id) {
 }
 
 bool is_graph_output(const Graph& graph, TensorId id) {
-  return std::find(graph.outputs.begin(), graph.outputs.end(), id) != graph.outputs.end();
+  return std::ranges::find(graph.outputs, id) != graph.outputs.end();
 }
 
 // The other operand of a two-operand node when it is a constant no larger than a bias.
@@ -143,7 +143,7 @@ TensorId constant_operand(const Graph& graph, const Node& node, TensorId data) {
   const TensorId other = node.inputs[0] == data ? node.inputs[1] : node.inputs[0];
   if (other == data || other == TensorId::none || !graph[other].constant) return TensorId::none;
   const Shape& shape = graph[node.outputs[0]].shape;
-  const std::int64_t widest = shape.empty() ? 1 : *std::max_element(shape.begin(), shape.end());
+  const std::int64_t widest = shape.empty() ? 1 : *std::ranges::max_element(shape);
   return graph[other].elements() <= std::uint64_t(widest) ? other : TensorId::none;
 }
 
@@ -166,8 +166,6 @@ bool fuse(const Graph& graph, const Node& next, OpClass op_class, NodePlan& plan
   return false;
 }
 
-std::size_t operand_count(const Node& node) { return node.inputs.size(); }
-
 // Operators of one product whose operands stand where assign_operands looks for them.
 bool is_simple_product(const Node& node) {
   static const std::set<std::string, std::less<>> simple{
@@ -188,10 +186,10 @@ void assign_operands(const Graph& graph, const Node& node, NodePlan& plan) {
   plan.integer = is_byte(graph[plan.activation].type) && is_byte(graph[plan.weights].type);
   if (!plan.integer) plan.activation = node.inputs[0];
   const bool has_bias = node.op == "Conv" || node.op == "Gemm" || node.op == "ConvTranspose";
-  if (has_bias && operand_count(node) > 2 && node.inputs[2] != TensorId::none) {
+  if (has_bias && node.has_input(2)) {
     plan.fused_constants.push_back(node.inputs[2]);
   }
-  if (node.op == "QLinearConv" && operand_count(node) > 8 && node.inputs[8] != TensorId::none) {
+  if (node.op == "QLinearConv" && node.has_input(8)) {
     plan.fused_constants.push_back(node.inputs[8]);
   }
 }
@@ -202,7 +200,7 @@ void fuse_followers(const Graph& graph, const Node& node, std::vector<NodePlan>&
   while (!is_graph_output(graph, plan.result) && graph[plan.result].consumers.size() == 1) {
     const NodeId next_id = graph[plan.result].consumers[0];
     const Node& next = graph[next_id];
-    if (std::count(next.inputs.begin(), next.inputs.end(), plan.result) != 1) return;
+    if (std::ranges::count(next.inputs, plan.result) != 1) return;
     if (!fuse(graph, next, plan.op_class, plan)) return;
     plans[std::uint32_t(next_id)].fate = NodeFate::fused;
     plan.result = next.outputs[0];
@@ -214,7 +212,7 @@ void fuse_followers(const Graph& graph, const Node& node, std::vector<NodePlan>&
 bool dequantize_vanishes(const Graph& graph, const Node& node, const std::vector<NodePlan>& plans) {
   if (node.op != "DequantizeLinear" || is_graph_output(graph, node.outputs[0])) return false;
   const auto& consumers = graph[node.outputs[0]].consumers;
-  return !consumers.empty() && std::all_of(consumers.begin(), consumers.end(), [&](NodeId id) {
+  return !consumers.empty() && std::ranges::all_of(consumers, [&](NodeId id) {
     const NodePlan& plan = plans[std::uint32_t(id)];
     return is_matrix(plan.op_class) && plan.integer;
   });

@@ -129,8 +129,6 @@ struct CompileContext {
   bool fits(const CoreBytes& core_bytes) const { return largest(core_bytes) <= resident_limit; }
 };
 
-inline bool has_input(const Node& node, std::size_t index) {
-  return index < node.inputs.size() && node.inputs[index] != TensorId::none;
-}
+inline bool has_input(const Node& node, std::size_t index) { return node.has_input(index); }
 
 }  // namespace npuscope::npu::nsp

@@ -9,7 +9,7 @@ namespace npuscope::npu::nsp {
 
 TaskIndex TaskGraph::add(const TaskSpec& spec, const TaskNeeds& needs) {
   sorted_ = needs;
-  std::sort(sorted_.begin(), sorted_.end(), [this](const TaskNeed& a, const TaskNeed& b) {
+  std::ranges::sort(sorted_, [this](const TaskNeed& a, const TaskNeed& b) {
     return std::tuple(queue_of(a.task), !a.data, b.task) <
            std::tuple(queue_of(b.task), !b.data, a.task);
   });
@@ -49,7 +49,7 @@ void TaskGraph::add_predecessors(const Buffer& buffer, const AddressRange& range
     const AddressRange place = range_of(BufferId(earlier), {});
     const bool there =
         place.begin < std::max(range.end, range.begin + 1) && range.begin < place.end + 1;
-    if (there && std::find(pending.begin(), pending.end(), earlier) == pending.end()) {
+    if (there && std::ranges::find(pending, earlier) == pending.end()) {
       pending.push_back(earlier);
     }
   }
@@ -66,8 +66,8 @@ void TaskGraph::need_predecessors(const BufferUse& use, TaskNeeds& needs) const 
     for (const User& writer : users.writers) needs.push_back({writer.task, false});
     // One that this core never wrote, or only parts of, did not wait for all before it: look
     // through it.
-    const bool wrote_all = std::any_of(users.writers.begin(), users.writers.end(),
-                                       [](const User& writer) { return writer.part.count == 1; });
+    const bool wrote_all = std::ranges::any_of(
+        users.writers, [](const User& writer) { return writer.part.count == 1; });
     if (!wrote_all) add_predecessors(predecessor, range, pending);
   }
 }

@@ -14,7 +14,7 @@ namespace npuscope::npu::nsp {
 namespace {
 
 bool has_splat_operand(const Graph& graph, const Node& node) {
-  return std::any_of(node.inputs.begin(), node.inputs.end(), [&](TensorId id) {
+  return std::ranges::any_of(node.inputs, [&](TensorId id) {
     return id != TensorId::none && graph[id].constant && graph[id].elements() == 1;
   });
 }
@@ -26,34 +26,19 @@ bool divides_by_splat(const Graph& graph, const Node& node) {
 }
 
 bool broadcasts(const Graph& graph, const Node& node) {
-  return std::any_of(node.inputs.begin(), node.inputs.end(), [&](TensorId id) {
+  return std::ranges::any_of(node.inputs, [&](TensorId id) {
     return id != TensorId::none && graph[id].elements() != graph[node.outputs[0]].elements();
   });
 }
 
 std::string elementwise_kernel(const Graph& graph, const Node& node) {
-  static const std::map<std::string, std::string, std::less<>> names{
-      {"Relu", "elementmax"},
-      {"Clip", "elementmax"},
-      {"Max", "elementmax"},
-      {"Min", "elementmin"},
-      {"Cast", "convertto"},
-      {"CastLike", "convertto"},
-      {"QuantizeLinear", "convertto"},
-      {"DequantizeLinear", "convertto"},
-      {"DynamicQuantizeLinear", "convertto"},
-      {"Where", "elementselect"},
-      {"Equal", "elementcompare"},
-      {"Greater", "elementcompare"},
-      {"Less", "elementcompare"},
-      {"GreaterOrEqual", "elementcompare"},
-      {"LessOrEqual", "elementcompare"},
-      {"Reciprocal", "elementdiv"},
-      {"FastGelu", "elementgelu"},
-      {"QuickGelu", "elementgelu"},
-      {"BiasGelu", "elementgelu"},
-      {"Sum", "elementadd"},
-      {"Sqrt", "elementsqrt"}};
+  static const auto names = word_pairs(
+      "Relu=elementmax Clip=elementmax Max=elementmax Min=elementmin Cast=convertto "
+      "CastLike=convertto QuantizeLinear=convertto DequantizeLinear=convertto "
+      "DynamicQuantizeLinear=convertto Where=elementselect Equal=elementcompare "
+      "Greater=elementcompare Less=elementcompare GreaterOrEqual=elementcompare "
+      "LessOrEqual=elementcompare Reciprocal=elementdiv FastGelu=elementgelu QuickGelu=elementgelu "
+      "BiasGelu=elementgelu Sum=elementadd Sqrt=elementsqrt");
   const bool splat = has_splat_operand(graph, node);
   if (node.op == "Add") {
     return splat ? "aicaddsplat" : broadcasts(graph, node) ? "aicbroadcastadd" : "elementadd";
@@ -61,7 +46,9 @@ std::string elementwise_kernel(const Graph& graph, const Node& node) {
   if (node.op == "Sub" && splat) return "aicaddsplat";
   if (node.op == "Mul" && splat) return "aicmulsplat";
   if (node.op == "Div" && divides_by_splat(graph, node)) return "aicmulsplat";
-  if (const auto found = names.find(node.op); found != names.end()) return found->second;
+  if (const auto found = names.find(node.op); found != names.end()) {
+    return std::string(found->second);
+  }
   std::string name = "element";
   for (char c : node.op) name += char(std::tolower(static_cast<unsigned char>(c)));
   return name;
@@ -206,7 +193,7 @@ std::string types_of(const Graph& graph, const Node& node, bool convert_to_fp16)
   std::vector<std::string_view> types;
   for_each_operand(node, [&](TensorId id) {
     const auto type = name_of(device_type(graph[id].type, convert_to_fp16));
-    if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
+    if (std::ranges::find(types, type) == types.end()) types.push_back(type);
   });
   return fmt::format("{}", fmt::join(types, ", "));
 }

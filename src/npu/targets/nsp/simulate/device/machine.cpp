@@ -280,9 +280,9 @@ Picoseconds Machine::next_transfer_end() const {
 void Machine::end_transfer() {
   now_ = next_transfer_end();
   const auto ends_now = [&](const SharedBandwidth& link) { return link.next_end() == now_; };
-  auto ended = std::find_if(memories_.begin(), memories_.end(), ends_now);
+  auto ended = std::ranges::find_if(memories_, ends_now);
   if (ended == memories_.end()) {
-    ended = std::find_if(peer_links_.begin(), peer_links_.end(), ends_now);
+    ended = std::ranges::find_if(peer_links_, ends_now);
   }
   const std::uint32_t index = ended->take();
   Queue& queue = queues_[index];

@@ -91,8 +91,7 @@ void CoreClock::change(Picoseconds time, double hertz) {
 void CoreClock::extend_window(std::int64_t windows) { window_end_ += window_ * windows; }
 
 double CoreClock::past_cycles_at(Picoseconds time) const {
-  auto after = std::upper_bound(past_.begin(), past_.end(), time,
-                                [](Picoseconds t, const Window& w) { return t < w.begin; });
+  auto after = std::ranges::upper_bound(past_, time, {}, &Window::begin);
   if (after == past_.begin()) {
     return cycles_ - double((window_begin_ - time).value) * cycles_per_ps_;
   }

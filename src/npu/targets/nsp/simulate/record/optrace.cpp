@@ -111,8 +111,7 @@ class OptraceBuilder {
 
  private:
   ThreadGroup group_of(std::uint32_t task) const {
-    const auto after =
-        std::upper_bound(program_.queue_begin.begin(), program_.queue_begin.end(), task);
+    const auto after = std::ranges::upper_bound(program_.queue_begin, task);
     return ThreadGroup((after - program_.queue_begin.begin() - 1) % qaic::thread_groups);
   }
 
@@ -152,9 +151,7 @@ class OptraceBuilder {
   }
 
   const SchematicScale* scale_of(std::uint32_t op) const {  // null: not quantised
-    const auto found = std::lower_bound(
-        schematic_.scales.begin(), schematic_.scales.end(), op,
-        [](const SchematicScale& scale, std::uint32_t index) { return scale.op < index; });
+    const auto found = std::ranges::lower_bound(schematic_.scales, op, {}, &SchematicScale::op);
     return found != schematic_.scales.end() && found->op == op ? &*found : nullptr;
   }
 
@@ -402,9 +399,9 @@ std::vector<std::uint64_t> node_cycles_of(const Program& program, const Schemati
 Result<OptraceSet> make_optrace(const Program& program, const Schematic& schematic,
                                 const Target& target, const SimulationResult& result,
                                 NodeCycles node_cycles) {
-  const auto traced = std::find_if(
-      result.inferences.begin(), result.inferences.end(),
-      [](const SimulatedInference& it) { return it.activation == 0 && it.number == 0; });
+  const auto traced = std::ranges::find_if(result.inferences, [](const SimulatedInference& it) {
+    return it.activation == 0 && it.number == 0;
+  });
   if (traced == result.inferences.end() || traced->op_trace.empty()) {
     return input_error("network {}: the run has no op records; simulate it with op_trace",
                        program.network_name);

@@ -22,7 +22,7 @@ PmuMetric metric_named(std::string_view counts) {
   constexpr std::array<std::string_view, pmu_metrics> names{
       "cycles",         "hmx_macs",        "hmx_cycles",      "hvx_cycles", "dma_cycles",
       "ddr_read_bytes", "ddr_write_bytes", "multicast_bytes", "tasks"};
-  return PmuMetric(std::find(names.begin(), names.end(), counts) - names.begin());
+  return PmuMetric(std::ranges::find(names, counts) - names.begin());
 }
 
 // A task of a group is shared evenly by its threads; the first takes what is left over.

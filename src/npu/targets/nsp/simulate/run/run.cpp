@@ -1,3 +1,4 @@
+#include "base/try.hpp"
 #include "npu/targets/nsp/simulate/run/run_files.hpp"
 
 #include <algorithm>
@@ -39,18 +40,14 @@ Result<LoadedProgram> load(const qaic::QpcProgram& found, const std::string& fil
   const auto named = [&](std::string_view segment) {
     return fmt::format("{}: {}", place, segment);
   };
-  auto program = qaic::read_program(code->bytes, named(qaic::segment_program));
-  if (!program) return tl::unexpected(program.error());
-  auto target = parse_target(as_text(hardware->bytes), named(qaic::segment_target));
-  if (!target) return tl::unexpected(target.error());
-  auto descriptor =
-      qaic::read_network_descriptor(found.qpc.find(qaic::segment_network_descriptor)->bytes,
-                                    named(qaic::segment_network_descriptor));
-  if (!descriptor) return tl::unexpected(descriptor.error());
+  TRY_AS(program, qaic::read_program(code->bytes, named(qaic::segment_program)));
+  TRY_AS(target, parse_target(as_text(hardware->bytes), named(qaic::segment_target)));
+  TRY_AS(descriptor,
+         qaic::read_network_descriptor(found.qpc.find(qaic::segment_network_descriptor)->bytes,
+                                       named(qaic::segment_network_descriptor)));
   LoadedProgram loaded;
   if (const auto* drawn = found.qpc.find(qaic::segment_schematic)) {
-    auto schematic = qaic::read_schematic(drawn->bytes, named(qaic::segment_schematic));
-    if (!schematic) return tl::unexpected(schematic.error());
+    TRY_AS(schematic, qaic::read_schematic(drawn->bytes, named(qaic::segment_schematic)));
     loaded.schematic = std::move(*schematic);
   }
   loaded.path = found.path;
@@ -78,18 +75,14 @@ Status check_range(const RunRequest& request, std::uint64_t first, std::uint64_t
 Status check_samples(const RunRequest& request) {
   const SimulationOptions& options = request.simulation;
   if (request.types.any()) {
-    const auto usable = check_range(request, options.first_sample, options.samples,
-                                    "--aic-profiling-start-iter", "--aic-profiling-num-samples");
-    if (!usable) return usable;
-    if (auto writable = check_writable_folder(request.output_folder); !writable) return writable;
+    TRY(check_range(request, options.first_sample, options.samples, "--aic-profiling-start-iter",
+                    "--aic-profiling-num-samples"));
+    TRY(check_writable_folder(request.output_folder));
   }
-  if (!request.qnn_folder.empty()) {
-    if (auto writable = check_writable_folder(request.qnn_folder); !writable) return writable;
-  }
+  if (!request.qnn_folder.empty()) TRY(check_writable_folder(request.qnn_folder));
   if (request.write_output_folder.empty()) return {};
-  const auto usable = check_range(request, options.first_output, request.outputs,
-                                  "--write-output-start-iter", "--write-output-num-samples");
-  if (!usable) return usable;
+  TRY(check_range(request, options.first_output, request.outputs, "--write-output-start-iter",
+                  "--write-output-num-samples"));
   return check_writable_folder(request.write_output_folder);
 }
 
@@ -124,8 +117,7 @@ Result<std::vector<Selection>> select(const std::vector<qaic::QpcProgram>& found
   for (std::size_t place = 0; place < found.size(); ++place) {
     const bool by_place = wanted_place && *wanted_place == place;
     if (wanted_place && !by_place) continue;
-    auto loaded = load(found[place], file);
-    if (!loaded) return tl::unexpected(loaded.error());
+    TRY_AS(loaded, load(found[place], file));
     names += fmt::format("{}{} {}", names.empty() ? "" : ", ", place, loaded->label);
     // All parts of a multi-device program go by its name.
     const bool whole =
@@ -148,7 +140,7 @@ Result<std::vector<Selection>> select(const std::vector<qaic::QpcProgram>& found
 }
 
 Status check_run(const RunRequest& request, const PlannedRun& run, const std::string& file) {
-  if (auto usable = check_level(request, run.first(), file); !usable) return usable;
+  TRY(check_level(request, run.first(), file));
   if (!request.qnn_folder.empty()) {
     const auto& schematic = run.first().schematic;
     auto usable =
@@ -181,8 +173,8 @@ Result<PlannedRun> gather_parts(const std::vector<Selection>& selected, std::siz
 
 Status check_devices(const PlannedRun& run) {
   std::vector<std::uint32_t> devices = run.devices;
-  std::sort(devices.begin(), devices.end());
-  const auto twice = std::adjacent_find(devices.begin(), devices.end());
+  std::ranges::sort(devices);
+  const auto twice = std::ranges::adjacent_find(devices);
   if (twice == devices.end()) return {};
   return usage_error("device {} is given twice for the {} parts of {}; name a device for each (-D)",
                      *twice, devices.size(), run.label());
@@ -196,24 +188,20 @@ std::string PlannedRun::label() const {
 
 Result<std::vector<PlannedRun>> plan_run(const RunRequest& request) {
   if (request.devices.empty()) return usage_error("no device is named; name at least one (-d 0)");
-  if (auto usable = check_samples(request); !usable) return tl::unexpected(usable.error());
+  TRY(check_samples(request));
   const std::filesystem::path path = qpc_file(request.qpc);
-  auto mapped = MappedFile::open(path);
-  if (!mapped) return tl::unexpected(mapped.error());
+  TRY_AS(mapped, MappedFile::open(path));
   const std::string file = path.string();
-  auto found = qaic::find_programs(mapped->bytes(), file);
-  if (!found) return tl::unexpected(found.error());
-  auto selected = select(*found, request, file);
-  if (!selected) return tl::unexpected(selected.error());
+  TRY_AS(found, qaic::find_programs(mapped->bytes(), file));
+  TRY_AS(selected, select(*found, request, file));
 
   std::vector<PlannedRun> runs;
   const std::size_t devices = request.devices.size();
   for (std::size_t place = 0; place < selected->size(); ++place) {
     const Selection& it = (*selected)[place];
     if (it.loaded->program.slices > 1) {
-      auto run = gather_parts(*selected, place, request, file);
-      if (!run) return tl::unexpected(run.error());
-      if (auto usable = check_devices(*run); !usable) return tl::unexpected(usable.error());
+      TRY_AS(run, gather_parts(*selected, place, request, file));
+      TRY(check_devices(*run));
       place += run->parts.size() - 1;
       runs.push_back(std::move(*run));
       continue;
@@ -227,9 +215,7 @@ Result<std::vector<PlannedRun>> plan_run(const RunRequest& request) {
       runs.push_back({std::uint32_t(it.place * devices + i), {request.devices[i]}, {it.loaded}});
     }
   }
-  for (const PlannedRun& run : runs) {
-    if (auto usable = check_run(request, run, file); !usable) return tl::unexpected(usable.error());
-  }
+  for (const PlannedRun& run : runs) TRY(check_run(request, run, file));
   return runs;
 }
 
@@ -251,12 +237,9 @@ Result<ProgramRun> run_program(const RunRequest& request, const PlannedRun& plan
     };
   }
   options.on_sample = [&](const SimulatedInference& inference) { return files.add(inference); };
-  auto result = simulate(planned.programs(), planned.devices, loaded.target, options);
-  if (!result) return tl::unexpected(result.error());
-  if (auto done = files.finish(); !done) return tl::unexpected(done.error());
-  if (options.op_trace) {
-    if (auto done = files.add_optrace(*result); !done) return tl::unexpected(done.error());
-  }
+  TRY_AS(result, simulate(planned.programs(), planned.devices, loaded.target, options));
+  TRY(files.finish());
+  if (options.op_trace) TRY(files.add_optrace(*result));
 
   ProgramRun run;
   run.number = planned.number;
@@ -303,13 +286,11 @@ void note_what_is_not_measured(const PlannedRun& planned, RunOutcome& outcome) {
 }  // namespace
 
 Result<RunOutcome> run(const RunRequest& request) {
-  auto plan = plan_run(request);
-  if (!plan) return tl::unexpected(plan.error());
+  TRY_AS(plan, plan_run(request));
   RunOutcome outcome;
   for (const PlannedRun& planned : *plan) {
     note_what_is_not_measured(planned, outcome);
-    auto run = run_program(request, planned, outcome);
-    if (!run) return tl::unexpected(run.error());
+    TRY_AS(run, run_program(request, planned, outcome));
     judge_samples(request, *run, outcome);
     outcome.programs.push_back(std::move(*run));
   }

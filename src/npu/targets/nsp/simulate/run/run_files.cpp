@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/try.hpp"
 #include "formats/chrome/trace_events.hpp"
 #include "formats/qaic/opstats/opstats_host_trace.hpp"
 #include "formats/qaic/opstats/opstats_summary.hpp"
@@ -123,7 +124,7 @@ Status RunFiles::write(const std::vector<std::filesystem::path>& files,
     std::error_code unknown;
     existed.push_back(std::filesystem::exists(file, unknown));
   }
-  if (auto done = action(); !done) return done;
+  TRY(action());
   for (std::size_t i = 0; i < files.size(); ++i) {
     outcome_.files.push_back(files[i]);
     if (!request_.tell) continue;
@@ -138,12 +139,10 @@ Status RunFiles::write(const std::filesystem::path& file, ByteSpan bytes) {
 }
 
 Status RunFiles::add(const SimulatedInference& inference) {
-  if (inference.is_output) {
-    if (auto done = add_output(inference); !done) return done;
-  }
+  if (inference.is_output) TRY(add_output(inference));
   if (!inference.sampled) return {};
   latency_.samples.push_back(latency_of(inference));
-  if (auto done = add_buffer(inference); !done) return done;
+  TRY(add_buffer(inference));
   return request_.types.stats || request_.types.trace ? add_decoded(inference) : Status{};
 }
 
@@ -152,7 +151,7 @@ Status RunFiles::add_output(const SimulatedInference& inference) {
     const std::string name = fmt::format("aiccyclecounts{}-activation-{}-inf-{}.bin",
                                          part_name(part), inference.activation, inference.number);
     const auto file = request_.write_output_folder / name;
-    if (auto done = write(file, buffer_of(inference, part)); !done) return done;
+    TRY(write(file, buffer_of(inference, part)));
   }
   return {};
 }
@@ -164,7 +163,7 @@ Status RunFiles::add_buffer(const SimulatedInference& inference) {
         fmt::format("{}-{}-aiccyclecounts.bin", inference_name(run_.number, inference),
                     run_.parts[part]->program.network_name);
     const auto file = request_.output_folder / name;
-    if (auto done = write(file, buffer_of(inference, part)); !done) return done;
+    TRY(write(file, buffer_of(inference, part)));
   }
   return {};
 }
@@ -174,31 +173,27 @@ Status RunFiles::decode_against_networks() {
   for (const auto& part : run_.parts) {
     qaic::StatsNetworkOptions options;
     options.label = part->label;
-    auto network = qaic::StatsNetwork::create(part->descriptor, &part->program, options);
-    if (!network) return tl::unexpected(network.error());
+    TRY_AS(network, qaic::StatsNetwork::create(part->descriptor, &part->program, options));
     networks_.push_back(std::move(*network));
   }
   return {};
 }
 
 Status RunFiles::add_decoded(const SimulatedInference& inference) {
-  if (auto ready = decode_against_networks(); !ready) return ready;
-  for (std::size_t part = 0; part < run_.parts.size(); ++part) {
-    if (auto done = add_decoded(part, inference); !done) return done;
-  }
+  TRY(decode_against_networks());
+  for (std::size_t part = 0; part < run_.parts.size(); ++part) TRY(add_decoded(part, inference));
   return {};
 }
 
 Status RunFiles::add_decoded(std::size_t part, const SimulatedInference& inference) {
   const std::string name = inference_name(run_.number, inference) + part_name(part);
-  auto profile = qaic::decode_stats_buffer(buffer_of(inference, part), name, networks_[part]);
-  if (!profile) return tl::unexpected(profile.error());
+  TRY_AS(profile, qaic::decode_stats_buffer(buffer_of(inference, part), name, networks_[part]));
   if (request_.types.stats) {
     qaic::OpstatsSummary summary = qaic::summarise(*profile);
     summary.host = qaic::host_times(latency_of(inference));
     const std::string text = qaic::print_summary(summary);
     const auto file = request_.output_folder / (name + ".txt");
-    if (auto done = write(file, as_byte_span(text)); !done) return done;
+    TRY(write(file, as_byte_span(text)));
   }
   if (!request_.types.trace) return {};
   if (part == 0) {
@@ -241,7 +236,7 @@ Status RunFiles::finish() {
   if (request_.types.latency) {
     const auto file =
         request_.output_folder / fmt::format("aic-profiling-program-{}-latency.txt", run_.number);
-    if (auto done = write(file, as_byte_span(print_latency(latency_))); !done) return done;
+    TRY(write(file, as_byte_span(print_latency(latency_))));
   }
   if (!request_.types.trace) return {};
   const auto file =
@@ -251,16 +246,14 @@ Status RunFiles::finish() {
   const auto host_file =
       request_.output_folder / fmt::format("aic-profiling-program-{}-host-trace.json", run_.number);
   const std::string host_text = host_phases_.trace();
-  auto host = qaic::parse_host_trace(as_byte_span(host_text), host_file.string());
-  if (!host) return tl::unexpected(host.error());
+  TRY_AS(host, qaic::parse_host_trace(as_byte_span(host_text), host_file.string()));
   qaic::TraceOptions options;
   options.host_trace = &*host;
   const auto write_trace = [&]() -> Status {
-    auto written = qaic::write_opstats_trace(profiles, options, file);
-    if (!written) return tl::unexpected(written.error());
+    TRY(qaic::write_opstats_trace(profiles, options, file));
     return {};
   };
-  if (auto done = write({file}, write_trace); !done) return done;
+  TRY(write({file}, write_trace));
   return write(host_file, as_byte_span(host_text));
 }
 
@@ -270,9 +263,8 @@ void RunFiles::add_op_trace(const SimulatedInference& inference) {
 
 Status RunFiles::add_optrace(SimulationResult& result) {
   const LoadedProgram& loaded = run_.first();
-  auto set = make_optrace(loaded.program, *loaded.schematic, loaded.target, result,
-                          std::move(node_cycles_));
-  if (!set) return tl::unexpected(set.error());
+  TRY_AS(set, make_optrace(loaded.program, *loaded.schematic, loaded.target, result,
+                           std::move(node_cycles_)));
   for (SimulatedInference& inference : result.inferences) {
     inference.op_trace = {};
     inference.phases = {};
