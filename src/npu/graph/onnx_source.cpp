@@ -301,30 +301,12 @@ void use_values(Tensor& tensor, std::string_view raw, const TypedData& typed) {
 }  // namespace
 
 DataType data_type_of(std::int64_t onnx_type) {
-  switch (onnx_type) {
-    case 1: return DataType::float32;
-    case 2: return DataType::uint8;
-    case 3: return DataType::int8;
-    case 4: return DataType::uint16;
-    case 5: return DataType::int16;
-    case 6: return DataType::int32;
-    case 7: return DataType::int64;
-    case 8: return DataType::string;
-    case 9: return DataType::boolean;
-    case 10: return DataType::float16;
-    case 11: return DataType::float64;
-    case 12: return DataType::uint32;
-    case 13: return DataType::uint64;
-    case 16: return DataType::bfloat16;
-    case 17:
-    case 18:
-    case 19:
-    case 20:
-    case 24: return DataType::float8;
-    case 21: return DataType::uint4;
-    case 22: return DataType::int4;
-    default: return DataType::undefined;
-  }
+  using enum DataType;  // complex numbers (14, 15) and types after 24 are not known
+  constexpr DataType types[] = {undefined, float32,   uint8,     int8,    uint16,  int16,  int32,
+                                int64,     string,    boolean,   float16, float64, uint32, uint64,
+                                undefined, undefined, bfloat16,  float8,  float8,  float8, float8,
+                                uint4,     int4,      undefined, float8};
+  return onnx_type >= 0 && std::size_t(onnx_type) < std::size(types) ? types[onnx_type] : undefined;
 }
 
 Tensor read_tensor(Encoded message, std::string_view* name) {

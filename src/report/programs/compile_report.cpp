@@ -116,13 +116,8 @@ void write_purposes(Json& json, const npu::nsp::PurposeTraffic& traffic) {
 }
 
 std::string_view name_of_cause(npu::nsp::Spill::Cause cause) {
-  switch (cause) {
-    case npu::nsp::Spill::Cause::pushed_out: return "pushed_out";
-    case npu::nsp::Spill::Cause::too_large: return "too_large";
-    case npu::nsp::Spill::Cause::no_room: return "no_room";
-    case npu::nsp::Spill::Cause::rearranged: return "rearranged";
-  }
-  return "";
+  constexpr std::string_view names[] = {"pushed_out", "too_large", "no_room", "rearranged"};
+  return names[std::size_t(cause)];
 }
 
 void write_spill(Json& json, const npu::nsp::Spill& spill) {

@@ -84,16 +84,10 @@ std::string location_text(const Compilation& compilation, const CompiledOperatio
 namespace {
 
 npuscope::torq::TimelineEvent event_of(Unit unit) {
-  switch (unit) {
-    case Unit::slice: return npuscope::torq::TimelineEvent::slice;
-    case Unit::css: return npuscope::torq::TimelineEvent::css;
-    case Unit::dma_in: return npuscope::torq::TimelineEvent::dma_in;
-    case Unit::dma_out: return npuscope::torq::TimelineEvent::dma_out;
-    case Unit::cdma_lram_to_dtcm: return npuscope::torq::TimelineEvent::cdma_lram_to_dtcm;
-    case Unit::cdma_lram_to_itcm: return npuscope::torq::TimelineEvent::cdma_lram_to_itcm;
-    case Unit::cdma_dtcm_to_lram: return npuscope::torq::TimelineEvent::cdma_dtcm_to_lram;
-  }
-  return npuscope::torq::TimelineEvent::slice;
+  using enum npuscope::torq::TimelineEvent;
+  constexpr npuscope::torq::TimelineEvent events[unit_count] = {
+      slice, css, dma_in, dma_out, cdma_lram_to_dtcm, cdma_lram_to_itcm, cdma_dtcm_to_lram};
+  return events[std::size_t(unit)];
 }
 
 // As the vendor's compiler orders them: transfers, slices, CSS.
@@ -166,27 +160,10 @@ Result<BuildResult> build(const std::filesystem::path& model, const BuildRequest
 namespace {
 
 std::string_view element_type(DataType type) {
-  switch (type) {
-    case DataType::float32: return "f32";
-    case DataType::float16: return "f16";
-    case DataType::bfloat16: return "bf16";
-    case DataType::float64: return "f64";
-    case DataType::float8: return "f8E4M3FN";
-    case DataType::int8: return "si8";
-    case DataType::uint8: return "ui8";
-    case DataType::int16: return "si16";
-    case DataType::uint16: return "ui16";
-    case DataType::int32: return "si32";
-    case DataType::uint32: return "ui32";
-    case DataType::int64: return "si64";
-    case DataType::uint64: return "ui64";
-    case DataType::int4: return "si4";
-    case DataType::uint4: return "ui4";
-    case DataType::boolean: return "i1";
-    case DataType::undefined:
-    case DataType::string: break;
-  }
-  return "none";
+  constexpr std::string_view names[] = {"none", "f32",  "f16",  "bf16", "f64",  "f8E4M3FN",
+                                        "si8",  "ui8",  "si16", "ui16", "si32", "ui32",
+                                        "si64", "ui64", "si4",  "ui4",  "i1",   "none"};
+  return names[std::size_t(type)];
 }
 
 bool is_identifier(std::string_view text) {

@@ -1,7 +1,6 @@
 #include "npu/targets/torq/lowering.hpp"
 
 #include <algorithm>
-#include <span>
 
 #include "npu/graph/semantics.hpp"
 #include "npu/targets/torq/tiles.hpp"
@@ -12,61 +11,26 @@ namespace {
 constexpr std::uint64_t bias_and_scale_bytes = 8;  // of a channel (breg_width)
 constexpr std::uint64_t largest_window = 1 << 20;
 
-using Names = std::span<const std::string_view>;
-
-bool is_one_of(Names names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 struct ElementwiseKernel {
   std::string_view kernel;
   SliceKernel mover;
-  std::vector<std::string_view> operators;
+  std::string_view operators;  // a space between them
 };
 
-const std::vector<ElementwiseKernel>& elementwise_kernels() {
-  static const std::vector<ElementwiseKernel> kernels{
-      {"add", SliceKernel::elementwise, {"Add", "Sub", "Sum", "Mean", "BiasAdd"}},
-      {"mul", SliceKernel::elementwise, {"Mul", "BatchNormalization", "Affine", "ImageScaler"}},
-      {"act",
-       SliceKernel::elementwise,
-       {"Relu", "Clip", "Abs", "Neg", "Ceil", "Floor", "Round", "Sign", "Cast", "CastLike", "IsNaN",
-        "IsInf", "QuantizeLinear", "DequantizeLinear", "ThresholdedRelu", "PRelu", "LeakyRelu"}},
-      {"elementwise",
-       SliceKernel::elementwise,
-       {"Min", "Max", "And", "Or", "Xor", "Not", "Equal", "Greater", "GreaterOrEqual", "Less",
-        "LessOrEqual", "Where", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot", "BitShift",
-        "QLinearAdd", "QLinearMul"}},
-      {"table",
-       SliceKernel::table,
-       {"Sigmoid",
-        "Tanh",
-        "Exp",
-        "Erf",
-        "Gelu",
-        "HardSigmoid",
-        "HardSwish",
-        "Elu",
-        "Selu",
-        "Celu",
-        "Mish",
-        "Softplus",
-        "Softsign",
-        "Swish",
-        "Reciprocal",
-        "Sqrt",
-        "Log",
-        "Sin",
-        "Cos",
-        "FastGelu",
-        "QuickGelu",
-        "BiasGelu",
-        "ScaledTanh",
-        "Shrink",
-        "QLinearSigmoid",
-        "QLinearLeakyRelu"}}};
-  return kernels;
-}
+constexpr ElementwiseKernel elementwise_kernels[] = {
+    {"add", SliceKernel::elementwise, "Add Sub Sum Mean BiasAdd"},
+    {"mul", SliceKernel::elementwise, "Mul BatchNormalization Affine ImageScaler"},
+    {"act", SliceKernel::elementwise,
+     "Relu Clip Abs Neg Ceil Floor Round Sign Cast CastLike IsNaN IsInf QuantizeLinear "
+     "DequantizeLinear ThresholdedRelu PRelu LeakyRelu"},
+    {"elementwise", SliceKernel::elementwise,
+     "Min Max And Or Xor Not Equal Greater GreaterOrEqual Less LessOrEqual Where BitwiseAnd "
+     "BitwiseOr BitwiseXor BitwiseNot BitShift QLinearAdd QLinearMul"},
+    {"table", SliceKernel::table,
+     "Sigmoid Tanh Exp Erf Gelu HardSigmoid HardSwish Elu Selu Celu Mish Softplus Softsign Swish "
+     "Reciprocal Sqrt Log Sin Cos FastGelu QuickGelu BiasGelu ScaledTanh Shrink QLinearSigmoid "
+     "QLinearLeakyRelu"},
+};
 
 const Tensor* input_of(const Graph& graph, const Node& node, std::size_t index) {
   if (!node.has_input(index)) return nullptr;
@@ -203,8 +167,9 @@ class Describer {
   }
 
   void elementwise() {
-    for (const ElementwiseKernel& each : elementwise_kernels()) {
-      if (!is_one_of(each.operators, node_.op)) continue;
+    for (const ElementwiseKernel& each : elementwise_kernels) {
+      auto operators = words_of(each.operators);
+      if (std::ranges::find(operators, std::string_view(node_.op)) == operators.end()) continue;
       if (each.mover == SliceKernel::table && operation_.slice.element_bytes > 2) break;
       on_slices(each.mover, each.kernel);
       SliceOperation& slice = operation_.slice;

@@ -231,23 +231,10 @@ Result<std::vector<std::byte>> package_qpc(const std::vector<CompiledNetwork>& n
   return qaic::write_qpc(outer);
 }
 
-namespace {
-
-std::vector<std::string_view> split(std::string_view text) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t comma = text.find(',');
-    parts.push_back(text.substr(0, comma));
-    if (comma == std::string_view::npos) return parts;
-    text.remove_prefix(comma + 1);
-  }
-}
-
-}  // namespace
-
 Result<std::vector<std::uint32_t>> parse_pmu_events(std::string_view list) {
   std::vector<std::uint32_t> codes;
-  for (std::string_view part : split(list)) {
+  for (const auto word : std::views::split(list, ',')) {
+    std::string_view part(word.begin(), word.end());
     if (const PmuEventInfo* known = find_pmu_event(part)) {
       codes.push_back(known->code);
       continue;

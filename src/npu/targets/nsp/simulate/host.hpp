@@ -76,14 +76,8 @@ class Host {
   std::vector<Picoseconds> host_thread_free_;
   Picoseconds input_free_{};  // the link, towards the device
   Picoseconds output_free_{};
-  Picoseconds input_time_;
-  Picoseconds output_time_;
-  Picoseconds latency_;
-  Picoseconds enqueue_time_;
-  Picoseconds prepare_time_;
-  Picoseconds submit_time_;
-  Picoseconds wake_time_;
-  Picoseconds postprocess_time_;
+  Picoseconds input_time_, output_time_, latency_, enqueue_time_, prepare_time_, submit_time_,
+      wake_time_, postprocess_time_;
 };
 
 }  // namespace npuscope::npu::nsp

@@ -70,38 +70,23 @@ std::string htp_compute_type(std::string_view kernel, std::string_view qnn_type,
 }
 
 std::string_view htp_movement_type(Movement movement) {
-  switch (movement) {
-    case Movement::none: return "q::vtcm_copy";
-    case Movement::weights: return "q::ConvLayer.opt.weights_to_vtcm";
-    case Movement::bias: return "q::ConvLayer.opt.bias_to_vtcm";
-    case Movement::constant: return "q::flat_to_vtcm";
-    case Movement::host_input: return "q::*InputSlice";
-    case Movement::output: return "q::*OutputSlice";
-    case Movement::spill: return "@Spill";
-    case Movement::fill: return "@Fill";
-  }
-  return "";
+  constexpr std::string_view types[] = {"q::vtcm_copy",
+                                        "q::ConvLayer.opt.weights_to_vtcm",
+                                        "q::ConvLayer.opt.bias_to_vtcm",
+                                        "q::flat_to_vtcm",
+                                        "q::*InputSlice",
+                                        "q::*OutputSlice",
+                                        "@Spill",
+                                        "@Fill"};
+  return types[std::size_t(movement)];
 }
 
 std::uint32_t qnn_data_type(DataType type) {
-  switch (type) {
-    case DataType::float16:
-    case DataType::bfloat16: return 0x0216;
-    case DataType::float32:
-    case DataType::float64: return 0x0232;
-    case DataType::int8:
-    case DataType::int4: return 0x0308;
-    case DataType::uint8:
-    case DataType::uint4:
-    case DataType::float8: return 0x0408;
-    case DataType::int16: return 0x0316;
-    case DataType::uint16: return 0x0416;
-    case DataType::int64: return 0x0064;
-    case DataType::uint64: return 0x0164;
-    case DataType::uint32: return 0x0132;
-    case DataType::boolean: return 0x0508;
-    default: return 0x0032;
-  }
+  // In the order of DataType.
+  constexpr std::uint32_t numbers[] = {0x0032, 0x0232, 0x0216, 0x0216, 0x0232, 0x0408,
+                                       0x0308, 0x0408, 0x0316, 0x0416, 0x0032, 0x0132,
+                                       0x0064, 0x0164, 0x0308, 0x0408, 0x0508, 0x0032};
+  return numbers[std::size_t(type)];
 }
 
 }  // namespace npuscope::npu::nsp

@@ -196,14 +196,8 @@ class Machine {
   std::vector<DmaEngine> engines_;           // as queues_
   std::vector<Activation> activations_;
 
-  Picoseconds sync_;
-  Picoseconds cross_core_sync_;
-  Picoseconds barrier_;
-  Picoseconds record_op_;
-  Picoseconds record_thread_;
-  Picoseconds ddr_latency_;
-  Picoseconds multicast_latency_;
-  Picoseconds peer_latency_;
+  Picoseconds sync_, cross_core_sync_, barrier_, record_op_, record_thread_;
+  Picoseconds ddr_latency_, multicast_latency_, peer_latency_;
   std::uint32_t dma_depth_;
 
   std::uint32_t crossing_ = 0;
