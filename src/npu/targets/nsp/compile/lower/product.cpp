@@ -129,134 +129,155 @@ bool goes_by_batches(const ProductJob& job, const ProductTile& tile) {
   return tile.operands.size() > 1 && tile.operands[1].tensor == job.plan->weights;
 }
 
+// What a task of a matrix product reads and writes: rows x depth times depth x columns, in the
+// dimensions of the tensors that they are parts of.
+class ProductOperands {
+ public:
+  ProductOperands(const CompileContext& context, const TaskWriter& writer, const Operands& operands)
+      : context_(context), writer_(writer), operands_(operands) {}
+
+  // Of one core's task of a tile, in its own shapes.
+  std::vector<TaskOperand> of(const ProductJob& job, const ProductTile& tile,
+                              std::uint32_t core) const {
+    const Shape made = result(job, tile, core);
+    const std::size_t column_axis = job.is_convolution() ? 1 : made.size() - 1;
+    const std::int64_t columns = column_axis < made.size() ? made[column_axis] : 1;
+    const auto part = [&](Use use, TensorId id, Shape shape) {
+      return TaskOperand{use, vtcm, context_.tensor(id).name, context_.type_of(id),
+                         std::move(shape)};
+    };
+    std::vector<TaskOperand> operands;
+    operands.push_back(part(tile.adds_up ? Use::inout : Use::out, job.plan->result, made));
+    operands.push_back(part(Use::in, job.plan->activation, activation(job, tile, made, core)));
+    operands.push_back(part(Use::in, job.plan->weights,
+                            weights(job, made, std::uint64_t(columns), 1, tile.depth)));
+    for (const Operand& each : tile.operands.subspan(goes_by_batches(job, tile) ? 2 : 1)) {
+      operands.push_back(bias(each, columns, core));
+    }
+    if (tile.halo != BufferId::none) {
+      const TensorId id = job.plan->activation;
+      const std::int64_t rows = job.node->ints_attribute("kernel_shape").front() - 1;
+      Shape shape = with(without(context_.tensor(id).shape, 2), 2, std::uint64_t(rows));
+      operands.push_back(part(
+          Use::in, id,
+          part_of_shape(shape, writer_.tasks().buffer_bytes(tile.halo), context_.type_of(id))));
+    }
+    return operands;
+  }
+
+  // Whether two cores' tasks of a tile have operands of the same shapes.
+  bool alike(const ProductJob& job, const ProductTile& tile, std::uint32_t a,
+             std::uint32_t b) const {
+    const auto same = [&](const CoreBytes& of_cores) { return of_cores[a] == of_cores[b]; };
+    if (!same(tile.rows) || !same(tile.columns) || !same(tile.groups) || !same(tile.output_bytes)) {
+      return false;
+    }
+    const Partition& made = job.partition;
+    const std::int64_t extent = made.axis < 0 ? 1 : made.shape[std::size_t(made.axis)];
+    const bool same_slice = made.axis < 0 || share(extent, made.unit, a, context_.cores) ==
+                                                 share(extent, made.unit, b, context_.cores);
+    return same_slice && std::ranges::all_of(tile.operands, [&](const Operand& operand) {
+             return same(operand.core_bytes);
+           });
+  }
+
+  CoreShapes results(const ProductJob& job, const ProductTile& tile) const {
+    CoreShapes shapes;
+    for (std::uint32_t core = 0; core < context_.cores; ++core) {
+      shapes.push_back(result(job, tile, core));
+    }
+    return shapes;
+  }
+
+  // Of a chunk of the weights: of whole columns, where its bytes are those of the tile's columns.
+  Shape chunk(const ProductJob& job, const ProductTile& tile, std::uint64_t depth,
+              std::uint32_t core, std::uint64_t bytes) const {
+    const Shape shape = weights(job, {}, tile.columns[core], tile.groups[core], depth);
+    const bool holds_all =
+        device_bytes(all_of(shape), context_.type_of(job.plan->weights)) >= bytes;
+    return holds_all ? shape : context_.tensor(job.plan->weights).shape;
+  }
+
+ private:
+  Shape result(const ProductJob& job, const ProductTile& tile, std::uint32_t core) const {
+    const Shape whole = context_.slice_of(job.partition, core);
+    const DataType type = context_.type_of(job.plan->result);
+    const std::uint64_t columns = tile.columns[core] * tile.groups[core];
+    const std::size_t axis = job.is_convolution() ? 1 : whole.size() - 1;
+    const bool in_rows = !goes_by_batches(job, tile) && axis < whole.size();
+    if (in_rows) {
+      const Shape shape = with(part_of_shape(without(whole, axis), tile.rows[core]), axis, columns);
+      if (device_bytes(all_of(shape), type) == tile.output_bytes[core]) return shape;
+    }
+    return part_of_shape(whole, tile.output_bytes[core], type);
+  }
+
+  // A tile of the places, of the channels those of its depth.
+  Shape image(const ProductJob& job, const ProductTile& tile, std::uint32_t core) const {
+    const Shape whole = context_.slice_of(tile.operands[0].partition, core);
+    if (whole.size() < 2) return whole;
+    const std::uint64_t channels =
+        divide_up(tile.depth, job.product.kernel_area) * tile.groups[core];
+    const Shape places = without(whole, 1);
+    const std::uint64_t all = all_of(places);
+    const std::uint64_t own = even_part(all, tile.row, tile.row_tiles);
+    return with(part_of_shape(places, own), 1, std::min(std::uint64_t(whole[1]), channels));
+  }
+
+  Shape activation(const ProductJob& job, const ProductTile& tile, const Shape& made,
+                   std::uint32_t core) const {
+    if (job.is_convolution()) return image(job, tile, core);
+    const Shape whole = context_.slice_of(tile.operands[0].partition, core);
+    const auto depth = std::int64_t(tile.depth);
+    const std::uint64_t columns = made.empty() ? 1 : std::uint64_t(made.back());
+    const auto rows = std::int64_t(all_of(made) / std::max<std::uint64_t>(columns, 1));
+    const bool turned = is_transposed(*job.node, "transA");
+    const auto matrix = [&](Shape batches, std::int64_t own_rows) {
+      batches.push_back(turned ? depth : own_rows);
+      batches.push_back(turned ? own_rows : depth);
+      return batches;
+    };
+    if (whole.size() < 2 || made.size() < 2 || job.node->op == "Gemm") return matrix({}, rows);
+    const Shape batches = batches_of(whole, made);
+    if (job.groups > 1) return matrix(batches, made[made.size() - 2]);
+    // Batches that share the weights are more rows.
+    const auto shared = std::int64_t(std::max<std::uint64_t>(all_of(batches), 1));
+    return rows % shared == 0 ? matrix(batches, rows / shared) : matrix({}, rows);
+  }
+
+  Shape weights(const ProductJob& job, const Shape& made, std::uint64_t columns,
+                std::uint64_t groups, std::uint64_t depth) const {
+    const Shape& whole = context_.tensor(job.plan->weights).shape;
+    if (whole.size() < 2) return whole;
+    const Shape inner(whole.begin() + 1, whole.end());
+    if (job.node->op == "ConvTranspose")
+      return with(part_of_shape(inner, columns), 0, depth * groups);
+    if (job.is_convolution()) return with(part_of_shape(inner, depth), 0, columns * groups);
+    if (job.node->op == "MatMulNBits") return with(inner, 0, columns);  // blocks of each column
+    Shape shape = batches_of(whole, made);
+    if (is_transposed(*job.node, "transB")) std::swap(columns, depth);
+    shape.push_back(std::int64_t(depth));
+    shape.push_back(std::int64_t(columns));
+    return shape;
+  }
+
+  TaskOperand bias(const Operand& bias, std::int64_t columns, std::uint32_t core) const {
+    if (bias.splat()) return writer_.known_scalar(bias.tensor);
+    TaskOperand told = operands_.read_of(bias, core, bias.core_bytes[core]);
+    if (!told.shape.empty() && told.shape.back() > columns) told.shape.back() = columns;
+    return told;
+  }
+
+  const CompileContext& context_;
+  const TaskWriter& writer_;
+  const Operands& operands_;
+};
+
 }  // namespace
 
-Shape ProductOperands::result(const ProductJob& job, const ProductTile& tile,
-                              std::uint32_t core) const {
-  const Shape whole = context_.slice_of(job.partition, core);
-  const DataType type = context_.type_of(job.plan->result);
-  const std::uint64_t columns = tile.columns[core] * tile.groups[core];
-  const std::size_t axis = job.is_convolution() ? 1 : whole.size() - 1;
-  const bool in_rows = !goes_by_batches(job, tile) && axis < whole.size();
-  if (in_rows) {
-    const Shape shape = with(part_of_shape(without(whole, axis), tile.rows[core]), axis, columns);
-    if (device_bytes(all_of(shape), type) == tile.output_bytes[core]) return shape;
-  }
-  return part_of_shape(whole, tile.output_bytes[core], type);
-}
-
-CoreShapes ProductOperands::results(const ProductJob& job, const ProductTile& tile) const {
-  CoreShapes shapes;
-  for (std::uint32_t core = 0; core < context_.cores; ++core) {
-    shapes.push_back(result(job, tile, core));
-  }
-  return shapes;
-}
-
-// A tile of the places, of the channels those of its depth.
-Shape ProductOperands::image(const ProductJob& job, const ProductTile& tile,
-                             std::uint32_t core) const {
-  const Shape whole = context_.slice_of(tile.operands[0].partition, core);
-  if (whole.size() < 2) return whole;
-  const std::uint64_t channels = divide_up(tile.depth, job.product.kernel_area) * tile.groups[core];
-  const Shape places = without(whole, 1);
-  const std::uint64_t all = all_of(places);
-  const std::uint64_t own = even_part(all, tile.row, tile.row_tiles);
-  return with(part_of_shape(places, own), 1, std::min(std::uint64_t(whole[1]), channels));
-}
-
-Shape ProductOperands::activation(const ProductJob& job, const ProductTile& tile, const Shape& made,
-                                  std::uint32_t core) const {
-  if (job.is_convolution()) return image(job, tile, core);
-  const Shape whole = context_.slice_of(tile.operands[0].partition, core);
-  const auto depth = std::int64_t(tile.depth);
-  const std::uint64_t columns = made.empty() ? 1 : std::uint64_t(made.back());
-  const auto rows = std::int64_t(all_of(made) / std::max<std::uint64_t>(columns, 1));
-  const bool turned = is_transposed(*job.node, "transA");
-  const auto matrix = [&](Shape batches, std::int64_t own_rows) {
-    batches.push_back(turned ? depth : own_rows);
-    batches.push_back(turned ? own_rows : depth);
-    return batches;
-  };
-  if (whole.size() < 2 || made.size() < 2 || job.node->op == "Gemm") return matrix({}, rows);
-  const Shape batches = batches_of(whole, made);
-  if (job.groups > 1) return matrix(batches, made[made.size() - 2]);
-  // Batches that share the weights are more rows.
-  const auto shared = std::int64_t(std::max<std::uint64_t>(all_of(batches), 1));
-  return rows % shared == 0 ? matrix(batches, rows / shared) : matrix({}, rows);
-}
-
-Shape ProductOperands::weights(const ProductJob& job, const Shape& made, std::uint64_t columns,
-                               std::uint64_t groups, std::uint64_t depth) const {
-  const Shape& whole = context_.tensor(job.plan->weights).shape;
-  if (whole.size() < 2) return whole;
-  const Shape inner(whole.begin() + 1, whole.end());
-  if (job.node->op == "ConvTranspose")
-    return with(part_of_shape(inner, columns), 0, depth * groups);
-  if (job.is_convolution()) return with(part_of_shape(inner, depth), 0, columns * groups);
-  if (job.node->op == "MatMulNBits") return with(inner, 0, columns);  // blocks of each column
-  Shape shape = batches_of(whole, made);
-  if (is_transposed(*job.node, "transB")) std::swap(columns, depth);
-  shape.push_back(std::int64_t(depth));
-  shape.push_back(std::int64_t(columns));
-  return shape;
-}
-
-Shape ProductOperands::chunk(const ProductJob& job, const ProductTile& tile, std::uint64_t depth,
-                             std::uint32_t core, std::uint64_t bytes) const {
-  const Shape shape = weights(job, {}, tile.columns[core], tile.groups[core], depth);
-  const bool holds_all = device_bytes(all_of(shape), context_.type_of(job.plan->weights)) >= bytes;
-  return holds_all ? shape : context_.tensor(job.plan->weights).shape;
-}
-
-TaskOperand ProductOperands::bias(const Operand& bias, std::int64_t columns,
-                                  std::uint32_t core) const {
-  if (bias.splat()) return writer_.known_scalar(bias.tensor);
-  TaskOperand told = operands_.read_of(bias, core, bias.core_bytes[core]);
-  if (!told.shape.empty() && told.shape.back() > columns) told.shape.back() = columns;
-  return told;
-}
-
-bool ProductOperands::alike(const ProductJob& job, const ProductTile& tile, std::uint32_t a,
-                            std::uint32_t b) const {
-  const auto same = [&](const CoreBytes& of_cores) { return of_cores[a] == of_cores[b]; };
-  if (!same(tile.rows) || !same(tile.columns) || !same(tile.groups) || !same(tile.output_bytes)) {
-    return false;
-  }
-  const Partition& made = job.partition;
-  const std::int64_t extent = made.axis < 0 ? 1 : made.shape[std::size_t(made.axis)];
-  const bool same_slice = made.axis < 0 || share(extent, made.unit, a, context_.cores) ==
-                                               share(extent, made.unit, b, context_.cores);
-  return same_slice && std::ranges::all_of(tile.operands, [&](const Operand& operand) {
-           return same(operand.core_bytes);
-         });
-}
-
-std::vector<TaskOperand> ProductOperands::of(const ProductJob& job, const ProductTile& tile,
-                                             std::uint32_t core) const {
-  const Shape made = result(job, tile, core);
-  const std::size_t column_axis = job.is_convolution() ? 1 : made.size() - 1;
-  const std::int64_t columns = column_axis < made.size() ? made[column_axis] : 1;
-  const auto part = [&](Use use, TensorId id, Shape shape) {
-    return TaskOperand{use, vtcm, context_.tensor(id).name, context_.type_of(id), std::move(shape)};
-  };
-  std::vector<TaskOperand> operands;
-  operands.push_back(part(tile.adds_up ? Use::inout : Use::out, job.plan->result, made));
-  operands.push_back(part(Use::in, job.plan->activation, activation(job, tile, made, core)));
-  operands.push_back(
-      part(Use::in, job.plan->weights, weights(job, made, std::uint64_t(columns), 1, tile.depth)));
-  for (const Operand& each : tile.operands.subspan(goes_by_batches(job, tile) ? 2 : 1)) {
-    operands.push_back(bias(each, columns, core));
-  }
-  if (tile.halo != BufferId::none) {
-    const TensorId id = job.plan->activation;
-    const std::int64_t rows = job.node->ints_attribute("kernel_shape").front() - 1;
-    Shape shape = with(without(context_.tensor(id).shape, 2), 2, std::uint64_t(rows));
-    operands.push_back(
-        part(Use::in, id,
-             part_of_shape(shape, writer_.tasks().buffer_bytes(tile.halo), context_.type_of(id))));
-  }
-  return operands;
+Shape ProductTasks::chunk_shape(const ProductJob& job, const ProductTile& tile, std::uint64_t depth,
+                                std::uint32_t core, std::uint64_t bytes) const {
+  return ProductOperands(context_, writer_, place_.operands).chunk(job, tile, depth, core, bytes);
 }
 
 void ProductTasks::load_bias(const ProductJob& job, std::vector<Operand>& operands) {
@@ -282,6 +303,7 @@ void ProductTasks::emit(const ProductJob& job, const ProductTile& tile, const No
   const DataType type = context_.type_of(job.plan->activation);
   std::uint32_t described = context_.cores;  // the latest core whose operands were described
   StringId shape{}, operands{};
+  const ProductOperands shapes(context_, writer_, place_.operands);
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
     if (tile.rows[core] * tile.columns[core] * tile.groups[core] == 0) continue;
     TaskSpec spec = writer_.vector_task(core, "aicconvolutiond32", tile.name, type);
@@ -295,11 +317,11 @@ void ProductTasks::emit(const ProductJob& job, const ProductTile& tile, const No
     spec.cycles = work.cycles;
     spec.macs = job.on_hmx ? work.macs : 0;
     spec.output_bytes = tile.output_bytes[core];
-    if (described < context_.cores && shapes_.alike(job, tile, described, core)) {
+    if (described < context_.cores && shapes.alike(job, tile, described, core)) {
       spec.shape = shape;
       spec.operands = operands;
     } else {
-      writer_.works_on(spec, shapes_.of(job, tile, core));
+      writer_.works_on(spec, shapes.of(job, tile, core));
       shape = spec.shape;
       operands = spec.operands;
       described = core;
@@ -317,7 +339,7 @@ void ProductTasks::store(const ProductJob& job, const ProductTile& tile, const N
                          BufferId made) {
   const std::size_t product = writer_.position();
   const bool goes_on = !job.chain.nodes.empty() && tile.whole_depth;
-  const CoreShapes shapes = shapes_.results(job, tile);
+  const CoreShapes shapes = ProductOperands(context_, writer_, place_.operands).results(job, tile);
   if (goes_on) {
     chains_.emit_tile(job.chain, {tile.index, tile.tiles, made, {}, tile.output_bytes, shapes});
   }

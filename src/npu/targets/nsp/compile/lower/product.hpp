@@ -58,55 +58,21 @@ ProductWork product_work(const CompileContext& context, const ProductJob& job, s
 // How the cores share a product with constant weights: the faster of columns and rows.
 void choose_product_partition(const CompileContext& context, ProductJob& job);
 
-// What a task of a matrix product reads and writes: rows x depth times depth x columns, in the
-// dimensions of the tensors that they are parts of.
-class ProductOperands {
- public:
-  ProductOperands(const CompileContext& context, const TaskWriter& writer, const Operands& operands)
-      : context_(context), writer_(writer), operands_(operands) {}
-
-  // Of one core's task of a tile, in its own shapes.
-  std::vector<TaskOperand> of(const ProductJob& job, const ProductTile& tile,
-                              std::uint32_t core) const;
-  // Whether two cores' tasks of a tile have operands of the same shapes.
-  bool alike(const ProductJob& job, const ProductTile& tile, std::uint32_t a,
-             std::uint32_t b) const;
-  CoreShapes results(const ProductJob& job, const ProductTile& tile) const;
-  // Of a chunk of the weights: of whole columns, where its bytes are those of the tile's columns.
-  Shape chunk(const ProductJob& job, const ProductTile& tile, std::uint64_t depth,
-              std::uint32_t core, std::uint64_t bytes) const;
-
- private:
-  Shape result(const ProductJob& job, const ProductTile& tile, std::uint32_t core) const;
-  Shape image(const ProductJob& job, const ProductTile& tile, std::uint32_t core) const;
-  Shape activation(const ProductJob& job, const ProductTile& tile, const Shape& made,
-                   std::uint32_t core) const;
-  Shape weights(const ProductJob& job, const Shape& made, std::uint64_t columns,
-                std::uint64_t groups, std::uint64_t depth) const;
-  TaskOperand bias(const Operand& bias, std::int64_t columns, std::uint32_t core) const;
-
-  const CompileContext& context_;
-  const TaskWriter& writer_;
-  const Operands& operands_;
-};
-
 // What products with constant weights and those of two activations have in common: bias, result,
 // and the tasks of a tile.
 class ProductTasks {
  public:
   ProductTasks(const CompileContext& context, TaskWriter& writer, Placement& place, Chains& chains)
-      : context_(context),
-        writer_(writer),
-        place_(place),
-        chains_(chains),
-        shapes_(context, writer, place.operands) {}
+      : context_(context), writer_(writer), place_(place), chains_(chains) {}
 
   void load_bias(const ProductJob& job, std::vector<Operand>& operands);
   NodeResult make_result(const ProductJob& job, Layout layout);
   // One tile on all cores. A result that does not stay goes through the operators that follow, and
   // to DDR.
   void emit(const ProductJob& job, const ProductTile& tile, const NodeResult& result);
-  const ProductOperands& shapes() const { return shapes_; }
+  // Of a chunk of the weights: of whole columns, where its bytes are those of the tile's columns.
+  Shape chunk_shape(const ProductJob& job, const ProductTile& tile, std::uint64_t depth,
+                    std::uint32_t core, std::uint64_t bytes) const;
 
  private:
   void store(const ProductJob& job, const ProductTile& tile, const NodeResult& result,
@@ -116,7 +82,6 @@ class ProductTasks {
   TaskWriter& writer_;
   Placement& place_;
   Chains& chains_;
-  const ProductOperands shapes_;
 };
 
 }  // namespace npuscope::npu::nsp

@@ -36,65 +36,10 @@ inline VectorKernel kernel_named(const Target& target, const std::string& name) 
   return kernel;
 }
 
-// One tile of a kernel: its share of the results, and what it uses of the operands.
-struct VectorTile {
-  std::uint64_t index = 0, tiles = 1;
-  std::vector<BufferId> reads;
-  std::vector<BufferPart> read_parts;  // as `reads`; empty: all of them
-  std::uint64_t read_bytes = 0;
-  std::span<const Operand> operands;
-  std::uint64_t streamed = 0, streamed_tiles = 1;  // which of their tiles
-  std::vector<CoreBytes> result_bytes;             // by result
-  CoreShapes result_shapes;  // of the first; empty: some of the outermost dimension
-  BufferPart written;        // of results that stay in VTCM
-};
-
-class VectorTiles {
- public:
-  VectorTiles(const CompileContext& context, TaskWriter& writer, Placement& place)
-      : context_(context), writer_(writer), place_(place) {}
-
-  // Places the node's results and makes them of the operands (and of halos), in tiles where
-  // something is streamed or the operands came about in pieces.
-  void run(const Node& node, const VectorKernel& kernel, const Partition& partition, Layout layout,
-           std::vector<Operand>& operands, const std::vector<BufferId>& halos);
-  // One tile on all cores.
-  void emit(const VectorKernel& kernel, const VectorTile& tile,
-            const std::vector<NodeResult>& results);
-
- private:
-  std::vector<NodeResult> place_results(const Node& node, const VectorKernel& kernel,
-                                        const Partition& partition, Layout layout,
-                                        const std::vector<Operand>& operands);
-  // Takes over the buffer of an input that has its last use here; none when there is no such input.
-  BufferId take_input_buffer(const std::vector<Operand>& operands, const NodeResult& result);
-  std::uint64_t find_tiles(std::vector<Operand>& operands, std::vector<NodeResult>& results);
-  // Tile by tile along the pieces in which the newest operand came about. False when there are
-  // none, or when the kernel cannot be cut there.
-  bool follow_pieces(const VectorKernel& kernel, std::span<const Operand> operands,
-                     std::span<const BufferId> halos, const std::vector<NodeResult>& results);
-  std::shared_ptr<const Pieces> pieces_to_follow(const VectorKernel& kernel,
-                                                 std::span<const Operand> operands,
-                                                 const NodeResult& result) const;
-  TaskSpec describe(const VectorKernel& kernel, const VectorTile& tile,
-                    const std::vector<NodeResult>& results, std::uint32_t core);
-  std::vector<TaskOperand> operands_of_tile(const VectorKernel& kernel, const VectorTile& tile,
-                                            const std::vector<NodeResult>& results,
-                                            std::uint32_t core) const;
-  // What the tile reads of an operand: of one that is streamed or as large as the result a tile,
-  // of others all that the core has.
-  std::uint64_t bytes_read(const Operand& operand, const VectorTile& tile, std::uint32_t core,
-                           const NodeResult& result) const;
-
-  const CompileContext& context_;
-  TaskWriter& writer_;
-  Placement& place_;
-};
-
 class VectorLowering {
  public:
   VectorLowering(const CompileContext& context, TaskWriter& writer, Placement& place)
-      : context_(context), writer_(writer), place_(place), tiles_(context, writer, place) {}
+      : context_(context), writer_(writer), place_(place) {}
 
   void lower(const Node& node, OpClass op_class, const VectorKernel& kernel);
   // Data that is found by indices, often in DDR (embedding tables, KV caches).
@@ -116,7 +61,6 @@ class VectorLowering {
   const CompileContext& context_;
   TaskWriter& writer_;
   Placement& place_;
-  VectorTiles tiles_;
 };
 
 }  // namespace npuscope::npu::nsp
