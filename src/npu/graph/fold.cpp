@@ -1,4 +1,4 @@
-#include "npu/graph/fold.hpp"
+#include "npu/graph/operators.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -170,9 +170,8 @@ template <class T>
 std::vector<T> reduce_all(const Operation& op, const std::vector<T>& values,
                           const std::vector<bool>& reduced) {
   Shape kept = op.shape(0);
-  for (std::size_t axis = 0; axis < kept.size(); ++axis) {
+  for (std::size_t axis = 0; axis < kept.size(); ++axis)
     if (reduced[axis]) kept[axis] = 1;
-  }
   std::vector<T> out(std::size_t(product(kept)));
   std::vector<bool> begun(out.size());
   ShapeWalk walk(op.shape(0));

@@ -5,6 +5,7 @@
 //   node "conv1"  op Conv   inputs data [1x3x224x224], w [64x3x7x7] const   outputs [1x64x112x112]
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -53,6 +54,15 @@ inline auto present(const std::vector<TensorId>& ids) {
 }
 
 using Shape = std::vector<std::int64_t>;
+
+// Of all dimensions, or of the first `count`; of a shape that a tensor can have.
+inline std::uint64_t elements_of(const Shape& shape, std::size_t count = ~std::size_t{0}) {
+  std::uint64_t elements = 1;
+  for (const std::int64_t extent :
+       shape | std::views::take(std::ptrdiff_t(std::min(count, shape.size()))))
+    elements *= std::uint64_t(extent);
+  return elements;
+}
 
 struct Tensor {
   std::string name;

@@ -8,9 +8,12 @@
 #include "npu/graph/importer.hpp"
 
 namespace npuscope::npu {
-namespace {
-
-Result<Graph> import_bytes(ByteSpan bytes, std::string_view name, const ImportOptions& options) {
+Result<Graph> import_onnx(ByteSpan bytes, std::string_view name, const ImportOptions& options) {
+  for (const auto& [symbol, value] : options.symbols) {
+    if (value < 0)
+      return usage_error("symbol '{}' has the value {}; give one from 0 on", printable(symbol),
+                         value);
+  }
   if (as_text(bytes).starts_with("version https://git-lfs")) {
     return input_error("{}: a git-lfs pointer, not the model itself; run git lfs pull", name);
   }
@@ -28,17 +31,6 @@ Result<Graph> import_bytes(ByteSpan bytes, std::string_view name, const ImportOp
   } catch (const ImportFailure& failure) {
     return input_error("{}: {}", name, printable(failure.message));
   }
-}
-
-}  // namespace
-
-Result<Graph> import_onnx(ByteSpan bytes, std::string_view name, const ImportOptions& options) {
-  for (const auto& [symbol, value] : options.symbols) {
-    if (value < 0)
-      return usage_error("symbol '{}' has the value {}; give one from 0 on", printable(symbol),
-                         value);
-  }
-  return import_bytes(bytes, name, options);
 }
 
 Result<Graph> import_onnx_file(const std::filesystem::path& path, const ImportOptions& options) {

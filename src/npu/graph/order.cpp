@@ -76,9 +76,8 @@ Dependencies find_dependencies(const std::vector<NodeSource>& nodes) {
 
 bool in_order(const Dependencies& dependencies, std::size_t count) {
   for (std::uint32_t node = 0; node < count; ++node) {
-    for (const std::uint32_t earlier : dependencies.of(node)) {
+    for (const std::uint32_t earlier : dependencies.of(node))
       if (earlier >= node) return false;
-    }
   }
   return true;
 }
@@ -127,9 +126,8 @@ std::vector<std::uint32_t> sort(const std::vector<NodeSource>& nodes,
     }
   }
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> ready;
-  for (std::uint32_t node = 0; node < count; ++node) {
+  for (std::uint32_t node = 0; node < count; ++node)
     if (waits_for[node] == 0) ready.push(node);
-  }
   std::vector<std::uint32_t> order;
   while (!ready.empty()) {
     const std::uint32_t node = ready.top();

@@ -64,9 +64,8 @@ bool is_folded(const Graph& graph, const Node& node) {
 bool keeps_order(const Graph& graph, const Node& node) {
   const Shape& in = graph[node.inputs[0]].shape;
   auto from = node.ints_attribute("perm");
-  if (from.empty()) {
+  if (from.empty())
     for (std::size_t i = in.size(); i-- > 0;) from.push_back(std::int64_t(i));
-  }
   std::erase_if(from, [&](std::int64_t axis) {
     const auto rank = std::int64_t(in.size());
     return in[std::size_t(axis < 0 ? axis + rank : axis)] == 1;

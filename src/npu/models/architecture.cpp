@@ -158,9 +158,7 @@ Status check_encoder(const Architecture& architecture, const InputSizes& sizes) 
     return usage_error("an encoder has as many key/value heads as heads ({}), not {}",
                        architecture.heads, architecture.key_value_heads);
   }
-  if (sizes.context != 0) {
-    return usage_error("an encoder has no context; leave it away");
-  }
+  if (sizes.context != 0) return usage_error("an encoder has no context; leave it away");
   if (sizes.sequence > architecture.max_positions) {
     return usage_error("a sequence of {} tokens exceeds the {} positions; raise the positions",
                        sizes.sequence, architecture.max_positions);

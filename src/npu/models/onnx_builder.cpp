@@ -120,9 +120,8 @@ std::string tensor_bytes(const std::string& name, const Integers& dimensions, st
 // "/model/layers.0/mlp" -> "model.layers.0.mlp", as weights are called.
 std::string dotted(std::string_view path) {
   std::string out(path.substr(path.empty() ? 0 : 1));
-  for (char& c : out) {
+  for (char& c : out)
     if (c == '/') c = '.';
-  }
   return out;
 }
 

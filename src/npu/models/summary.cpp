@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace npuscope::npu::models {
+namespace npuscope::npu {
 namespace {
 
 // Counts that notice when they no longer fit in 63 bits instead of wrapping round.
@@ -36,14 +36,6 @@ class CheckedCount {
   std::int64_t value_ = 0;
   bool overflowed_ = false;
 };
-
-}  // namespace
-}  // namespace npuscope::npu::models
-
-namespace npuscope::npu {
-namespace {
-
-using models::CheckedCount;
 
 constexpr std::int64_t float16_bytes = 2;
 

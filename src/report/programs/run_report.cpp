@@ -11,7 +11,6 @@
 #include "report/latency/latency_document.hpp"
 
 namespace npuscope::report {
-
 namespace {
 
 double microseconds(Picoseconds time) { return double(time.value) * 1e-6; }

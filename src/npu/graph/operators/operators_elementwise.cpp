@@ -1,5 +1,4 @@
 // One output element from the same (broadcast) element of the inputs.
-#include "npu/graph/fold.hpp"
 #include "npu/graph/operators.hpp"
 
 namespace npuscope::npu {
@@ -56,9 +55,8 @@ DataType cast_target(const Operation& op) {
                                         "INT16",     "INT32",  "INT64",  "STRING", "BOOL",
                                         "FLOAT16",   "DOUBLE", "UINT32", "UINT64"};
   std::int64_t number = op.attribute("to", 0);
-  for (std::size_t i = 0; i < std::size(names); ++i) {
+  for (std::size_t i = 0; i < std::size(names); ++i)
     if (name == names[i]) number = std::int64_t(i);
-  }
   const DataType type = data_type_of(number);
   if (type == DataType::undefined)
     fail("it casts to the element type {}{}, which npuscope does not know", name, number);

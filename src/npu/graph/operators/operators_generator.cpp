@@ -1,7 +1,6 @@
 // Tensors made from attributes and shapes: constants, ranges, random numbers, windows.
 #include <cmath>
 
-#include "npu/graph/fold.hpp"
 #include "npu/graph/limits.hpp"
 #include "npu/graph/operators.hpp"
 

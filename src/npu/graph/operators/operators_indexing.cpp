@@ -1,7 +1,6 @@
 // Reading and writing by index, and operators whose result is an order.
 #include <algorithm>
 
-#include "npu/graph/fold.hpp"
 #include "npu/graph/limits.hpp"
 #include "npu/graph/operators.hpp"
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "npu/graph/fold.hpp"
 #include "npu/graph/operators.hpp"
 
 namespace npuscope::npu {
@@ -75,9 +74,8 @@ void infer_unsqueeze(Operation& op) {
   Shape out(in.size() + axes.size(), -1);
   for (const std::size_t axis : normal_axes(axes, out.size())) out[axis] = 1;
   auto next = in.begin();
-  for (std::int64_t& dimension : out) {
+  for (std::int64_t& dimension : out)
     if (dimension < 0) dimension = *next++;
-  }
   op.set(0, op.type(0), std::move(out));
 }
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "npu/graph/fold.hpp"
 #include "npu/graph/limits.hpp"
 #include "npu/graph/operators.hpp"
 

@@ -1,5 +1,4 @@
 // Reductions along axes, and normalizations.
-#include "npu/graph/fold.hpp"
 #include "npu/graph/operators.hpp"
 
 namespace npuscope::npu {

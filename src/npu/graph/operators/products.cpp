@@ -53,9 +53,8 @@ std::string implied_output(const Einsum& einsum) {
     for (const char letter : operand) ++uses[letter];
   }
   std::string output;
-  for (const auto& [letter, count] : uses) {
+  for (const auto& [letter, count] : uses)
     if (count == 1 || !is_letter(letter)) output += letter;
-  }
   return output;
 }
 

@@ -83,9 +83,7 @@ class ScaleFinder {
     for (const Operand& operand : places->operands) {
       set(at(node.inputs, operand.tensor), scale_at(node, operand.scale));
     }
-    if (places->result_scale != 0) {
-      set(at(node.outputs, 0), scale_at(node, places->result_scale));
-    }
+    if (places->result_scale != 0) set(at(node.outputs, 0), scale_at(node, places->result_scale));
   }
 
   std::optional<TensorScale> scale_at(const Node& node, std::size_t place) const {

@@ -193,9 +193,7 @@ class Compiler {
     metrics.first_operator = layer.first_operator;
     metrics.operators = layer.operators;
     metrics.multiply_accumulates = layer.multiply_accumulates;
-    for (const auto& tiles : layer.cores) {
-      metrics.tiles += tiles.empty() ? 0 : tiles.size() - 1;
-    }
+    for (const auto& tiles : layer.cores) metrics.tiles += tiles.empty() ? 0 : tiles.size() - 1;
     tiles_ += metrics.tiles;
     if (tiles_ > max_program_tiles) {
       return usage_error(

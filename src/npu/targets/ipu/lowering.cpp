@@ -100,9 +100,8 @@ class Lowering {
   }
 
   Result<Lowered> run() {
-    for (std::uint32_t i = 0; i < absorbed_.size(); ++i) {
+    for (std::uint32_t i = 0; i < absorbed_.size(); ++i)
       if (!absorbed_[i]) lower_node(NodeId(i));
-    }
     if (!unsupported_.empty()) return refuse();
     add_outputs();
     choose_types();

@@ -116,9 +116,7 @@ class LayerPlanner {
 
   void add_tile(Range rows, Range columns, bool loads_kept, bool loads_input, bool is_first) {
     Amounts tile;
-    if (loads_kept) {
-      tile.load += kept_bytes(columns) - (is_first ? ahead_bytes(columns) : 0);
-    }
+    if (loads_kept) tile.load += kept_bytes(columns) - (is_first ? ahead_bytes(columns) : 0);
     if (loads_input) {
       for (const Stream& stream : work_.streams) tile.load += stream.needed(rows, work_.rows);
     }

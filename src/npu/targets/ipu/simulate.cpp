@@ -85,9 +85,8 @@ struct Step {
     return stage;
   }
   std::size_t before(std::size_t stage) const {
-    while (stage-- > 0) {
+    while (stage-- > 0)
       if (amount[stage] > 0) return stage;
-    }
     return nothing;
   }
 };

@@ -72,9 +72,7 @@ class WorkMaker {
   std::vector<TensorId> inputs() const {
     std::vector<TensorId> once;
     for (const TensorId id : op_.inputs) {
-      if (id != TensorId::none && std::ranges::find(once, id) == once.end()) {
-        once.push_back(id);
-      }
+      if (id != TensorId::none && std::ranges::find(once, id) == once.end()) once.push_back(id);
     }
     return once;
   }

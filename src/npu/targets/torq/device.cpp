@@ -214,9 +214,8 @@ class Device {
 
   void move(std::int64_t until) {
     std::array<std::int64_t, 2> rates{};
-    for (std::size_t i = 0; i < 2; ++i) {
+    for (std::size_t i = 0; i < 2; ++i)
       if (flows(streams_[i])) rates[i] = rate_of(streams_[i]);
-    }
     if (rates[0] > 0 && rates[1] > 0) run_.both_ways += until - now_;
     const std::int64_t cycles = until - now_;
     now_ = until;

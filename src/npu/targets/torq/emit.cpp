@@ -146,8 +146,8 @@ class Emitter {
   // computes, the next part comes to LRAM.
   Status add_css(const Operation& operation) {
     const std::uint64_t half = target_.css.data_bytes / 2;
-    const std::uint64_t parts = std::max({std::uint64_t{1}, parts_of(operation.input_bytes, half),
-                                          parts_of(operation.output_bytes, half)});
+    const std::uint64_t parts = std::max({std::uint64_t{1}, divide_up(operation.input_bytes, half),
+                                          divide_up(operation.output_bytes, half)});
     constexpr std::uint64_t tasks_per_part = 7;
     TRY(check_room(parts > max_tasks ? parts : parts * tasks_per_part));
     out_.operations.back().tiles = parts;

@@ -175,9 +175,7 @@ class Lowerer {
   std::uint64_t lram_for(const Operation& operation) const {
     std::uint64_t bytes = target_.lram_for_data();
     if (operation.resident.output) bytes -= operation.output_bytes;
-    if (operation.resident.input) {
-      bytes -= std::min(bytes, (&operation - 1)->output_bytes);
-    }
+    if (operation.resident.input) bytes -= std::min(bytes, (&operation - 1)->output_bytes);
     return bytes;
   }
 

@@ -31,8 +31,6 @@ Result<RunOutcome> run(const RunRequest& request) {
 
 namespace {
 
-// The host's side of a run: what the runtime does around and between programs, as it logs it.
-
 constexpr std::int64_t log_begins_ns = 1'000'000'000;  // a second after the machine's start
 constexpr double longest_ns = 1e18;
 constexpr std::uint64_t max_rows = 20'000'000;

@@ -35,8 +35,8 @@ Blocks blocks_of(const SliceWork& work, const Target::Slices& slices) {
     const std::uint64_t width = slices.group_width / divided / work.element_bytes;
     if (width == 0) break;
     const AluMode mode{width, work.out_channels >= groups ? groups * divided : 1};
-    const Blocks blocks{mode, parts_of(work.pixels, mode.pixels),
-                        parts_of(work.out_channels, mode.channels)};
+    const Blocks blocks{mode, divide_up(work.pixels, mode.pixels),
+                        divide_up(work.out_channels, mode.channels)};
     const std::uint64_t count = saturating_product({blocks.of_pixels, blocks.of_channels});
     if (count >= fewest) continue;
     fewest = count;
@@ -62,22 +62,22 @@ std::vector<Ndl> convolution(SliceWork work, const Target::Slices& slices) {
   const Blocks blocks = blocks_of(work, slices);
   const std::uint64_t p = blocks.of_pixels, o = blocks.of_channels, v = blocks.mode.channels;
   const bool parted = work.stride == 2 && (work.window_x > 1 || work.window_y > 1);
-  const std::uint64_t columns = parted ? parts_of(work.window_x, 2) : work.window_x;
+  const std::uint64_t columns = parted ? divide_up(work.window_x, 2) : work.window_x;
   const std::uint64_t taps = std::min(columns, window_taps);
-  const std::uint64_t split = parts_of(columns, taps);
+  const std::uint64_t split = divide_up(columns, taps);
   const std::uint64_t depth = saturating_product({work.in_channels, work.window_x, work.window_y});
-  const std::uint64_t written = parts_of(blocks.mode.pixels, results_a_cycle(work, slices));
+  const std::uint64_t written = divide_up(blocks.mode.pixels, results_a_cycle(work, slices));
   std::vector<Ndl> ndls;
   if (parted) {
     ndls.push_back(
-        {NdlKind::dedr, {split, 2, 2, parts_of(work.window_y, 2), work.in_channels, p, o}});
+        {NdlKind::dedr, {split, 2, 2, divide_up(work.window_y, 2), work.in_channels, p, o}});
     ndls.push_back({NdlKind::cedr, {2, 4, p, o, work.window_y}});
   } else {
     ndls.push_back({NdlKind::dedr, {split, work.window_y, work.in_channels, p, o}});
     ndls.push_back({NdlKind::cedr, {taps, p, work.in_channels, o, work.window_y, split}});
   }
   const std::uint64_t weights = std::max<std::uint64_t>(1, weights_read / work.element_bytes);
-  ndls.push_back({NdlKind::dewr, {parts_of(saturating_product({depth, v}), weights), p, o}});
+  ndls.push_back({NdlKind::dewr, {divide_up(saturating_product({depth, v}), weights), p, o}});
   ndls.push_back({NdlKind::cewr, {depth, p, o}});
   ndls.push_back({NdlKind::debr, {v, p, o}});
   ndls.push_back({NdlKind::acbw, {v, p, o}});
@@ -90,34 +90,34 @@ std::vector<Ndl> convolution(SliceWork work, const Target::Slices& slices) {
 // A channel of the result needs one channel of data: these arrive one by one.
 std::vector<Ndl> channel_by_channel(const SliceWork& work, const Target::Slices& slices) {
   const std::uint64_t width = elements_of_group(work, slices);
-  const std::uint64_t p = parts_of(work.pixels, width), c = work.out_channels;
+  const std::uint64_t p = divide_up(work.pixels, width), c = work.out_channels;
   const bool pools = work.kernel == SliceKernel::max_pooling;
   const bool parted = pools && work.stride == 2;
-  const std::uint64_t columns = parted ? parts_of(work.window_x, 2) : work.window_x;
+  const std::uint64_t columns = parted ? divide_up(work.window_x, 2) : work.window_x;
   const std::uint64_t taps = std::min(columns, window_taps);
-  const std::uint64_t split = parts_of(columns, taps);
+  const std::uint64_t split = divide_up(columns, taps);
   const std::uint64_t groups = slices.alu_width / slices.group_width;
   std::vector<Ndl> ndls;
   if (parted) {
-    ndls.push_back({NdlKind::dedr, {split, 2, 2, parts_of(work.window_y, 2), p, c}});
+    ndls.push_back({NdlKind::dedr, {split, 2, 2, divide_up(work.window_y, 2), p, c}});
     ndls.push_back({NdlKind::cedr, {taps, 4, p, c, work.window_y}});
   } else {
     ndls.push_back({NdlKind::dedr, {split, work.window_y, p, c}});
     ndls.push_back({NdlKind::cedr, {taps, p, c, work.window_y, split}});
   }
-  const std::uint64_t written = parts_of(width, results_a_cycle(work, slices));
+  const std::uint64_t written = divide_up(width, results_a_cycle(work, slices));
   ndls.push_back({NdlKind::deqw, {written, p, c}});
   ndls.push_back({NdlKind::acpr, {written, p, c}});
   ndls.push_back(
-      {NdlKind::cepr, {work.window_x, work.window_y, p, pools ? c : parts_of(c, groups)}});
+      {NdlKind::cepr, {work.window_x, work.window_y, p, pools ? c : divide_up(c, groups)}});
   return ndls;
 }
 
 // Results in groups: their weights arrive where data do otherwise, once for all data.
 std::vector<Ndl> fully_connected(const SliceWork& work, const Target::Slices& slices) {
   const std::uint64_t width = elements_of_group(work, slices);
-  const std::uint64_t o = parts_of(work.out_channels, width);
-  const std::uint64_t written = parts_of(width, results_a_cycle(work, slices));
+  const std::uint64_t o = divide_up(work.out_channels, width);
+  const std::uint64_t written = divide_up(width, results_a_cycle(work, slices));
   return {{NdlKind::dedr, {work.in_channels, o, work.pixels}},
           {NdlKind::cedr, {work.in_channels, o, work.pixels}},
           {NdlKind::deqw, {written, o, work.pixels}},
@@ -129,33 +129,33 @@ std::vector<Ndl> fully_connected(const SliceWork& work, const Target::Slices& sl
 std::vector<Ndl> reduction(const SliceWork& work, const Target::Slices& slices) {
   const std::uint64_t width = elements_of_group(work, slices);
   const std::uint64_t blocks =
-      parts_of(saturating_product({work.pixels, work.out_channels}), width);
-  const std::uint64_t written = parts_of(width, results_a_cycle(work, slices));
+      divide_up(saturating_product({work.pixels, work.out_channels}), width);
+  const std::uint64_t written = divide_up(width, results_a_cycle(work, slices));
   return {{NdlKind::dedr, {work.in_channels, blocks}},
           {NdlKind::deqw, {written, blocks}},
           {NdlKind::cepr, {work.in_channels, blocks}}};
 }
 
 std::vector<Ndl> elementwise(const SliceWork& work, const Target::Slices& slices) {
-  const std::uint64_t blocks = parts_of(work.pixels, elements_of_group(work, slices));
+  const std::uint64_t blocks = divide_up(work.pixels, elements_of_group(work, slices));
   return {{NdlKind::dedr, {work.operands, blocks}},
-          {NdlKind::deqw, {parts_of(work.pixels, results_a_cycle(work, slices))}},
+          {NdlKind::deqw, {divide_up(work.pixels, results_a_cycle(work, slices))}},
           {NdlKind::cepr, {work.operands, blocks}}};
 }
 
 // Elements that a mover takes a few at a time.
 std::vector<Ndl> few_at_a_time(const SliceWork& work, std::uint64_t at_a_time, NdlKind mover,
                                const Target::Slices& slices) {
-  return {{NdlKind::dedr, {parts_of(work.pixels, elements_of_group(work, slices))}},
-          {mover, {parts_of(work.pixels, at_a_time)}}};
+  return {{NdlKind::dedr, {divide_up(work.pixels, elements_of_group(work, slices))}},
+          {mover, {divide_up(work.pixels, at_a_time)}}};
 }
 
 // `pixels` indices, each of a run of `out_channels` elements.
 std::vector<Ndl> gather(const SliceWork& work, const Target::Slices& slices) {
   return {
-      {NdlKind::dewr, {parts_of(work.pixels, slices.gathered_elements)}},
-      {NdlKind::dedr, {work.pixels, parts_of(work.out_channels, elements_of_group(work, slices))}},
-      {NdlKind::deqw, {work.pixels, parts_of(work.out_channels, results_a_cycle(work, slices))}}};
+      {NdlKind::dewr, {divide_up(work.pixels, slices.gathered_elements)}},
+      {NdlKind::dedr, {work.pixels, divide_up(work.out_channels, elements_of_group(work, slices))}},
+      {NdlKind::deqw, {work.pixels, divide_up(work.out_channels, results_a_cycle(work, slices))}}};
 }
 
 }  // namespace
@@ -180,9 +180,7 @@ std::uint64_t kernel_cycles(const std::vector<Ndl>& ndls) {
     for (const std::uint64_t count : ndl.counts) product = saturating_product({product, count});
     std::uint64_t& sum = cycles[std::size_t(ndl.kind)];
     if (!is_memory_ndl(ndl.kind)) sum = 0;
-    if (__builtin_add_overflow(sum, product, &sum)) {
-      sum = std::numeric_limits<std::uint64_t>::max();
-    }
+    if (__builtin_add_overflow(sum, product, &sum)) sum = std::numeric_limits<std::uint64_t>::max();
   }
   return *std::ranges::max_element(cycles);
 }
@@ -241,9 +239,9 @@ class Planner {
   }
 
   std::uint64_t channels_of(std::uint64_t parts) const {
-    const std::uint64_t even = parts_of(operation_.out_channels, parts);
+    const std::uint64_t even = divide_up(operation_.out_channels, parts);
     if (even < granule()) return even;
-    return std::min(parts_of(even, granule()) * granule(), operation_.out_channels);
+    return std::min(divide_up(even, granule()) * granule(), operation_.out_channels);
   }
 
   std::uint64_t streamed() const { return operation_.operands - (resident_.input ? 1 : 0); }
@@ -286,7 +284,8 @@ class Planner {
   // What takes longer, the transfers of a repeat or its tiles on the slices: the fewest bytes may
   // be those of tiles that leave half of the ALU unused.
   double cycles(const TilePlan& plan) const {
-    const auto rounds = double(parts_of(plan.row_parts * plan.channel_parts, target_.slices.count));
+    const auto rounds =
+        double(divide_up(plan.row_parts * plan.channel_parts, target_.slices.count));
     const std::uint64_t tile = kernel_cycles(ndls_of(work_of(operation_, plan.size), target_));
     return std::max(double(traffic(plan)) / target_.dma_rate(Direction::in), rounds * double(tile));
   }
@@ -306,7 +305,7 @@ class Planner {
     const std::uint64_t slices = target_.slices.count;
     if (plan_of(tile, false).tiles >= slices) return tile;
     if (operation_.rows >= slices) {
-      tile.rows = std::min(tile.rows, parts_of(operation_.rows, slices));
+      tile.rows = std::min(tile.rows, divide_up(operation_.rows, slices));
     } else if (operation_.out_channels > granule()) {
       tile.channels = std::min(tile.channels, channels_of(slices));
     }
@@ -314,8 +313,8 @@ class Planner {
   }
 
   TilePlan plan_of(TileSize tile, bool channels_inner) const {
-    TilePlan plan{tile, channels_inner, parts_of(operation_.rows, tile.rows),
-                  parts_of(operation_.out_channels, tile.channels), 0};
+    TilePlan plan{tile, channels_inner, divide_up(operation_.rows, tile.rows),
+                  divide_up(operation_.out_channels, tile.channels), 0};
     plan.tiles = saturating_product({operation_.repeats, plan.row_parts, plan.channel_parts});
     return plan;
   }

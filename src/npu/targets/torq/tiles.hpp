@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/arithmetic.hpp"
 #include "npu/targets/torq/target.hpp"
 
 namespace npuscope::npu::torq {
@@ -24,11 +25,6 @@ namespace npuscope::npu::torq {
 //
 // Sources: the kernels of synaptics-torq/torq-compiler, compiler/torq/Conversions/TorqHLToTorqHW,
 // and ProfilingPass.cpp for how counts become cycles.
-
-// How many parts of a size make the whole, the last one perhaps smaller. `part` is not 0.
-constexpr std::uint64_t parts_of(std::uint64_t whole, std::uint64_t part) {
-  return whole / part + (whole % part != 0);
-}
 
 // In the order of the compiler's report. Those that begin with d move between LRAM and the slice.
 enum class NdlKind : std::uint8_t {

@@ -12,10 +12,10 @@
 #include "formats/qaic/qpc/qpc.hpp"
 #include "npu/graph/import_onnx.hpp"
 #include "npu/targets/nsp/compile/describe/describe.hpp"
-#include "npu/targets/nsp/compile/devices/sharder.hpp"
+#include "npu/targets/nsp/compile/devices/devices.hpp"
 #include "npu/targets/nsp/compile/lower/lowering.hpp"
 #include "npu/targets/nsp/compile/place/storages.hpp"
-#include "npu/targets/nsp/compile/schedule.hpp"
+#include "npu/targets/nsp/compile/tasks/task_graph.hpp"
 #include "npuscope/npu/nsp/compile/build.hpp"
 #include "profile/pmu_events.hpp"
 
@@ -64,9 +64,8 @@ HostTraffic host_traffic(const Graph& graph, bool retained_state, bool convert_t
   for (TensorId id : graph.outputs) {
     (retained[std::size_t(id)] ? traffic.retained : traffic.output) += bytes(id);
   }
-  for (TensorId id : graph.inputs) {
+  for (TensorId id : graph.inputs)
     if (!retained[std::size_t(id)]) traffic.input += bytes(id);
-  }
   return traffic;
 }
 
@@ -170,9 +169,7 @@ Result<CompiledNetwork> compile_network(const Graph& graph, const Target& target
     append_end_of_statistics(network, schedule, target, program);
     const auto origin = emit_program(network.tasks, schedule, network.strings, program);
     compiled.descriptor = describe_network(graph, network, origin, program, options);
-    if (draws) {
-      compiled.schematic = make_schematic(graph, network, origin, program, options);
-    }
+    if (draws) compiled.schematic = make_schematic(graph, network, origin, program, options);
     compiled.metrics = std::move(network.metrics);
     add_hoisted_bytes(compiled.metrics, program);
     add_peer_transfers(network, origin, compiled);
@@ -208,9 +205,7 @@ std::vector<qaic::QpcSegmentSource> segments_of(const CompiledNetwork& network,
   add(qaic::segment_network_descriptor, qaic::write_network_descriptor(network.descriptor));
   add(qaic::segment_program, qaic::write_program(network.program));
   add(qaic::segment_target, copy_of(target.toml));
-  if (network.schematic) {
-    add(qaic::segment_schematic, qaic::write_schematic(*network.schematic));
-  }
+  if (network.schematic) add(qaic::segment_schematic, qaic::write_schematic(*network.schematic));
   return segments;
 }
 
@@ -410,9 +405,7 @@ class Builder {
   Status check_memory() const {
     if (target_.ddr_capacity_bytes == 0) return {};
     std::vector<DeviceMemory> devices(request_.partition.devices.size());
-    for (const CompiledNetwork& network : networks_) {
-      devices[network.program.slice].add(network);
-    }
+    for (const CompiledNetwork& network : networks_) devices[network.program.slice].add(network);
     for (std::size_t i = 0; i < devices.size(); ++i) {
       const DeviceMemory& device = devices[i];
       if (device.total() <= target_.ddr_capacity_bytes) continue;

@@ -1,4 +1,4 @@
-#include "npu/targets/nsp/compile/schedule.hpp"
+#include "npu/targets/nsp/compile/tasks/task_graph.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
-// What a simulation is made of: a queue of events, noise, and what a device's work shares: bandwidth
-// and the clock of a core.
+// What a simulation is made of: a queue of events, noise, and what a device's work shares:
+// bandwidth and the clock of a core.
 #pragma once
 
 #include <algorithm>

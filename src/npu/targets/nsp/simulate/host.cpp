@@ -6,7 +6,6 @@
 #include "npu/targets/nsp/simulate/events.hpp"
 
 namespace npuscope::npu::nsp {
-
 namespace {
 
 // Finding an output port open costs a poll of up to this many ticks (BERT summary: 0 to 2).
@@ -152,13 +151,14 @@ void Host::record_ports(std::uint32_t index, DeviceRecorders& recorder) const {
   for (std::uint32_t core = 0; core < program.cores; ++core) {
     for (std::uint32_t thread = 0; thread < threads; ++thread) {
       const bool owner = thread == input_port_owner(program, core);
-      recorder.port(core, thread, qaic::host_input_port,
-                    owner ? activation.idle_since : inference.input_ready, inference.input_ready, 0,
-                    owner);
+      recorder.of(core).port(recorder.own(core), thread, qaic::host_input_port,
+                             owner ? activation.idle_since : inference.input_ready,
+                             inference.input_ready, 0, owner);
     }
     for (std::uint32_t thread = 0; thread < threads; ++thread) {
-      recorder.port(core, thread, qaic::host_output_port, activation.begin_wait, output_open,
-                    poll_ticks(index, inference.number, core, thread), false);
+      recorder.of(core).port(recorder.own(core), thread, qaic::host_output_port,
+                             activation.begin_wait, output_open,
+                             poll_ticks(index, inference.number, core, thread), false);
     }
   }
 }

@@ -10,7 +10,6 @@
 #include "npu/targets/nsp/simulate/host.hpp"
 
 namespace npuscope::npu::nsp {
-
 namespace {
 
 constexpr std::uint32_t max_queued = 4096;
@@ -271,36 +270,20 @@ class Simulation {
 
 }  // namespace
 
-Status check_simulation(const qaic::Program& program, const Target& target,
-                        const SimulationOptions& options) {
-  TRY(qaic::check_program(program, program.network_name));
-  if (program.slices > 1) {
-    return input_error("network {}: is the part of device {} of {}; all parts run together",
-                       program.network_name, program.slice, program.slices);
-  }
-  TRY(check_target(target));
-  return check_options(program, target, options);
-}
-
 Status check_simulation(std::span<const qaic::Program* const> slices, const Target& target,
                         const SimulationOptions& options) {
-  if (slices.size() == 1) return check_simulation(*slices[0], target, options);
   for (const qaic::Program* slice : slices) TRY(qaic::check_program(*slice, slice->network_name));
   if (slices.empty()) return usage_error("no program to run");
-  if (!(target.peer_bytes_per_s >= 1)) {
+  if (slices.size() == 1 && slices[0]->slices > 1) {
+    return input_error("network {}: is the part of device {} of {}; all parts run together",
+                       slices[0]->network_name, slices[0]->slice, slices[0]->slices);
+  }
+  if (slices.size() > 1 && !(target.peer_bytes_per_s >= 1)) {
     return usage_error("target {} has no link between devices ([peer]); run one device's program",
                        target.name);
   }
   TRY(check_target(target));
   return check_options(*slices[0], target, options);
-}
-
-Result<SimulationResult> simulate(const qaic::Program& program, const Target& target,
-                                  const SimulationOptions& options) {
-  TRY(check_simulation(program, target, options));
-  const qaic::Program* only = &program;
-  return Simulation(program, std::span(&only, 1), std::span(&options.device, 1), target, options)
-      .run();
 }
 
 Result<SimulationResult> simulate(std::span<const qaic::Program* const> slices,
@@ -311,7 +294,7 @@ Result<SimulationResult> simulate(std::span<const qaic::Program* const> slices,
     return usage_error("{} devices are named for a program of {}; name one for each",
                        devices.size(), slices.size());
   }
-  if (slices.size() == 1) return simulate(*slices[0], target, options);
+  if (slices.size() == 1) return Simulation(*slices[0], slices, devices, target, options).run();
   TRY_AS(joined, qaic::join_slices(slices, slices[0]->network_name));
   return Simulation(*joined, slices, devices, target, options).run();
 }

@@ -98,23 +98,23 @@ struct SimulationResult {
   std::uint64_t task_events = 0;               // executed thread tasks, the unit of the benchmark
 };
 
-// Usage errors: the activations need more cores than the target has, or an option makes no sense.
-// Input errors: the program cannot run, or a figure of the target makes no sense.
-Status check_simulation(const qaic::Program& program, const Target& target,
-                        const SimulationOptions& options);
-
-// The same of a multi-device program, whose parts (in order of their slices) execute together, part
-// i on devices[i]: one inference is one of all of them. A usage error when the target has no link
-// between devices; an input error when the parts are not those of one program.
+// Of a program, or of the parts of a multi-device program (in order of their slices), which execute
+// together, part i on devices[i]: one inference is one of all of them. Usage errors: the
+// activations need more cores than the target has, an option makes no sense, or the target has no
+// link between devices. Input errors: the program cannot run, the parts are not those of one
+// program, or a figure of the target makes no sense.
 Status check_simulation(std::span<const qaic::Program* const> slices, const Target& target,
                         const SimulationOptions& options);
-Result<SimulationResult> simulate(std::span<const qaic::Program* const> slices,
-                                  std::span<const std::uint32_t> devices, const Target& target,
-                                  const SimulationOptions& options);
 
 // What check_simulation refuses, and an input error when the target's figures make the run take
 // more than 11 days of the device's time.
-Result<SimulationResult> simulate(const qaic::Program& program, const Target& target,
+Result<SimulationResult> simulate(std::span<const qaic::Program* const> slices,
+                                  std::span<const std::uint32_t> devices, const Target& target,
                                   const SimulationOptions& options);
+inline Result<SimulationResult> simulate(const qaic::Program& program, const Target& target,
+                                         const SimulationOptions& options) {
+  const qaic::Program* only = &program;
+  return simulate(std::span(&only, 1), std::span(&options.device, 1), target, options);
+}
 
 }  // namespace npuscope::npu::nsp

@@ -19,9 +19,7 @@ void read_cores_and_clock(FieldReader& in, Target& target) {
   in.integer("cores.vtcm_bytes", target.vtcm_bytes, 1 << 18, 1ll << 32);
   in.integer("cores.vtcm_reserved_bytes", target.vtcm_reserved_bytes, 0, 1ll << 32);
   in.integer("cores.l2_bytes", target.l2_bytes, 0, 1ll << 32);
-  if (in.has("cores.hoisted_share")) {
-    in.number("cores.hoisted_share", target.hoisted_share, 0, 0.5);
-  }
+  if (in.has("cores.hoisted_share")) in.number("cores.hoisted_share", target.hoisted_share, 0, 0.5);
   if (target.vtcm_reserved_bytes + (1 << 18) > target.vtcm_bytes) {
     in.fail("cores.vtcm_reserved_bytes", "at least 256 KiB less than vtcm_bytes");
   }
@@ -156,9 +154,7 @@ void read_pmu(FieldReader& in, Target& target) {
       if (!countable.contains(event.counts)) {
         in.fail(path + ".counts", fmt::format("one of {}", fmt::join(countable, ", ")));
       }
-      if (in.has(path + ".divisor")) {
-        in.integer(path + ".divisor", event.divisor, 1, 1 << 30);
-      }
+      if (in.has(path + ".divisor")) in.integer(path + ".divisor", event.divisor, 1, 1 << 30);
       if (const PmuEventInfo* known = find_pmu_event(event.code);
           known != nullptr && (known->name != event.name || known->counts != event.counts ||
                                known->divisor != event.divisor)) {

@@ -6,7 +6,7 @@
 #include "npu/targets/nsp/compile/compile_fixture.hpp"
 #include "npu/targets/nsp/compile/describe/describe.hpp"
 #include "npu/targets/nsp/compile/lower/lowering.hpp"
-#include "npu/targets/nsp/compile/schedule.hpp"
+#include "npu/targets/nsp/compile/tasks/task_graph.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {

@@ -10,7 +10,7 @@
 #include "npu/targets/nsp/compile/collisions.hpp"
 #include "npu/targets/nsp/compile/compile.hpp"
 #include "npu/targets/nsp/compile/compile_fixture.hpp"
-#include "npu/targets/nsp/compile/devices/sharder.hpp"
+#include "npu/targets/nsp/compile/devices/devices.hpp"
 
 namespace npuscope::npu::nsp::devices_test {
 namespace {

@@ -1,5 +1,5 @@
 // Tiles of operators in a row, and the pieces that let one begin before the other ends.
-#include "npu/targets/nsp/compile/schedule.hpp"
+#include "npu/targets/nsp/compile/tasks/task_graph.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "npu/targets/nsp/compile/place/vtcm.hpp"
+#include "npu/targets/nsp/compile/tasks/task_graph.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "npu/targets/nsp/simulate/device/resources.hpp"
+#include "npu/targets/nsp/simulate/events.hpp"
 
 #include <gtest/gtest.h>
 

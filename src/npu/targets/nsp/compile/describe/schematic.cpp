@@ -12,6 +12,9 @@
 namespace npuscope::npu::nsp {
 namespace {
 
+// The names that Qualcomm's tools for the HTP give to what the reference compiler makes: types of
+// QNN ops and of HTP ops. Seen in public optraces where possible (docs/formats/qnn-written.md).
+
 using Names = std::map<std::string_view, std::string_view>;
 
 // Op names of QnnOpDef.h.
@@ -45,8 +48,7 @@ const Names& compute_types() {
   return names;
 }
 
-}  // namespace
-
+// "FullyConnected" of a Gemm; an operator without a known counterpart keeps its ONNX name.
 std::string qnn_op_type(const Graph& graph, const Node& node) {
   const OpClass op_class = classify(graph, node);
   if (op_class == OpClass::matmul) {
@@ -63,6 +65,8 @@ std::string qnn_op_type(const Graph& graph, const Node& node) {
   return std::string(found != qnn_types().end() ? found->second : std::string_view(node.op));
 }
 
+// Of a compute task, by its kernel: "q::Softmax". `qnn_type` names those without a name of their
+// own.
 std::string htp_compute_type(std::string_view kernel, std::string_view qnn_type, bool on_hmx,
                              bool integer) {
   if (on_hmx && kernel == "aicconvolutiond32") {
@@ -85,6 +89,7 @@ std::string_view htp_movement_type(Movement movement) {
   return types[std::size_t(movement)];
 }
 
+// QNN_DATATYPE_ of a tensor in device precision; of int8 and uint8 the fixed-point one.
 std::uint32_t qnn_data_type(DataType type) {
   // In the order of DataType.
   constexpr std::uint32_t numbers[] = {0x0032, 0x0232, 0x0216, 0x0216, 0x0232, 0x0408,
@@ -92,8 +97,6 @@ std::uint32_t qnn_data_type(DataType type) {
                                        0x0064, 0x0164, 0x0308, 0x0408, 0x0508, 0x0032};
   return numbers[std::size_t(type)];
 }
-
-namespace {
 
 using qaic::SchematicOp;
 using qaic::SchematicRole;

@@ -1,8 +1,6 @@
-#include "npu/targets/nsp/compile/devices/collective_lowering.hpp"
+#include "npu/targets/nsp/compile/devices/devices.hpp"
 
 #include <algorithm>
-
-#include "npu/targets/nsp/compile/devices/sharder.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {
@@ -24,7 +22,7 @@ bool is_collective(const Node& node) { return node.domain == collective_domain; 
 
 CollectiveLowering::CollectiveLowering(const CompileContext& context, TaskWriter& writer,
                                        Placement& place)
-    : context_(context), writer_(writer), place_(place), used_up_(context.cores, no_task) {
+    : LoweringPart(context, writer, place), used_up_(context.cores, no_task) {
   if (context.options.slices > 1) reserve_landing_places();
 }
 
@@ -105,7 +103,7 @@ void CollectiveLowering::receive(BufferId place, const DeviceBytes& received, st
     spec.cycles = vector_cycles(context_.target, kernel, 0);
     spec = peer_task(spec, peer, received[peer][core], true);
     const TaskOperand arrives =
-        writer_.operand(TaskOperand::Use::out, TaskOperand::Memory::vtcm, writer_.node_result(),
+        writer_.in_vtcm(TaskOperand::Use::out, writer_.node_result(),
                         context_.tensor(writer_.node_result()).shape, received[peer][core]);
     writer_.works_on(spec, {arrives});
     TaskNeeds needs;
@@ -133,12 +131,11 @@ BufferId CollectiveLowering::exchange_with_peers(BufferId from, const DeviceByte
 // What is there already, and what has arrived from so many devices.
 std::vector<TaskOperand> CollectiveLowering::used_up_operands(BufferId place, std::uint64_t bytes,
                                                               std::uint64_t times) const {
-  constexpr auto vtcm = TaskOperand::Memory::vtcm;
   const Shape& shape = context_.tensor(writer_.node_result()).shape;
   const std::uint64_t arrived = std::min(bytes * times, writer_.tasks().buffer_bytes(place));
-  return {writer_.operand(TaskOperand::Use::out, vtcm, writer_.node_result(), shape, bytes),
-          writer_.operand(TaskOperand::Use::in, vtcm, writer_.node_result(), shape, bytes),
-          writer_.operand(TaskOperand::Use::in, vtcm, writer_.node_result(), shape, arrived)};
+  return {writer_.in_vtcm(TaskOperand::Use::out, writer_.node_result(), shape, bytes),
+          writer_.in_vtcm(TaskOperand::Use::in, writer_.node_result(), shape, bytes),
+          writer_.in_vtcm(TaskOperand::Use::in, writer_.node_result(), shape, arrived)};
 }
 
 void CollectiveLowering::use_up(const char* kernel, BufferId place, BufferId own, BufferId writes,

@@ -62,7 +62,7 @@ Graph device_graph(const ShardedGraph& sharded, std::uint32_t device);
 // Of P bytes on n devices an AllReduce thus sends (n - 1) / n * 2 * P per device, as the best of
 // them do.
 
-class CollectiveLowering {
+class CollectiveLowering : LoweringPart {
  public:
   // Among several devices it sets the landing places aside: before anything else is placed.
   CollectiveLowering(const CompileContext& context, TaskWriter& writer, Placement& place);
@@ -94,9 +94,6 @@ class CollectiveLowering {
     return DeviceBytes(context_.options.slices, bytes);
   }
 
-  const CompileContext& context_;
-  TaskWriter& writer_;
-  Placement& place_;
   std::array<BufferId, 2> landing_{BufferId::none, BufferId::none};
   std::uint32_t exchanges_ = 0;
   std::vector<TaskIndex> used_up_;  // by core: the task that used up its last exchange

@@ -1,11 +1,11 @@
-#include "npu/targets/nsp/compile/devices/sharder.hpp"
+#include "npu/targets/nsp/compile/devices/devices.hpp"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <tuple>
 
-#include "npu/targets/nsp/compile/lower/partition.hpp"
+#include "npu/targets/nsp/compile/lower/vector_lowering.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {
@@ -137,9 +137,7 @@ class Sharder {
 
   // Of state that updates are written into (a KV cache) each device has the part that it updates.
   std::optional<Rule> choose_scatter(const Node& node) const {
-    if (!node.has_input(2) || !is_split(node.inputs[2])) {
-      return std::nullopt;
-    }
+    if (!node.has_input(2) || !is_split(node.inputs[2])) return std::nullopt;
     const DeviceSplit split = split_of(node.inputs[2]);
     const std::int64_t extent = tensor(node.inputs[2]).shape[std::size_t(split.axis)];
     const std::size_t rank = tensor(node.inputs[2]).shape.size();
@@ -177,15 +175,11 @@ class Sharder {
   }
 
   std::optional<Rule> choose_product(const Node& node) const {
-    if (!node.has_input(1) || node.outputs.size() != 1) {
-      return std::nullopt;
-    }
+    if (!node.has_input(1) || node.outputs.size() != 1) return std::nullopt;
     if (node.op == "Conv") return choose_convolution(node);
     if (node.op != "MatMul" && node.op != "Gemm") return std::nullopt;
     const Tensor& weights = tensor(node.inputs[1]);
-    if (!weights.constant) {
-      return node.op == "MatMul" ? choose_dynamic_product(node) : std::nullopt;
-    }
+    if (!weights.constant) return node.op == "MatMul" ? choose_dynamic_product(node) : std::nullopt;
     if (is_quantized(source_, weights) || weights.shape.size() != 2) return std::nullopt;
     return choose_weight_product(node);
   }

@@ -222,24 +222,21 @@ void Chains::emit_tile(const Chain& chain, const ChainTile& tile) {
               writes,
               in_place};
     emit_step(step, tile);
-    for (BufferId buffer : free) {
+    for (BufferId buffer : free)
       if (buffer != writes) place_.residency.release(buffer);
-    }
     place[node.outputs[0]] = writes;
     uses[node.outputs[0]] = std::int64_t(context_.tensor(node.outputs[0]).consumers.size());
   }
 }
 
 void Chains::describe_step(TaskSpec& spec, const Step& step, const ChainTile& tile) {
-  constexpr auto vtcm = TaskOperand::Memory::vtcm;
   const TensorId made = step.node->outputs[0];
   const std::uint64_t bytes = tile.core_bytes[spec.core];
   const Shape& shape = tile.shapes[spec.core];
-  std::vector<TaskOperand> operands{
-      writer_.operand(TaskOperand::Use::out, vtcm, made, shape, bytes)};
+  std::vector<TaskOperand> operands{writer_.in_vtcm(TaskOperand::Use::out, made, shape, bytes)};
   for (TensorId id : present(step.node->inputs)) {
     const bool of_chain = std::ranges::find(step.sources, id) != step.sources.end();
-    operands.push_back(of_chain ? writer_.operand(TaskOperand::Use::in, vtcm, id, shape, bytes)
+    operands.push_back(of_chain ? writer_.in_vtcm(TaskOperand::Use::in, id, shape, bytes)
                                 : writer_.known_scalar(id));
   }
   writer_.works_on(spec, operands);

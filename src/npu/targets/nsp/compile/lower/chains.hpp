@@ -26,10 +26,9 @@ struct ChainTile {
   CoreShapes shapes;
 };
 
-class Chains {
+class Chains : LoweringPart {
  public:
-  Chains(const CompileContext& context, TaskWriter& writer, Placement& place)
-      : context_(context), writer_(writer), place_(place) {}
+  using LoweringPart::LoweringPart;
 
   // Lowers the row that begins with the current node; the writer's position is then that of the
   // row's last node. False when none begins there.
@@ -62,10 +61,6 @@ class Chains {
   void end(const Chain& chain, const NodeResult& result);
   void emit_step(const Step& step, const ChainTile& tile);
   void describe_step(TaskSpec& spec, const Step& step, const ChainTile& tile);
-
-  const CompileContext& context_;
-  TaskWriter& writer_;
-  Placement& place_;
 };
 
 }  // namespace npuscope::npu::nsp

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
-#include "npu/targets/nsp/compile/devices/sharder.hpp"
+#include "npu/targets/nsp/compile/devices/devices.hpp"
 
 namespace npuscope::npu::nsp {
-
 namespace {
 
 CompileMetrics metrics_of(std::uint32_t cores) {
@@ -66,9 +65,7 @@ void Lowering::lower(const Node& node, const NodePlan& plan) {
   const bool copies = plan.op_class == OpClass::view && node.has_input(0) &&
                       context_.tensor(node.inputs[0]).constant;
   if (plan.fate == NodeFate::view && node.has_input(0) && !copies) return lower_view(node);
-  if (std::ranges::count(node.outputs, TensorId::none) == 0) {
-    return lower_operator(node, plan);
-  }
+  if (std::ranges::count(node.outputs, TensorId::none) == 0) return lower_operator(node, plan);
   Node named = node;  // outputs that nobody wants are not made
   std::erase(named.outputs, TensorId::none);
   if (!named.outputs.empty()) lower_operator(named, plan);
@@ -168,9 +165,7 @@ void Lowering::lower_output(TensorId output, std::vector<TaskIndex>& last_copy) 
   const Storage& storage = place_.storages[id];
   place_.residency.pin_only({id});
   const bool in_ddr = storage.in_ddr && storage.ddr_layout == Layout::flat;
-  if (!in_ddr && storage.layout != Layout::flat) {
-    place_.transfers.convert_layout(id, Layout::flat);
-  }
+  if (!in_ddr && storage.layout != Layout::flat) place_.transfers.convert_layout(id, Layout::flat);
   if (in_ddr || storage.buffer == BufferId::none) {
     for (const TaskNeed& writer : storage.ddr_writers) {
       TaskIndex& last = last_copy[writer_.tasks().task(writer.task).core];

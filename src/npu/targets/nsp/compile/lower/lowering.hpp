@@ -11,7 +11,7 @@
 // Each part holds references to the parts above it that it uses, none to those below.
 #pragma once
 
-#include "npu/targets/nsp/compile/devices/collective_lowering.hpp"
+#include "npu/targets/nsp/compile/devices/devices.hpp"
 #include "npu/targets/nsp/compile/lower/matrix_lowering.hpp"
 
 namespace npuscope::npu::nsp {

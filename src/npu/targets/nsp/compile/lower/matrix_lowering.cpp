@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "npu/targets/nsp/compile/lower/partition.hpp"
+#include "npu/targets/nsp/compile/lower/vector_lowering.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {
@@ -22,11 +22,11 @@ std::uint64_t grain_part(std::uint64_t all, std::uint64_t index, std::uint64_t p
 // Products with constant weights. The cores share the work by columns (each core streams its own
 // columns' weights from DDR; all need the whole activation) or by rows (each core has rows of the
 // activation; every weight is read from DDR once and multicast).
-class ConstantProducts {
+class ConstantProducts : LoweringPart {
  public:
   ConstantProducts(const CompileContext& context, TaskWriter& writer, Placement& place,
                    Chains& chains, ProductTasks& tasks)
-      : context_(context), writer_(writer), place_(place), chains_(chains), tasks_(tasks) {}
+      : LoweringPart(context, writer, place), chains_(chains), tasks_(tasks) {}
 
   // With the row of elementwise operators after it, where its tiles go through that: the writer's
   // position is then that of the row's last node.
@@ -254,20 +254,17 @@ class ConstantProducts {
     return tile;
   }
 
-  const CompileContext& context_;
-  TaskWriter& writer_;
-  Placement& place_;
   Chains& chains_;
   ProductTasks& tasks_;
 };
 
 // Products of two activations (attention): the cores share the batches, head by head, else the
 // rows.
-class BatchProducts {
+class BatchProducts : LoweringPart {
  public:
   BatchProducts(const CompileContext& context, TaskWriter& writer, Placement& place,
                 ProductTasks& tasks)
-      : context_(context), writer_(writer), place_(place), tasks_(tasks) {}
+      : LoweringPart(context, writer, place), tasks_(tasks) {}
 
   void lower(ProductJob& job) {
     const NodePlan& plan = *job.plan;
@@ -428,9 +425,6 @@ class BatchProducts {
     return parts;
   }
 
-  const CompileContext& context_;
-  TaskWriter& writer_;
-  Placement& place_;
   ProductTasks& tasks_;
 };
 

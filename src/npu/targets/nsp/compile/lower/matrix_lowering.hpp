@@ -6,15 +6,13 @@
 
 namespace npuscope::npu::nsp {
 
-class MatrixLowering {
+class MatrixLowering : LoweringPart {
  public:
   // Counts multiply-accumulates in `metrics`.
   MatrixLowering(const CompileContext& context, TaskWriter& writer, Placement& place,
                  CompileMetrics& metrics, Chains& chains, VectorLowering& vector)
-      : context_(context),
+      : LoweringPart(context, writer, place),
         metrics_(metrics),
-        writer_(writer),
-        place_(place),
         chains_(chains),
         vector_(vector),
         tasks_(context, writer, place, chains) {}
@@ -28,10 +26,7 @@ class MatrixLowering {
   void lower_depthwise(const ProductJob& job);
   void lower_empty(const ProductJob& job);
 
-  const CompileContext& context_;
   CompileMetrics& metrics_;
-  TaskWriter& writer_;
-  Placement& place_;
   Chains& chains_;
   VectorLowering& vector_;
   ProductTasks tasks_;

@@ -1,4 +1,4 @@
-#include "npu/targets/nsp/compile/lower/partition.hpp"
+#include "npu/targets/nsp/compile/lower/vector_lowering.hpp"
 
 #include <algorithm>
 

@@ -106,12 +106,6 @@ Shape with(Shape shape, std::size_t axis, std::uint64_t extent) {
   return shape;
 }
 
-std::uint64_t all_of(const Shape& shape) {
-  std::uint64_t elements = 1;
-  for (const std::int64_t extent : shape) elements *= std::uint64_t(extent);
-  return elements;
-}
-
 // Those of `shape` that a product for `made` reads: batches of the same dimensions from the right,
 // of fewer where they are shared.
 Shape batches_of(const Shape& shape, const Shape& made) {
@@ -194,7 +188,7 @@ class ProductOperands {
               std::uint32_t core, std::uint64_t bytes) const {
     const Shape shape = weights(job, {}, tile.columns[core], tile.groups[core], depth);
     const bool holds_all =
-        device_bytes(all_of(shape), context_.type_of(job.plan->weights)) >= bytes;
+        device_bytes(elements_of(shape), context_.type_of(job.plan->weights)) >= bytes;
     return holds_all ? shape : context_.tensor(job.plan->weights).shape;
   }
 
@@ -207,7 +201,7 @@ class ProductOperands {
     const bool in_rows = !goes_by_batches(job, tile) && axis < whole.size();
     if (in_rows) {
       const Shape shape = with(part_of_shape(without(whole, axis), tile.rows[core]), axis, columns);
-      if (device_bytes(all_of(shape), type) == tile.output_bytes[core]) return shape;
+      if (device_bytes(elements_of(shape), type) == tile.output_bytes[core]) return shape;
     }
     return part_of_shape(whole, tile.output_bytes[core], type);
   }
@@ -219,7 +213,7 @@ class ProductOperands {
     const std::uint64_t channels =
         divide_up(tile.depth, job.product.kernel_area) * tile.groups[core];
     const Shape places = without(whole, 1);
-    const std::uint64_t all = all_of(places);
+    const std::uint64_t all = elements_of(places);
     const std::uint64_t own = even_part(all, tile.row, tile.row_tiles);
     return with(part_of_shape(places, own), 1, std::min(std::uint64_t(whole[1]), channels));
   }
@@ -230,7 +224,7 @@ class ProductOperands {
     const Shape whole = context_.slice_of(tile.operands[0].partition, core);
     const auto depth = std::int64_t(tile.depth);
     const std::uint64_t columns = made.empty() ? 1 : std::uint64_t(made.back());
-    const auto rows = std::int64_t(all_of(made) / std::max<std::uint64_t>(columns, 1));
+    const auto rows = std::int64_t(elements_of(made) / std::max<std::uint64_t>(columns, 1));
     const bool turned = is_transposed(*job.node, "transA");
     const auto matrix = [&](Shape batches, std::int64_t own_rows) {
       batches.push_back(turned ? depth : own_rows);
@@ -241,7 +235,7 @@ class ProductOperands {
     const Shape batches = batches_of(whole, made);
     if (job.groups > 1) return matrix(batches, made[made.size() - 2]);
     // Batches that share the weights are more rows.
-    const auto shared = std::int64_t(std::max<std::uint64_t>(all_of(batches), 1));
+    const auto shared = std::int64_t(std::max<std::uint64_t>(elements_of(batches), 1));
     return rows % shared == 0 ? matrix(batches, rows / shared) : matrix({}, rows);
   }
 

@@ -60,10 +60,10 @@ void choose_product_partition(const CompileContext& context, ProductJob& job);
 
 // What products with constant weights and those of two activations have in common: bias, result,
 // and the tasks of a tile.
-class ProductTasks {
+class ProductTasks : LoweringPart {
  public:
   ProductTasks(const CompileContext& context, TaskWriter& writer, Placement& place, Chains& chains)
-      : context_(context), writer_(writer), place_(place), chains_(chains) {}
+      : LoweringPart(context, writer, place), chains_(chains) {}
 
   void load_bias(const ProductJob& job, std::vector<Operand>& operands);
   NodeResult make_result(const ProductJob& job, Layout layout);
@@ -78,9 +78,6 @@ class ProductTasks {
   void store(const ProductJob& job, const ProductTile& tile, const NodeResult& result,
              BufferId made);
 
-  const CompileContext& context_;
-  TaskWriter& writer_;
-  Placement& place_;
   Chains& chains_;
 };
 

@@ -4,10 +4,7 @@
 #include <map>
 #include <set>
 
-#include "npu/targets/nsp/compile/lower/partition.hpp"
-
 namespace npuscope::npu::nsp {
-
 namespace {
 
 // One tile of a kernel: its share of the results, and what it uses of the operands.
@@ -23,10 +20,9 @@ struct VectorTile {
   BufferPart written;        // of results that stay in VTCM
 };
 
-class VectorTiles {
+class VectorTiles : LoweringPart {
  public:
-  VectorTiles(const CompileContext& context, TaskWriter& writer, Placement& place)
-      : context_(context), writer_(writer), place_(place) {}
+  using LoweringPart::LoweringPart;
 
   // Places the node's results and makes them of the operands (and of halos), in tiles where
   // something is streamed or the operands came about in pieces.
@@ -273,10 +269,6 @@ class VectorTiles {
     if (!operand.streamed) return all;
     return even_bytes(all, tile.streamed, tile.streamed_tiles, context_.type_of(operand.tensor));
   }
-
-  const CompileContext& context_;
-  TaskWriter& writer_;
-  Placement& place_;
 };
 
 // Axes, pads, indices of shape arithmetic: known to the kernel, not data it reads.
@@ -502,7 +494,6 @@ bool VectorLowering::lower_split_reduction(const Node& node, const std::string& 
       place_.residency.allocate(CoreBytes(context_.cores, bytes * context_.cores), Lifetime::tile);
   NodeResult result = place_.operands.make_result(output, {shape, replicated, 1}, Layout::flat);
   result.buffer = place_.residency.allocate(one, Lifetime::tensor);
-  constexpr auto vtcm = TaskOperand::Memory::vtcm;
   Shape all_partial = shape;
   all_partial.insert(all_partial.begin(), std::int64_t(context_.cores));
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
@@ -510,7 +501,7 @@ bool VectorLowering::lower_split_reduction(const Node& node, const std::string& 
     TaskSpec spec =
         writer_.vector_task(core, kernel, writer_.node_name(), context_.type_of(output));
     spec.output_bytes = bytes;
-    writer_.works_on(spec, {writer_.operand(TaskOperand::Use::out, vtcm, output, shape, bytes),
+    writer_.works_on(spec, {writer_.in_vtcm(TaskOperand::Use::out, output, shape, bytes),
                             place_.operands.read_of(operand, core, operand.core_bytes[core])});
     // The kernel reads its whole slice, so that is what it costs by.
     spec.cycles = vector_cycles(context_.target, kernel, operand.core_bytes[core]);
@@ -526,9 +517,9 @@ bool VectorLowering::lower_split_reduction(const Node& node, const std::string& 
     TaskSpec spec =
         writer_.vector_task(core, "elementadd", writer_.node_name(), context_.type_of(output));
     spec.output_bytes = bytes;
-    writer_.works_on(spec, {writer_.operand(TaskOperand::Use::out, vtcm, output, shape, bytes),
-                            writer_.operand(TaskOperand::Use::in, vtcm, output, all_partial,
-                                            bytes * context_.cores)});
+    writer_.works_on(
+        spec, {writer_.in_vtcm(TaskOperand::Use::out, output, shape, bytes),
+               writer_.in_vtcm(TaskOperand::Use::in, output, all_partial, bytes * context_.cores)});
     spec.cycles = vector_cycles(context_.target, "elementadd", bytes * context_.cores);
     writer_.add_compute(spec, std::span(&gathered, 1), result.buffer);
   }

@@ -11,10 +11,10 @@ constexpr std::uint64_t own_copy_bytes = 64 * 1024;
 }  // namespace
 
 bool Transfers::load(StorageId id, const Partition& needed) {
-  const CoreBytes core_bytes = context_.slices_of(needed, storages_[id].bytes);
-  const BufferId buffer = residency_.try_allocate(core_bytes, Lifetime::tensor);
+  const CoreBytes core_bytes = context_.slices_of(needed, place_.storages[id].bytes);
+  const BufferId buffer = place_.residency.try_allocate(core_bytes, Lifetime::tensor);
   if (buffer == BufferId::none) return false;
-  Storage& storage = storages_[id];
+  Storage& storage = place_.storages[id];
   storage.partition = needed;
   storage.layout = storage.ddr_layout;
   storage.pieces.reset();
@@ -27,7 +27,7 @@ bool Transfers::load(StorageId id, const Partition& needed) {
     whole.partition = needed;
     load_parts(whole, core_bytes, buffer, writer_.node_name());
   }
-  residency_.keep(id, buffer);
+  place_.residency.keep(id, buffer);
   return true;
 }
 
@@ -48,15 +48,16 @@ void Transfers::load_parts(const Operand& operand, const CoreBytes& core_bytes, 
       writer_.add(spec, {writes(buffer, core)});
       continue;
     }
-    const Storage& storage = storages_[operand.storage];
+    const Storage& storage = place_.storages[operand.storage];
     spec.movement = storage.movement();
-    spec.read_purpose = storages_.purpose_of_reading(operand.storage);
-    ddr_.is_read(operand.storage, writer_.add(spec, {writes(buffer, core)}, storage.ddr_writers));
+    spec.read_purpose = place_.storages.purpose_of_reading(operand.storage);
+    place_.ddr.is_read(operand.storage,
+                       writer_.add(spec, {writes(buffer, core)}, storage.ddr_writers));
   }
 }
 
 void Transfers::load_once_and_multicast(StorageId id, BufferId buffer) {
-  const Storage& storage = storages_[id];
+  const Storage& storage = place_.storages[id];
   const std::uint64_t element = std::max(bits_of(storage.type) / 8, 1u);
   const std::uint64_t part = round_up(divide_up(storage.bytes, context_.cores), element);
   std::uint64_t left = storage.bytes;
@@ -67,9 +68,9 @@ void Transfers::load_once_and_multicast(StorageId id, BufferId buffer) {
     TaskSpec copy =
         writer_.dma_task(core, copy_to_vtcm, writer_.node_name(), storage.views[0], whole, bytes);
     copy.ddr_read = bytes;
-    copy.read_purpose = storages_.purpose_of_reading(id);
+    copy.read_purpose = place_.storages.purpose_of_reading(id);
     copy.movement = storage.movement();
-    ddr_.is_read(id, load_for_all(copy, whole, buffer, storage.ddr_writers));
+    place_.ddr.is_read(id, load_for_all(copy, whole, buffer, storage.ddr_writers));
   }
 }
 
@@ -86,20 +87,20 @@ TaskIndex Transfers::load_for_all(const TaskSpec& copy, const Shape& shape, Buff
 
 bool Transfers::converts_tiles(const Operand& operand) const {
   const bool constant = operand.storage == no_storage;
-  return operand.layout != (constant ? Layout::flat : storages_[operand.storage].ddr_layout);
+  return operand.layout != (constant ? Layout::flat : place_.storages[operand.storage].ddr_layout);
 }
 
 BufferId Transfers::load_tile(const Operand& operand, std::uint64_t tile, std::uint64_t tiles) {
   const CoreBytes core_bytes =
       even_bytes(operand.core_bytes, tile, tiles, context_.type_of(operand.tensor));
-  const BufferId buffer = residency_.allocate(core_bytes, Lifetime::tile);
+  const BufferId buffer = place_.residency.allocate(core_bytes, Lifetime::tile);
   load_parts(operand, core_bytes, buffer, writer_.name_of_tile(tile, tiles));
   if (!converts_tiles(operand)) return buffer;
-  const BufferId converted = residency_.allocate(core_bytes, Lifetime::tile);
+  const BufferId converted = place_.residency.allocate(core_bytes, Lifetime::tile);
   const std::string kernel =
       operand.layout == Layout::flat ? "aicconvertfromd32" : "aicconverttod32";
   convert({kernel, operand.tensor, operand.partition, core_bytes, buffer, converted, tile, tiles});
-  residency_.release(buffer);
+  place_.residency.release(buffer);
   return converted;
 }
 
@@ -115,22 +116,22 @@ std::vector<BufferId> Transfers::load_tiles(std::span<const Operand> operands, s
 
 void Transfers::store_result_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes,
                                   const CoreShapes& shapes) {
-  const Storage& storage = storages_[id];
-  if (!storage.leaves_flat()) return ddr_.store_tile(id, buffer, core_bytes, shapes);
-  const BufferId flat = residency_.allocate(core_bytes, Lifetime::tile);
+  const Storage& storage = place_.storages[id];
+  if (!storage.leaves_flat()) return place_.ddr.store_tile(id, buffer, core_bytes, shapes);
+  const BufferId flat = place_.residency.allocate(core_bytes, Lifetime::tile);
   convert(
       {"aicconvertfromd32", storage.views[0], storage.partition, core_bytes, buffer, flat, 0, 1},
       shapes);
-  ddr_.store_tile(id, flat, core_bytes, shapes);
-  residency_.release(flat);
+  place_.ddr.store_tile(id, flat, core_bytes, shapes);
+  place_.residency.release(flat);
 }
 
 // All-gather when every core needs all of it, else all-to-all: each core sends what others lack.
 BufferId Transfers::exchange(StorageId id, BufferId from, const Partition& needed) {
-  const Storage& storage = storages_[id];
+  const Storage& storage = place_.storages[id];
   const CoreBytes held = context_.slices_of(storage.partition, storage.bytes);
   const CoreBytes core_bytes = context_.slices_of(needed, storage.bytes);
-  const BufferId buffer = residency_.try_allocate(core_bytes, Lifetime::tensor);
+  const BufferId buffer = place_.residency.try_allocate(core_bytes, Lifetime::tensor);
   if (buffer == BufferId::none) return buffer;
   const bool gather = needed.axis < 0;
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
@@ -148,10 +149,10 @@ BufferId Transfers::exchange(StorageId id, BufferId from, const Partition& neede
 }
 
 bool Transfers::repartition(StorageId id, const Partition& needed) {
-  const BufferId buffer = exchange(id, storages_[id].buffer, needed);
+  const BufferId buffer = exchange(id, place_.storages[id].buffer, needed);
   if (buffer == BufferId::none) return false;
-  Storage& storage = storages_[id];
-  residency_.release(storage.buffer);
+  Storage& storage = place_.storages[id];
+  place_.residency.release(storage.buffer);
   storage.buffer = buffer;
   storage.partition = needed;
   storage.pieces.reset();
@@ -160,7 +161,6 @@ bool Transfers::repartition(StorageId id, const Partition& needed) {
 
 void Transfers::convert(const Conversion& conversion, const CoreShapes& shapes) {
   const auto& [kernel, tensor, partition, core_bytes, from, to, tile, tiles] = conversion;
-  constexpr auto vtcm = TaskOperand::Memory::vtcm;
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
     const std::uint64_t bytes = core_bytes[core];
     if (bytes == 0) continue;
@@ -170,34 +170,35 @@ void Transfers::convert(const Conversion& conversion, const CoreShapes& shapes) 
     spec.cycles = vector_cycles(context_.target, kernel, bytes);
     spec.tensor = tensor;
     const Shape& whole = shapes.empty() ? context_.slice_of(partition, core) : shapes[core];
-    writer_.works_on(spec, {writer_.operand(TaskOperand::Use::out, vtcm, tensor, whole, bytes),
-                            writer_.operand(TaskOperand::Use::in, vtcm, tensor, whole, bytes)});
+    writer_.works_on(spec, {writer_.in_vtcm(TaskOperand::Use::out, tensor, whole, bytes),
+                            writer_.in_vtcm(TaskOperand::Use::in, tensor, whole, bytes)});
     writer_.add_compute(spec, std::span(&from, 1), to);
   }
 }
 
 BufferId Transfers::convert(StorageId id, BufferId from, const CoreBytes& core_bytes,
                             const Partition& partition, Layout layout) {
-  const BufferId buffer = residency_.try_allocate(core_bytes, Lifetime::tensor);
+  const BufferId buffer = place_.residency.try_allocate(core_bytes, Lifetime::tensor);
   if (buffer == BufferId::none) return buffer;
   const std::string kernel = layout == Layout::flat          ? "aicconvertfromd32"
                              : layout == Layout::weights_d32 ? "aicconvertweightstod32"
                                                              : "aicconverttod32";
-  convert({kernel, storages_[id].views[0], partition, core_bytes, from, buffer, 0, 1});
+  convert({kernel, place_.storages[id].views[0], partition, core_bytes, from, buffer, 0, 1});
   return buffer;
 }
 
 void Transfers::convert_layout(StorageId id, Layout layout) {
-  Storage& storage = storages_[id];
+  Storage& storage = place_.storages[id];
   const BufferId from = storage.buffer;
   if (from == BufferId::none) return;  // each tile is converted after loading
   const CoreBytes core_bytes = context_.slices_of(storage.partition, storage.bytes);
   const BufferId buffer = convert(id, from, core_bytes, storage.partition, layout);
   if (buffer == BufferId::none) {
-    return residency_.spill(id,
-                            Spill::Cause::rearranged);  // converted tile by tile on the way back
+    return place_.residency.spill(
+        id,
+        Spill::Cause::rearranged);  // converted tile by tile on the way back
   }
-  residency_.release(from);
+  place_.residency.release(from);
   storage.buffer = buffer;
   storage.layout = layout;
   storage.pieces.reset();
@@ -235,29 +236,30 @@ Operand Operands::prepare(TensorId id, const Partition& needed, Layout layout, M
   if (context_.tensor(id).constant) return prepare_constant(id, needed, layout, movement);
   Operand operand;
   operand.tensor = id;
-  operand.storage = storages_.of(id);
+  operand.storage = place_.storages.of(id);
   if (operand.storage == no_storage) {
     throw LoweringFailure{fmt::format("tensor '{}', an input of node '{}', is never computed",
                                       context_.tensor(id).name, writer_.node_text())};
   }
-  const bool shared = !residency_.pin(operand.storage);  // another operand of this node has it
+  const bool shared =
+      !place_.residency.pin(operand.storage);  // another operand of this node has it
   operand.layout = layout;
   operand.partition = needed;
-  const Storage& storage = storages_[operand.storage];
+  const Storage& storage = place_.storages[operand.storage];
   operand.core_bytes = context_.slices_of(needed, storage.bytes);
   const bool fits = context_.fits(operand.core_bytes);
-  if (storage.buffer == BufferId::none && fits) transfers_.load(operand.storage, needed);
+  if (storage.buffer == BufferId::none && fits) place_.transfers.load(operand.storage, needed);
   if (shared && storage.buffer != BufferId::none) {
     prepare_beside(operand);
     return operand;
   }
   if (storage.buffer != BufferId::none &&
-      !satisfies(storages_.held_as(operand.storage, id), needed, context_.cores)) {
-    if (!fits || !transfers_.repartition(operand.storage, needed)) {
-      residency_.spill(operand.storage, Spill::Cause::rearranged);
+      !satisfies(place_.storages.held_as(operand.storage, id), needed, context_.cores)) {
+    if (!fits || !place_.transfers.repartition(operand.storage, needed)) {
+      place_.residency.spill(operand.storage, Spill::Cause::rearranged);
     }
   }
-  if (storage.layout != layout) transfers_.convert_layout(operand.storage, layout);
+  if (storage.layout != layout) place_.transfers.convert_layout(operand.storage, layout);
   operand.buffer = storage.buffer;
   operand.streamed = operand.buffer == BufferId::none;
   return operand;
@@ -266,24 +268,25 @@ Operand Operands::prepare(TensorId id, const Partition& needed, Layout layout, M
 // One tensor as two operands (x times its own transpose): the first one's buffer must stay as it
 // is, so the second gets what it needs in a buffer of its own, or through DDR.
 void Operands::prepare_beside(Operand& operand) {
-  const Storage& storage = storages_[operand.storage];
+  const Storage& storage = place_.storages[operand.storage];
   operand.buffer = storage.buffer;
   const Partition& needed = operand.partition;
-  if (!satisfies(storages_.held_as(operand.storage, operand.tensor), needed, context_.cores)) {
+  if (!satisfies(place_.storages.held_as(operand.storage, operand.tensor), needed,
+                 context_.cores)) {
     operand.buffer = context_.fits(operand.core_bytes)
-                         ? transfers_.exchange(operand.storage, storage.buffer, needed)
+                         ? place_.transfers.exchange(operand.storage, storage.buffer, needed)
                          : BufferId::none;
     operand.temporary = operand.buffer != BufferId::none;
   }
   if (operand.buffer != BufferId::none && storage.layout != operand.layout) {
     const BufferId whole = operand.buffer;
-    operand.buffer =
-        transfers_.convert(operand.storage, whole, operand.core_bytes, needed, operand.layout);
-    if (operand.temporary) residency_.release(whole);
+    operand.buffer = place_.transfers.convert(operand.storage, whole, operand.core_bytes, needed,
+                                              operand.layout);
+    if (operand.temporary) place_.residency.release(whole);
     operand.temporary = operand.buffer != BufferId::none;
   }
   operand.streamed = operand.buffer == BufferId::none;
-  if (operand.streamed) ddr_.write_back(operand.storage, Spill::Cause::rearranged);
+  if (operand.streamed) place_.ddr.write_back(operand.storage, Spill::Cause::rearranged);
 }
 
 Operand Operands::prepare_constant(TensorId id, const Partition& needed, Layout layout,
@@ -292,61 +295,61 @@ Operand Operands::prepare_constant(TensorId id, const Partition& needed, Layout 
   operand.tensor = id;
   operand.layout = layout;
   const std::uint64_t bytes = context_.bytes_of(id);
-  constants_.count(id, bytes, bytes);
+  place_.constants.count(id, bytes, bytes);
   operand.partition = needed;
   operand.core_bytes = context_.slices_of(needed, bytes);
   if (context_.tensor(id).elements() <= 1) return operand;
   operand.streamed = !context_.fits(operand.core_bytes);
   if (operand.streamed) return operand;
-  operand.buffer = constants_.keep(id, 0, 1, operand.core_bytes);
+  operand.buffer = place_.constants.keep(id, 0, 1, operand.core_bytes);
   operand.hoisted = operand.buffer != BufferId::none;
   if (operand.hoisted) return operand;
-  operand.buffer = residency_.try_allocate(operand.core_bytes, Lifetime::tile);
+  operand.buffer = place_.residency.try_allocate(operand.core_bytes, Lifetime::tile);
   operand.streamed = operand.buffer == BufferId::none;
   operand.temporary = !operand.streamed;
-  if (operand.temporary) transfers_.load_constant(operand, movement);
+  if (operand.temporary) place_.transfers.load_constant(operand, movement);
   return operand;
 }
 
 NodeResult Operands::make_result(TensorId tensor, const Partition& partition, Layout layout) {
   NodeResult result;
-  result.storage = storages_.make(tensor, partition, layout);
-  result.core_bytes = context_.slices_of(partition, storages_[result.storage].bytes);
-  residency_.pin(result.storage);
+  result.storage = place_.storages.make(tensor, partition, layout);
+  result.core_bytes = context_.slices_of(partition, place_.storages[result.storage].bytes);
+  place_.residency.pin(result.storage);
   return result;
 }
 
 void Operands::place_result(NodeResult& result) {
   const bool fits = context_.fits(result.core_bytes);
-  if (fits) result.buffer = residency_.try_allocate(result.core_bytes, Lifetime::tensor);
+  if (fits) result.buffer = place_.residency.try_allocate(result.core_bytes, Lifetime::tensor);
   result.streamed = result.buffer == BufferId::none;
   if (!result.streamed) return;
-  ddr_.begin_spill(result.storage, fits ? Spill::Cause::no_room : Spill::Cause::too_large);
+  place_.ddr.begin_spill(result.storage, fits ? Spill::Cause::no_room : Spill::Cause::too_large);
 }
 
 // An output of the graph goes to DDR as soon as it is there: waiting would only hold its place.
 void Operands::keep_result(const NodeResult& result) {
-  Storage& storage = storages_[result.storage];
+  Storage& storage = place_.storages[result.storage];
   storage.in_ddr = result.streamed;
   storage.ddr_layout = storage.leaves_flat() ? Layout::flat : storage.layout;
   if (result.buffer != BufferId::none) {
-    residency_.keep(result.storage, result.buffer);
+    place_.residency.keep(result.storage, result.buffer);
     // Among several devices it would stand in the queue before what another device waits for.
     const bool alone = context_.options.slices < 2;
     if (alone && storage.output_uses > 0 && storage.layout == Layout::flat) {
-      ddr_.write_back(result.storage, Spill::Cause::pushed_out);
+      place_.ddr.write_back(result.storage, Spill::Cause::pushed_out);
     }
   }
-  residency_.drop_if_unused(result.storage);
+  place_.residency.drop_if_unused(result.storage);
 }
 
 void Operands::finish(Operand& operand) {
-  if (operand.temporary) residency_.release(operand.buffer);
+  if (operand.temporary) place_.residency.release(operand.buffer);
   if (operand.storage == no_storage) return;
   // A node that takes a tensor twice is one of its consumers.
   if (finished_at_ != writer_.position()) finished_.clear();
   finished_at_ = writer_.position();
-  if (finished_.insert(operand.tensor).second) residency_.use_done(operand.tensor);
+  if (finished_.insert(operand.tensor).second) place_.residency.use_done(operand.tensor);
 }
 
 CoreShapes Operands::shapes_of(const Operand& operand, const CoreBytes& core_bytes) const {
@@ -388,13 +391,13 @@ std::uint64_t TilePlanner::find_cuts(const TileSizes& sizes, std::span<Operand> 
                                      std::span<NodeResult> results) {
   if (sizes(1).empty()) return 1;
   for (bool last = false;;) {
-    const std::uint64_t gap = residency_.largest_free_bytes();
+    const std::uint64_t gap = place_.residency.largest_free_bytes();
     const std::uint64_t min_bytes = last ? VtcmAllocator::alignment : min_tile_bytes;
     std::uint64_t finer = 1;
     for (;; finer *= 2) {
       const auto now = sizes(finer);
       if (fit_together(now, gap)) {
-        while (now.size() > few_tiles && residency_.evict_one()) continue;
+        while (now.size() > few_tiles && place_.residency.evict_one()) continue;
         return finer;
       }
       if (largest(now) <= min_bytes || finer > max_tasks) break;
@@ -410,7 +413,7 @@ bool TilePlanner::stream_largest(std::span<Operand> operands, std::span<NodeResu
   std::uint64_t max_bytes = 0;
   for (Operand& each : operands) {
     const bool taken_over = each.storage != no_storage && !each.temporary &&
-                            storages_[each.storage].buffer != each.buffer;
+                            place_.storages[each.storage].buffer != each.buffer;
     if (each.buffer == BufferId::none || taken_over || each.hoisted) continue;
     if (operand != nullptr && tasks.buffer_bytes(each.buffer) <= max_bytes) continue;
     operand = &each;
@@ -426,26 +429,25 @@ bool TilePlanner::stream_largest(std::span<Operand> operands, std::span<NodeResu
     max_bytes = tasks.buffer_bytes(each.buffer);
   }
   if (result != nullptr) {
-    residency_.release(result->buffer);
+    place_.residency.release(result->buffer);
     result->buffer = BufferId::none;
     result->streamed = true;
-    ddr_.begin_spill(result->storage, Spill::Cause::no_room);
+    place_.ddr.begin_spill(result->storage, Spill::Cause::no_room);
     return true;
   }
   if (operand == nullptr) return false;
   const BufferId buffer = operand->buffer;
-  for (Operand& each : operands) {
+  for (Operand& each : operands)
     if (each.buffer == buffer) stream(each);
-  }
   return true;
 }
 
 void TilePlanner::stream(Operand& operand) {
-  if (operand.storage != no_storage && storages_[operand.storage].buffer != BufferId::none) {
-    operand.temporary ? ddr_.write_back(operand.storage, Spill::Cause::no_room)
-                      : residency_.spill(operand.storage, Spill::Cause::no_room);
+  if (operand.storage != no_storage && place_.storages[operand.storage].buffer != BufferId::none) {
+    operand.temporary ? place_.ddr.write_back(operand.storage, Spill::Cause::no_room)
+                      : place_.residency.spill(operand.storage, Spill::Cause::no_room);
   }
-  if (operand.temporary) residency_.release(operand.buffer);
+  if (operand.temporary) place_.residency.release(operand.buffer);
   operand.buffer = BufferId::none;
   operand.temporary = false;
   operand.streamed = true;
@@ -457,7 +459,7 @@ std::vector<std::uint64_t> TilePlanner::streamed_sizes(std::span<const Operand> 
   for (const Operand& operand : operands) {
     if (!operand.streamed) continue;
     const std::uint64_t bytes = divide_up(largest(operand.core_bytes), tiles);
-    sizes.insert(sizes.end(), transfers_.converts_tiles(operand) ? 2 : 1, bytes);
+    sizes.insert(sizes.end(), place_.transfers.converts_tiles(operand) ? 2 : 1, bytes);
   }
   return sizes;
 }
@@ -481,6 +483,14 @@ std::uint64_t TilePlanner::bytes_of_resident(std::span<const Operand> operands,
     if (!operand.streamed) bytes += writer_.bytes_in(std::span(&operand.buffer, 1)) / tiles;
   }
   return bytes;
+}
+
+BufferId Transfers::place_tile(const NodeResult& result, const CoreBytes& core_bytes) {
+  return result.streamed ? place_.residency.allocate(core_bytes, Lifetime::tile) : result.buffer;
+}
+
+std::size_t TilePlanner::tiles_at_once(const NodeResult& result) const {
+  return place_.storages[result.storage].leaves_flat() ? 2 : 1;
 }
 
 }  // namespace npuscope::npu::nsp

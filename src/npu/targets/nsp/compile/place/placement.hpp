@@ -40,11 +40,22 @@ struct NodeResult {
   bool in_place = false;             // the buffer was an input's
 };
 
-class Transfers {
+struct Placement;
+
+// What every part of the lowering works with.
+struct LoweringPart {
+  LoweringPart(const CompileContext& context, TaskWriter& writer, Placement& place)
+      : context_(context), writer_(writer), place_(place) {}
+
+ protected:
+  const CompileContext& context_;
+  TaskWriter& writer_;
+  Placement& place_;
+};
+
+class Transfers : LoweringPart {
  public:
-  Transfers(const CompileContext& context, TaskWriter& writer, Storages& storages, DdrCopies& ddr,
-            Residency& residency)
-      : context_(context), writer_(writer), storages_(storages), ddr_(ddr), residency_(residency) {}
+  using LoweringPart::LoweringPart;
 
   // Whole tensors. False, or no buffer: VTCM is full.
   bool load(StorageId id, const Partition& needed);
@@ -63,9 +74,7 @@ class Transfers {
   std::vector<BufferId> load_tiles(std::span<const Operand> operands, std::uint64_t tile,
                                    std::uint64_t tiles, std::vector<BufferId>& reads);
   // Buffer of one tile of the result: a new one where it is streamed.
-  BufferId place_tile(const NodeResult& result, const CoreBytes& core_bytes) {
-    return result.streamed ? residency_.allocate(core_bytes, Lifetime::tile) : result.buffer;
-  }
+  BufferId place_tile(const NodeResult& result, const CoreBytes& core_bytes);
   // One tile of a streamed result. `shapes`: as in DdrCopies::store_tile.
   void store_result_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes,
                          const CoreShapes& shapes = {});
@@ -88,12 +97,6 @@ class Transfers {
     std::uint64_t tile = 0, tiles = 1;
   };
   void convert(const Conversion& conversion, const CoreShapes& shapes = {});
-
-  const CompileContext& context_;
-  TaskWriter& writer_;
-  Storages& storages_;
-  DdrCopies& ddr_;
-  Residency& residency_;
 };
 
 // Constants of the model: sizes of those in use, and buffers of those that stay in VTCM, which DDR
@@ -136,17 +139,9 @@ class Constants {
 //   ...                                          // tasks that read x.buffer and write y.buffer
 //   operands.finish(x);
 //   operands.keep_result(y);
-class Operands {
+class Operands : LoweringPart {
  public:
-  Operands(const CompileContext& context, TaskWriter& writer, Storages& storages, DdrCopies& ddr,
-           Residency& residency, Constants& constants, Transfers& transfers)
-      : context_(context),
-        writer_(writer),
-        storages_(storages),
-        ddr_(ddr),
-        residency_(residency),
-        constants_(constants),
-        transfers_(transfers) {}
+  using LoweringPart::LoweringPart;
 
   // Loads, splits and converts it as needed. `movement`: kind of a constant's transfer.
   Operand prepare(TensorId tensor, const Partition& needed, Layout layout,
@@ -161,7 +156,7 @@ class Operands {
 
   // Text form of so many bytes of it, in VTCM.
   TaskOperand read_of(const Operand& operand, std::uint32_t core, std::uint64_t bytes) const {
-    return writer_.operand(TaskOperand::Use::in, TaskOperand::Memory::vtcm, operand.tensor,
+    return writer_.in_vtcm(TaskOperand::Use::in, operand.tensor,
                            context_.slice_of(operand.partition, core), bytes);
   }
   CoreShapes shapes_of(const Operand& operand, const CoreBytes& core_bytes) const;
@@ -171,27 +166,14 @@ class Operands {
                            Movement movement);
   void prepare_beside(Operand& operand);
 
-  const CompileContext& context_;
-  TaskWriter& writer_;
-  Storages& storages_;
-  DdrCopies& ddr_;
-  Residency& residency_;
-  Constants& constants_;
-  Transfers& transfers_;
   std::set<TensorId> finished_;  // operands of the node at finished_at_
   std::size_t finished_at_ = ~std::size_t{0};
 };
 
 // Number of tiles of a node, so that they fit into VTCM next to its resident tensors.
-class TilePlanner {
+class TilePlanner : LoweringPart {
  public:
-  TilePlanner(TaskWriter& writer, Storages& storages, DdrCopies& ddr, Residency& residency,
-              Transfers& transfers)
-      : writer_(writer),
-        storages_(storages),
-        ddr_(ddr),
-        residency_(residency),
-        transfers_(transfers) {}
+  using LoweringPart::LoweringPart;
 
   // Sizes of the tiles that lie in VTCM at once, in the order in which they get their places, when
   // cut so many times finer than usual.
@@ -207,9 +189,7 @@ class TilePlanner {
   std::vector<std::uint64_t> streamed_sizes(std::span<const Operand> operands,
                                             std::uint64_t tiles) const;
   // How many tiles of a streamed result lie in VTCM at once.
-  std::size_t tiles_at_once(const NodeResult& result) const {
-    return storages_[result.storage].leaves_flat() ? 2 : 1;
-  }
+  std::size_t tiles_at_once(const NodeResult& result) const;
   // Tiles of all that is streamed, so that the largest is as large as a tile may be.
   std::uint64_t usual_tiles(std::span<const Operand> operands,
                             std::span<const NodeResult> results) const;
@@ -218,12 +198,6 @@ class TilePlanner {
 
  private:
   bool stream_largest(std::span<Operand> operands, std::span<NodeResult> results);
-
-  TaskWriter& writer_;
-  Storages& storages_;
-  DdrCopies& ddr_;
-  Residency& residency_;
-  Transfers& transfers_;
 };
 
 struct Placement {
@@ -235,9 +209,9 @@ struct Placement {
         ddr(context, writer, storages),
         residency(context, writer, storages, ddr, metrics, context.vtcm_bytes - hoisted_bytes),
         constants(context, writer.tasks(), metrics, hoisted_bytes),
-        transfers(context, writer, storages, ddr, residency),
-        operands(context, writer, storages, ddr, residency, constants, transfers),
-        tiles(writer, storages, ddr, residency, transfers) {}
+        transfers(context, writer, *this),
+        operands(context, writer, *this),
+        tiles(context, writer, *this) {}
   Placement(const Placement&) = delete;
   Placement& operator=(const Placement&) = delete;
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "npu/graph/graph.hpp"
-#include "npu/targets/nsp/compile/place/vtcm.hpp"
 #include "npu/targets/nsp/compile/tasks/compile_context.hpp"
 #include "npu/targets/nsp/compile/tasks/task_graph.hpp"
 #include "npu/targets/nsp/compile/tasks/task_writer.hpp"

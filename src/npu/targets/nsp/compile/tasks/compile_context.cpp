@@ -7,15 +7,7 @@
 #include <string>
 
 namespace npuscope::npu::nsp {
-namespace {
-
-std::uint64_t elements_before(const Shape& shape, int axis) {
-  std::uint64_t product = 1;
-  for (int i = 0; i < axis; ++i) product *= std::uint64_t(shape[std::size_t(i)]);
-  return product;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::uint64_t largest(const std::vector<std::uint64_t>& values) {
   return values.empty() ? 0 : *std::ranges::max_element(values);
@@ -53,12 +45,12 @@ CoreBytes even_bytes(const CoreBytes& bytes, std::uint64_t index, std::uint64_t 
 
 Partition partition_in_view(const Partition& partition, const Shape& view) {
   if (partition.axis < 0) return {view, partition.axis, 1};
-  const std::uint64_t before = elements_before(partition.shape, partition.axis);
+  const std::uint64_t before = elements_of(partition.shape, std::size_t(partition.axis));
   const std::int64_t extent = partition.shape[std::size_t(partition.axis)];
   const Partition none{view, incompatible, 1};
   for (int axis = 0; axis < int(view.size()); ++axis) {
     const std::int64_t view_extent = view[std::size_t(axis)];
-    if (view_extent <= 1 || elements_before(view, axis) != before) continue;
+    if (view_extent <= 1 || elements_of(view, std::size_t(axis)) != before) continue;
     if (view_extent >= extent) {
       if (view_extent % extent != 0) return none;
       return {view, axis, partition.unit * (view_extent / extent)};
@@ -186,12 +178,8 @@ void assign_operands(const Graph& graph, const Node& node, NodePlan& plan) {
   plan.integer = is_byte(graph[plan.activation].type) && is_byte(graph[plan.weights].type);
   if (!plan.integer) plan.activation = node.inputs[0];
   const bool has_bias = node.op == "Conv" || node.op == "Gemm" || node.op == "ConvTranspose";
-  if (has_bias && node.has_input(2)) {
-    plan.fused_constants.push_back(node.inputs[2]);
-  }
-  if (node.op == "QLinearConv" && node.has_input(8)) {
-    plan.fused_constants.push_back(node.inputs[8]);
-  }
+  if (has_bias && node.has_input(2)) plan.fused_constants.push_back(node.inputs[2]);
+  if (node.op == "QLinearConv" && node.has_input(8)) plan.fused_constants.push_back(node.inputs[8]);
 }
 
 void fuse_followers(const Graph& graph, const Node& node, std::vector<NodePlan>& plans,

@@ -1,10 +1,9 @@
-#include "npu/targets/nsp/compile/place/vtcm.hpp"
+#include "npu/targets/nsp/compile/tasks/task_graph.hpp"
 
 #include <algorithm>
 #include <tuple>
 
 #include "npu/targets/nsp/compile/tasks/compile_context.hpp"
-#include "npu/targets/nsp/compile/tasks/task_graph.hpp"
 
 namespace npuscope::npu::nsp {
 
@@ -174,9 +173,7 @@ void TaskGraph::add_predecessors(const Buffer& buffer, const AddressRange& range
     const AddressRange place = range_of(BufferId(earlier), {});
     const bool there =
         place.begin < std::max(range.end, range.begin + 1) && range.begin < place.end + 1;
-    if (there && std::ranges::find(pending, earlier) == pending.end()) {
-      pending.push_back(earlier);
-    }
+    if (there && std::ranges::find(pending, earlier) == pending.end()) pending.push_back(earlier);
   }
 }
 

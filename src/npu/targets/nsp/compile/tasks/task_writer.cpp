@@ -109,9 +109,8 @@ namespace {
 template <class Visit>
 void for_each_operand(const Node& node, const Visit& visit) {
   for (const auto* ids : {&node.outputs, &node.inputs}) {
-    for (TensorId id : *ids) {
+    for (TensorId id : *ids)
       if (id != TensorId::none) visit(id);
-    }
   }
 }
 
@@ -130,31 +129,19 @@ class Roles {
 };
 
 std::string_view text_of(TaskOperand::Use use) {
-  switch (use) {
-    case TaskOperand::Use::out: return "out";
-    case TaskOperand::Use::inout: return "inout";
-    default: return "in";
-  }
+  constexpr std::string_view texts[] = {"in", "out", "inout"};
+  return texts[std::size_t(use)];
 }
 
 std::string_view text_of(TaskOperand::Memory memory) {
-  switch (memory) {
-    case TaskOperand::Memory::vtcm: return "TCM";
-    case TaskOperand::Memory::ddr: return "DDR";
-    default: return "";
-  }
-}
-
-std::uint64_t elements_in(const Shape& shape) {
-  std::uint64_t elements = 1;
-  for (const std::int64_t extent : shape) elements *= std::uint64_t(extent);
-  return elements;
+  constexpr std::string_view texts[] = {"", "TCM", "DDR"};
+  return texts[std::size_t(memory)];
 }
 
 }  // namespace
 
 Shape part_of_shape(const Shape& whole, std::uint64_t elements) {
-  std::uint64_t inner = elements_in(whole);
+  std::uint64_t inner = elements_of(whole);
   if (inner == elements || whole.empty()) return whole;
   Shape part = whole;
   for (std::size_t axis = 0; axis < part.size(); ++axis) {
@@ -170,7 +157,7 @@ Shape part_of_shape(const Shape& whole, std::uint64_t elements) {
 }
 
 Shape part_of_shape(const Shape& whole, std::uint64_t bytes, DataType type) {
-  if (device_bytes(elements_in(whole), type) == bytes) return whole;
+  if (device_bytes(elements_of(whole), type) == bytes) return whole;
   const std::uint64_t elements = bytes * 8 / std::max(bits_of(type), 1u);  // strings have none
   return part_of_shape(whole.empty() ? Shape{1} : whole, elements);
 }
@@ -202,7 +189,7 @@ std::string operands_of(std::span<const TaskOperand> operands) {
   std::string text;
   Roles roles;
   for (const TaskOperand& operand : operands) {
-    const std::uint64_t bytes = device_bytes(elements_in(operand.shape), operand.type);
+    const std::uint64_t bytes = device_bytes(elements_of(operand.shape), operand.type);
     text +=
         fmt::format("{}{} {} {} {} {} <{}> {}KB", text.empty() ? "" : "\n", text_of(operand.use),
                     text_of(operand.memory), roles.next(operand.use), operand.name,
@@ -224,9 +211,8 @@ std::string attributes_of(const Node& node) {
 void TaskWriter::begin_node(std::size_t position, const Node& node) {
   position_ = position;
   node_result_ = context_.plans[position].result;
-  for (TensorId output : node.outputs) {
+  for (TensorId output : node.outputs)
     if (node_result_ == TensorId::none) node_result_ = output;
-  }
   node_name_ = strings_.intern(node.name);
   node_types_ = strings_.intern(types_of(context_.graph, node, context_.options.convert_to_fp16));
   node_attributes_ = context_.options.op_stats_verbosity >= 2 ? strings_.intern(attributes_of(node))

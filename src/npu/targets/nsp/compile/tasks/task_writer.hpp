@@ -124,6 +124,10 @@ class TaskWriter {
   // So many bytes of a tensor, of which the core has what `whole` says.
   TaskOperand operand(TaskOperand::Use use, TaskOperand::Memory memory, TensorId id,
                       const Shape& whole, std::uint64_t bytes) const;
+  TaskOperand in_vtcm(TaskOperand::Use use, TensorId id, const Shape& whole,
+                      std::uint64_t bytes) const {
+    return operand(use, TaskOperand::Memory::vtcm, id, whole, bytes);
+  }
   TaskOperand known_scalar(TensorId id) const;
   // Says in the descriptor what the task works on. Levels that record no operators need no texts.
   void works_on(TaskSpec& spec, std::span<const TaskOperand> operands);

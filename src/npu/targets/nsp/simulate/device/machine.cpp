@@ -115,13 +115,15 @@ void Machine::record_begin(std::uint32_t activation, Picoseconds now) {
   for (std::uint32_t core = 0; core < program_.cores; ++core) {
     const std::uint32_t physical = activation * program_.cores + core;
     for (std::uint32_t thread = 0; thread < threads; ++thread) {
-      recorder.thread_begin(core, thread, now, clocks_[physical].cycles_at(now));
+      recorder.of(core).thread_begin(recorder.own(core), thread, now,
+                                     clocks_[physical].cycles_at(now));
       // In the BERT summary set-up takes up to 7 % less on some threads, and a third on DMAIssue.
       const std::uint64_t random =
           key_of(context_.options.seed, RandomUse::activation, physical, thread);
       const double part = thread + 1 == threads ? 0.35 : 1 - double(random % 1000) * 7e-5;
       const double seconds = target_.activation_s * part + hoisting;
-      recorder.activation(core, thread, from_seconds(seconds), seconds * target_.core_hz);
+      recorder.of(core).activation(recorder.own(core), thread, from_seconds(seconds),
+                                   seconds * target_.core_hz);
     }
   }
 }
@@ -184,8 +186,10 @@ bool Machine::end_thread(std::uint32_t index, std::uint32_t thread) {
   Activation& activation = activations_[queue.activation];
   const Picoseconds end = queue.thread[thread].free;
   if (activation.recorder != nullptr) {
-    activation.recorder->thread_end(queue.core, program_.first_thread(queue.group) + thread, end,
-                                    clocks_[queue.clock].cycles_at(end));
+    activation.recorder->of(queue.core)
+        .thread_end(activation.recorder->own(queue.core),
+                    program_.first_thread(queue.group) + thread, end,
+                    clocks_[queue.clock].cycles_at(end));
   }
   activation.end = std::max(activation.end, end);
   const CoreTimer& timer = context_.timers[queue.activation * program_.cores + queue.core];
@@ -201,9 +205,8 @@ void Machine::next_window() {
     clocks_[queue.clock].add_hmx_time(queue.thread[0].start, now_);
   }
   for (CoreClock& clock : clocks_) clock.next_window();
-  for (std::uint32_t i = 0; i < queues_.size(); ++i) {
+  for (std::uint32_t i = 0; i < queues_.size(); ++i)
     if (queues_[i].running) progress(i);
-  }
   const Picoseconds next_event = std::min(events_.next_time(), next_transfer_end());
   quiet_ = crossing_ == 0 && next_event >= window_end();
   // Two quiet windows are alike, and so are those that follow: one long window stands for them.
@@ -264,7 +267,8 @@ void Machine::end_dma_transfer(std::uint32_t index, Picoseconds now) {
     const CoreClock& clock = clocks_[queue.clock];
     const double cycles = clock.cycles_at(now) - clock.cycles_at(engine.streaming_begin) +
                           to_seconds(streaming_end - now) * clock.hertz();
-    recorder->transfer(queue.core, position, engine.last_completion, cycles);
+    recorder->of(queue.core)
+        .transfer(recorder->own(queue.core), position, engine.last_completion, cycles);
   }
   complete(index, position, engine.last_completion);
   serve_dma(index);
@@ -281,9 +285,7 @@ void Machine::end_transfer() {
   now_ = next_transfer_end();
   const auto ends_now = [&](const SharedBandwidth& link) { return link.next_end() == now_; };
   auto ended = std::ranges::find_if(memories_, ends_now);
-  if (ended == memories_.end()) {
-    ended = std::ranges::find_if(peer_links_, ends_now);
-  }
+  if (ended == memories_.end()) ended = std::ranges::find_if(peer_links_, ends_now);
   const std::uint32_t index = ended->take();
   Queue& queue = queues_[index];
   if (!queue.transferring) return end_dma_transfer(index, now_);

@@ -36,7 +36,6 @@
 #include <vector>
 
 #include "formats/qaic/qpc/program.hpp"
-#include "npu/targets/nsp/simulate/device/resources.hpp"
 #include "npu/targets/nsp/simulate/events.hpp"
 #include "npu/targets/nsp/simulate/record/recorder.hpp"
 #include "npu/targets/nsp/target/target.hpp"
