@@ -228,8 +228,9 @@ Result<std::vector<std::byte>> package_qpc(const std::vector<CompiledNetwork>& n
 
 Result<std::vector<std::uint32_t>> parse_pmu_events(std::string_view list) {
   std::vector<std::uint32_t> codes;
-  for (const auto word : std::views::split(list, ',')) {
-    std::string_view part(word.begin(), word.end());
+  for (std::size_t at = 0, end = 0; end != std::string_view::npos; at = end + 1) {
+    end = list.find(',', at);
+    std::string_view part = list.substr(at, end - at);
     if (const PmuEventInfo* known = find_pmu_event(part)) {
       codes.push_back(known->code);
       continue;

@@ -145,12 +145,12 @@ void expect_sound_program(const Graph& graph, const CompileOptions& options) {
 TEST(EveryOperator, CompilesToASoundProgramWheneverItImports) {
   const int wanted = int(test_support::rounds(40));  // models of each operator that compile
   constexpr int attempts = 1000;                     // of which most do not import
-  constexpr int first_attempts = 10'000;             // until one does
+  constexpr int first_attempts = 40'000;             // until one does
   std::vector<std::string> never;
   std::uint32_t first_seed = 100'000'000;  // one that reaches every operator
   for (const Operator& op : every_operator()) {
     const std::string name(op.name);
-    std::uint32_t seed = first_seed += first_attempts;
+    std::uint32_t seed = first_seed += 10'000;
     int compiled = 0;
     for (int attempt = 0; attempt < (compiled > 0 ? attempts : first_attempts); ++attempt) {
       if (compiled == wanted) break;
