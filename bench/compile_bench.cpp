@@ -7,8 +7,8 @@
 #include "formats/qaic/opstats/opstats_summary.hpp"
 #include "formats/qaic/stats/stats_decoder.hpp"
 #include "npu/graph/import_onnx.hpp"
-#include "npu/nsp/compile/compile.hpp"
-#include "npu/nsp/simulate/simulate.hpp"
+#include "npu/targets/nsp/compile/compile.hpp"
+#include "npu/targets/nsp/simulate/simulate.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
 
 namespace npuscope::npu::nsp {

@@ -8,12 +8,12 @@
 #include <benchmark/benchmark.h>
 
 #include "measured.hpp"
+#include "npu/core/target_file.hpp"
 #include "npu/graph/import_onnx.hpp"
-#include "npu/ipu/compile.hpp"
-#include "npu/ipu/simulate.hpp"
-#include "npu/target/target_file.hpp"
-#include "npu/torq/compile.hpp"
-#include "npu/torq/execute.hpp"
+#include "npu/targets/ipu/compile.hpp"
+#include "npu/targets/ipu/simulate.hpp"
+#include "npu/targets/torq/compile.hpp"
+#include "npu/targets/torq/execute.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
 
 namespace npuscope::npu {

@@ -1,8 +1,8 @@
 // The simulator's rate in thread tasks: four per HVX task, one per HMX or DMA task.
 #include <benchmark/benchmark.h>
 
-#include "npu/nsp/simulate/random_program.hpp"
-#include "npu/nsp/simulate/simulate.hpp"
+#include "npu/targets/nsp/simulate/random_program.hpp"
+#include "npu/targets/nsp/simulate/simulate.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {

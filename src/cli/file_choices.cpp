@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "jobs/named_tables.hpp"
-#include "npu/target/target_file.hpp"
+#include "npu/core/target_file.hpp"
 
 namespace npuscope::cli {
 

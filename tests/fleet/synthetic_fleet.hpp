@@ -15,7 +15,7 @@
 
 #include "fleet/small_fleet.hpp"
 #include "flow/generated_run.hpp"
-#include "npu/nsp/simulate/random_program.hpp"
+#include "npu/targets/nsp/simulate/random_program.hpp"
 
 namespace npuscope::fleet {
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "flow/generated_run.hpp"
-#include "npu/nsp/simulate/random_program.hpp"
+#include "npu/targets/nsp/simulate/random_program.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/units.hpp"
 

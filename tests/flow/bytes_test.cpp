@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "flow/generated_run.hpp"
-#include "npu/nsp/simulate/random_program.hpp"
+#include "npu/targets/nsp/simulate/random_program.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/bandwidth.hpp"
 #include "npuscope/analysis/imbalance.hpp"

@@ -9,7 +9,7 @@
 #include "analysis/path/path_groups.hpp"
 #include "flow/flow.hpp"
 #include "flow/generated_run.hpp"
-#include "npu/nsp/simulate/random_program.hpp"
+#include "npu/targets/nsp/simulate/random_program.hpp"
 #include "npuscope/analysis/path.hpp"
 #include "sanitized.hpp"
 

@@ -11,8 +11,8 @@
 #include "formats/qaic/qpc/qpc.hpp"
 #include "formats/qaic/qpc/schematic.hpp"
 #include "formats/qaic/stats/stats_decoder.hpp"
-#include "npu/nsp/compile/compile.hpp"
-#include "npu/nsp/simulate/simulate.hpp"
+#include "npu/targets/nsp/compile/compile.hpp"
+#include "npu/targets/nsp/simulate/simulate.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
 #include "npuscope/npu/nsp/compile/build.hpp"
 

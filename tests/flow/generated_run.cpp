@@ -9,8 +9,8 @@
 
 #include "formats/qaic/stats/stats_decoder.hpp"
 #include "formats/qnn/assemble/sets.hpp"
-#include "npu/nsp/simulate/random_program.hpp"
-#include "npu/nsp/simulate/record/optrace.hpp"
+#include "npu/targets/nsp/simulate/random_program.hpp"
+#include "npu/targets/nsp/simulate/run/run_files.hpp"
 
 namespace npuscope {
 namespace {

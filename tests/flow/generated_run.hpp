@@ -12,8 +12,8 @@
 
 #include "formats/qaic/qpc/program.hpp"
 #include "formats/qaic/qpc/schematic.hpp"
-#include "npu/nsp/simulate/simulate.hpp"
-#include "npu/nsp/target/target.hpp"
+#include "npu/targets/nsp/simulate/simulate.hpp"
+#include "npu/targets/nsp/target/target.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope {

@@ -1,6 +1,6 @@
 // What the host saw lies where the device was at work, on one clock, and its phases follow one
 // another without gaps.
-#include "npu/nsp/simulate/run/run_files.hpp"
+#include "npu/targets/nsp/simulate/run/run_files.hpp"
 
 #include <unistd.h>
 

@@ -6,7 +6,7 @@
 #include "flow/flow.hpp"
 #include "npu/graph/import_onnx.hpp"
 #include "npu/graph/semantics.hpp"
-#include "npu/nsp/compile/compile.hpp"
+#include "npu/targets/nsp/compile/compile.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/bandwidth.hpp"
 #include "npuscope/analysis/macs.hpp"

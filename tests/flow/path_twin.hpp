@@ -12,8 +12,8 @@
 #include <cstdlib>
 
 #include "analysis/profile_builder.hpp"
-#include "npu/nsp/simulate/random_program.hpp"
-#include "npu/nsp/simulate/simulate.hpp"
+#include "npu/targets/nsp/simulate/random_program.hpp"
+#include "npu/targets/nsp/simulate/simulate.hpp"
 #include "npuscope/analysis/path.hpp"
 
 namespace npuscope::test {

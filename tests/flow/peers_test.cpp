@@ -5,7 +5,7 @@
 #include <map>
 
 #include "flow/flow.hpp"
-#include "npu/nsp/compile/compile.hpp"
+#include "npu/targets/nsp/compile/compile.hpp"
 #include "npuscope/npu/models/architecture.hpp"
 
 namespace npuscope::peers_test {

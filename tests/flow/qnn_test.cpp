@@ -10,7 +10,7 @@
 #include "analysis/path/path_groups.hpp"
 #include "flow/flow.hpp"
 #include "formats/qnn/assemble/sets.hpp"
-#include "npu/nsp/simulate/record/optrace.hpp"
+#include "npu/targets/nsp/simulate/run/run_files.hpp"
 
 namespace npuscope::qnn_test {
 namespace {

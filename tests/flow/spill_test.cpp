@@ -11,7 +11,7 @@
 
 #include "flow/flow.hpp"
 #include "flow/generated_run.hpp"
-#include "npu/nsp/simulate/random_program.hpp"
+#include "npu/targets/nsp/simulate/random_program.hpp"
 #include "npuscope/analysis/timeline.hpp"
 
 namespace npuscope::spill_test {

@@ -2,15 +2,15 @@
 #include <cstdint>
 
 #include "fuzz/fuzzing.hpp"
+#include "npu/core/target_file.hpp"
 #include "npu/graph/import_onnx.hpp"
 #include "npu/graph/one_operator_models.hpp"
-#include "npu/ipu/compile.hpp"
-#include "npu/ipu/target.hpp"
-#include "npu/nsp/compile/compile.hpp"
-#include "npu/nsp/target/target.hpp"
-#include "npu/target/target_file.hpp"
-#include "npu/torq/compile.hpp"
-#include "npu/torq/target.hpp"
+#include "npu/targets/ipu/compile.hpp"
+#include "npu/targets/ipu/target.hpp"
+#include "npu/targets/nsp/compile/compile.hpp"
+#include "npu/targets/nsp/target/target.hpp"
+#include "npu/targets/torq/compile.hpp"
+#include "npu/targets/torq/target.hpp"
 
 namespace {
 
@@ -28,7 +28,7 @@ auto target_of(const char* name, Parse parse) {
 std::vector<std::string> npuscope::fuzz::good_inputs() {
   std::vector<std::string> models;
   npu::test::OneOperatorModels made(22);
-  for (const npu::Operator& op : npu::test::every_operator()) {
+  for (const npu::Operator& op : npu::every_operator()) {
     for (int i = 0; i < 3; ++i) models.push_back(made.next(op.name));
   }
   return models;

@@ -41,18 +41,19 @@ const std::map<std::string, std::set<std::string>> may_use{
     {"fleet", {"base", "profile", "analysis", "query", "fleet/place"}},
     {"fleet/place", {"base"}},
     {"npu/graph", {"base"}},
-    {"npu/target", {"base"}},
-    {"npu/nsp/target", {"base", "profile", "npu/target"}},
-    {"npu/nsp/compile", {"base", "profile", "formats/qaic", "npu/graph", "npu/nsp/target"}},
-    {"npu/nsp/simulate",
-     {"base", "formats/chrome", "formats/qaic", "formats/qnn", "npu/nsp/target"}},
-    {"npu/ipu", {"base", "formats/sigmastar", "npu/graph", "npu/target"}},
-    {"npu/torq", {"base", "profile", "formats/torq", "npu/graph", "npu/target"}},
+    {"npu/core", {"base"}},
+    {"npu/targets/nsp/target", {"base", "profile", "npu/core"}},
+    {"npu/targets/nsp/compile",
+     {"base", "profile", "formats/qaic", "npu/graph", "npu/targets/nsp/target"}},
+    {"npu/targets/nsp/simulate",
+     {"base", "formats/chrome", "formats/qaic", "formats/qnn", "npu/targets/nsp/target"}},
+    {"npu/targets/ipu", {"base", "formats/sigmastar", "npu/graph", "npu/core"}},
+    {"npu/targets/torq", {"base", "profile", "formats/torq", "npu/graph", "npu/core"}},
     {"npu/models", {"base"}},
     {"report",
      {"base", "profile", "formats/qaic", "formats/torq", "formats/sigmastar", "analysis",
-      "npu/graph", "npu/target", "npu/nsp/target", "npu/nsp/compile", "npu/nsp/simulate", "npu/ipu",
-      "npu/torq", "query"}},
+      "npu/graph", "npu/core", "npu/targets/nsp/target", "npu/targets/nsp/compile",
+      "npu/targets/nsp/simulate", "npu/targets/ipu", "npu/targets/torq", "query"}},
     {"report/fleet", {"base", "fleet", "report"}},
     {"jobs",
      {"base", "profile", "formats/chrome", "formats/perfetto", "formats/qaic", "formats/torq",
@@ -61,16 +62,20 @@ const std::map<std::string, std::set<std::string>> may_use{
      {"base", "profile", "formats/parquet", "formats", "fleet", "report", "report/fleet", "jobs"}},
     {"cli",
      {"base", "profile", "formats/qaic", "formats/sigmastar", "formats/snapshot", "formats",
-      "analysis", "npu/graph", "npu/target", "npu/nsp/compile", "npu/nsp/simulate", "npu/ipu",
-      "npu/torq", "npu/models", "query", "fleet/place", "report", "jobs"}},
+      "analysis", "npu/graph", "npu/core", "npu/targets/nsp/compile", "npu/targets/nsp/simulate",
+      "npu/targets/ipu", "npu/targets/torq", "npu/models", "query", "fleet/place", "report",
+      "jobs"}},
     {"cli/fleet", {"base", "fleet", "fleet/place", "report", "report/fleet", "jobs/fleet", "cli"}},
 };
 
-// The layer of "formats/qaic/qpc.hpp": the innermost folder that is one.
+// The layer of "formats/qaic/qpc.hpp": the innermost folder that is one. Public headers of an
+// architecture do not name "targets/".
 std::optional<std::string> layer_of(const std::string& path) {
   std::optional<std::string> innermost;
   for (const auto& [layer, unused] : may_use) {  // sorted: an inner folder comes after the outer
-    if (path.starts_with(layer + "/")) innermost = layer;
+    std::string outside = layer;
+    if (layer.starts_with("npu/targets/")) outside.erase(4, 8);
+    if (path.starts_with(layer + "/") || path.starts_with(outside + "/")) innermost = layer;
   }
   return innermost;
 }
@@ -226,21 +231,23 @@ TEST(Layers, ATrespassIsSeen) {
 
 TEST(Layers, AMissingLinkIsSeen) {
   const fs::path root = fs::path(testing::TempDir()) / "npuscope-links-test";
-  fs::create_directories(root / "npu" / "nsp" / "compile");
-  std::ofstream(root / "npu" / "nsp" / "compile" / "one.cpp")
+  fs::create_directories(root / "npu" / "targets" / "nsp" / "compile");
+  std::ofstream(root / "npu" / "targets" / "nsp" / "compile" / "one.cpp")
       << "#include <vector>\n#include <zlib.h>\n"
          "#include <simdjson.h>\n#include "
          "<fmt/format.h>\n#include <new.h>\n";
   const auto found = missing_links(root,
                                    "npuscope_layer(base LINKS simdjson::simdjson)\n"
-                                   "npuscope_layer(npu/nsp/compile ROOMS devices\n"
+                                   "npuscope_layer(npu/targets/nsp/compile ROOMS devices\n"
                                    "               LINKS ZLIB::ZLIB)\n");
   fs::remove_all(root);
   EXPECT_THAT(
-      found, testing::ElementsAre(
-                 "npu/nsp/compile/one.cpp includes <simdjson.h>, but npu/nsp/compile does not link "
-                 "simdjson::simdjson",
-                 "npu/nsp/compile/one.cpp: the library of <new.h> is not in this test's table"));
+      found,
+      testing::ElementsAre(
+          "npu/targets/nsp/compile/one.cpp includes <simdjson.h>, but npu/targets/nsp/compile does "
+          "not link "
+          "simdjson::simdjson",
+          "npu/targets/nsp/compile/one.cpp: the library of <new.h> is not in this test's table"));
 }
 
 TEST(Layers, LinkTheLibrariesThatTheyInclude) {

@@ -6,7 +6,7 @@
 #include "formats/qaic/stats/stats_decoder.hpp"
 #include "npu/graph/import_onnx.hpp"
 #include "npu/models/summary.hpp"
-#include "npu/nsp/simulate/simulate.hpp"
+#include "npu/targets/nsp/simulate/simulate.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
 
 namespace npuscope::validation {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "npu/nsp/compile/compile.hpp"
-#include "npu/nsp/target/target.hpp"
+#include "npu/targets/nsp/compile/compile.hpp"
+#include "npu/targets/nsp/target/target.hpp"
 #include "npuscope/npu/models/architecture.hpp"
 
 namespace npuscope::validation {

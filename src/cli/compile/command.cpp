@@ -3,46 +3,29 @@
 
 #include <ranges>
 
-#include "cli/compile/architecture.hpp"
+#include "base/try.hpp"
+#include "cli/architectures.hpp"
 #include "cli/file_choices.hpp"
+#include "npu/core/target_file.hpp"
 #include "npu/graph/import_onnx.hpp"
-#include "npu/target/target_file.hpp"
 
 namespace npuscope::cli {
 namespace compile_command {
 
 constexpr std::uint64_t max_batch = 1 << 30;
 
-// An architecture and the flags that it added to the command.
-struct JoinedCompiler {
-  npu::TargetArchitecture architecture;
-  std::unique_ptr<CompileArchitecture> compiler;
-  std::vector<const Flag*> flags;
-};
+using Architectures = std::vector<Joined<CompileArchitecture>>;
 
 struct Compilation {
   CompileArguments arguments;
   std::vector<std::string> symbols;
-  std::vector<JoinedCompiler> architectures;
+  Architectures architectures;
 };
-
-using JoinCompiler = std::unique_ptr<CompileArchitecture>(Command&);
-
-// The help shows the flags of an architecture under `title`.
-void join(Command& command, Compilation& compilation, npu::TargetArchitecture architecture,
-          const char* title, JoinCompiler* add) {
-  const std::size_t before = command.flags.size();
-  command.begin_group(title);
-  JoinedCompiler joined{architecture, add(command), {}};
-  for (const Flag& flag : command.flags | std::views::drop(before)) joined.flags.push_back(&flag);
-  compilation.architectures.push_back(std::move(joined));
-}
 
 Status take_symbols(Compilation& compilation) {
   npu::Symbols& symbols = compilation.arguments.import.symbols;
   for (const std::string& definition : compilation.symbols) {
-    auto symbol = npu::parse_symbol(definition);
-    if (!symbol) return tl::unexpected(symbol.error());
+    TRY_AS(symbol, npu::parse_symbol(definition));
     const auto [known, added] = symbols.insert(*symbol);
     if (!added && known->second != symbol->second) {
       return usage_error("-onnx-define-symbol gives '{}' the values {} and {}; give it one",
@@ -52,33 +35,22 @@ Status take_symbols(Compilation& compilation) {
   return {};
 }
 
-Status refuse_flags(const JoinedCompiler& joined, const CompileArguments& arguments,
-                    npu::TargetArchitecture wanted) {
-  for (const Flag* flag : joined.flags) {
-    if (!flag->is_given) continue;
-    return usage_error("{} is for a {}; {} is a {}: leave it out, or choose another --target",
-                       flag->name(), npu::family_of(joined.architecture), arguments.target,
-                       npu::family_of(wanted));
-  }
-  return {};
-}
-
 Status compile(Compilation& compilation) {
   CompileArguments& arguments = compilation.arguments;
-  if (auto ok = take_symbols(compilation); !ok) return ok;
+  TRY(take_symbols(compilation));
   if (arguments.target.empty()) {
-    auto remembered = npu::remembered_target();
-    if (!remembered) return tl::unexpected(remembered.error());
+    TRY_AS(remembered, npu::remembered_target());
     arguments.target = remembered->empty() ? "aic100" : *remembered;
   }
-  const auto target = npu::find_target_file(arguments.target);
-  if (!target) return tl::unexpected(target.error());
+  TRY_AS(target, npu::find_target_file(arguments.target));
   CompileArchitecture* chosen = nullptr;
-  for (const JoinedCompiler& joined : compilation.architectures) {
+  for (const auto& joined : compilation.architectures) {
     if (joined.architecture == target->architecture) {
-      chosen = joined.compiler.get();
-    } else if (auto ok = refuse_flags(joined, arguments, target->architecture); !ok) {
-      return ok;
+      chosen = joined.does.get();
+    } else if (const Flag* flag = joined.given_flag()) {
+      return usage_error("{} is for a {}; {} is a {}: leave it out, or choose another --target",
+                         flag->name(), npu::family_of(joined.architecture), arguments.target,
+                         npu::family_of(target->architecture));
     }
   }
   if (chosen == nullptr) {
@@ -119,11 +91,8 @@ void add_compile_command(Command& program) {
   Command& command =
       program.command("compile", "Compile an ONNX model into an instrumented program for a target");
   add_common_flags(command, *compilation);
-  join(command, *compilation, npu::TargetArchitecture::nsp, "Cloud AI 100 and Hexagon",
-       add_nsp_compilation);
-  join(command, *compilation, npu::TargetArchitecture::ipu, "SigmaStar IPU", add_ipu_compilation);
-  join(command, *compilation, npu::TargetArchitecture::torq, "Synaptics Torq",
-       add_torq_compilation);
+  compilation->architectures =
+      join_architectures(command, add_nsp_compilation, add_ipu_compilation, add_torq_compilation);
   command.matters_with("--torq-timeline-form", {"--torq-dump-profiling"});
   command.action = [compilation] {
     const Status done = compile(*compilation);

@@ -3,11 +3,12 @@
 #include <optional>
 
 #include "base/text.hpp"
+#include "base/try.hpp"
+#include "cli/architectures.hpp"
 #include "cli/choices.hpp"
 #include "cli/command.hpp"
-#include "cli/compile/architecture.hpp"
 #include "cli/documents.hpp"
-#include "npu/ipu/compile.hpp"
+#include "npu/targets/ipu/compile.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/progress.hpp"
 #include "npuscope/npu/ipu/build.hpp"
@@ -42,7 +43,7 @@ class IpuCompilation : public CompileArchitecture {
     busy.reset();
     if (!built) return tl::unexpected(built.error());
     const report::IpuCompileFiles files = files_of(arguments, built->warnings);
-    if (auto written = write(*built, arguments, files); !written) return written;
+    TRY(write(*built, arguments, files));
     print_outcome(*built->compiled, arguments, files);
     return {};
   }
@@ -72,10 +73,9 @@ class IpuCompilation : public CompileArchitecture {
     }
     const std::string inputs[] = {arguments.model};
     for (const std::string& path : {files.model, files.image}) {
-      if (auto usable = check_output_is_no_input(inputs, path); !usable) return usable;
+      TRY(check_output_is_no_input(inputs, path));
     }
-    if (auto done = write_file_atomically(files.model, as_byte_span(built.model)); !done)
-      return done;
+    TRY(write_file_atomically(files.model, as_byte_span(built.model)));
     return write_file_atomically(files.image, as_byte_span(built.image));
   }
 
@@ -90,9 +90,7 @@ class IpuCompilation : public CompileArchitecture {
       print_json(stdout, report::document_json(document, notes));
       return;
     }
-    for (const std::string& warning : files.warnings) {
-      print(stderr, "npuscope: warning: {}\n", printable(warning));
-    }
+    print_warnings(files.warnings);
     print(stdout, "{}", report::document_text(document, terminal_width()));
   }
 

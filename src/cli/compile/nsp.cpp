@@ -4,11 +4,10 @@
 #include <optional>
 
 #include "base/text.hpp"
+#include "base/try.hpp"
+#include "cli/architectures.hpp"
 #include "cli/command.hpp"
-#include "cli/compile/architecture.hpp"
-#include "npu/nsp/compile/compile.hpp"
-#include "npu/nsp/compile/partition_config.hpp"
-#include "npu/nsp/compile/pmu_event_list.hpp"
+#include "npu/targets/nsp/compile/compile.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/progress.hpp"
 #include "profile/pmu_events.hpp"
@@ -35,8 +34,7 @@ Status take_pmu_events(NspArguments& arguments) {
   if (!arguments.request.pmu_recipe.empty()) {
     return usage_error("-aic-pmu-recipe and -aic-pmu-events exclude each other; give one of them");
   }
-  auto events = npu::nsp::parse_pmu_events(arguments.pmu_events);
-  if (!events) return tl::unexpected(events.error());
+  TRY_AS(events, npu::nsp::parse_pmu_events(arguments.pmu_events));
   arguments.request.options.pmu_events = *events;
   return {};
 }
@@ -58,10 +56,8 @@ Status take_profiling_types(NspArguments& arguments, bool level_given) {
 
 Status take_partition(NspArguments& arguments) {
   if (arguments.load_partition.empty()) return {};
-  auto file = MappedFile::open(arguments.load_partition);
-  if (!file) return tl::unexpected(file.error());
-  auto config = npu::nsp::read_partition_config(file->bytes(), arguments.load_partition);
-  if (!config) return tl::unexpected(config.error());
+  TRY_AS(file, MappedFile::open(arguments.load_partition));
+  TRY_AS(config, npu::nsp::read_partition_config(file->bytes(), arguments.load_partition));
   const std::uint32_t cores = arguments.request.options.cores;
   if (cores != 0 && cores != config->cores) {
     return usage_error("-aic-num-cores={} but {} gives each device {} cores; give one of them",
@@ -84,9 +80,7 @@ void print_outcome_json(const std::filesystem::path& program, const npu::nsp::Bu
 }
 
 void print_text(const NspArguments& arguments, const npu::nsp::BuildResult& result) {
-  for (const std::string& warning : result.warnings) {
-    print(stderr, "npuscope: warning: {}\n", printable(warning));
-  }
+  print_warnings(result.warnings);
   for (const npu::nsp::CompiledNetwork& network : *result.networks) {
     if (arguments.perf_metrics) print(stdout, "{}", report::compile_metrics_text(network));
     if (!arguments.perf_warnings) continue;
@@ -119,11 +113,10 @@ Status build(const NspArguments& arguments, const std::string& model, bool json)
   busy.reset();
   if (!result) return tl::unexpected(result.error());
   const auto path = std::filesystem::path(arguments.binary_dir) / "programqpc.bin";
-  if (auto ok = write_file_atomically(path, result->qpc); !ok) return ok;
+  TRY(write_file_atomically(path, result->qpc));
   if (!arguments.dump_partition.empty()) {
     const std::string config = npu::nsp::write_partition_config(result->partition);
-    const auto dumped = write_file_atomically(arguments.dump_partition, as_byte_span(config));
-    if (!dumped) return dumped;
+    TRY(write_file_atomically(arguments.dump_partition, as_byte_span(config)));
   }
   if (json) {
     print_outcome_json(path, *result);
@@ -225,12 +218,10 @@ class NspCompilation : public CompileArchitecture {
     npu::nsp::BuildRequest& request = arguments_.request;
     request.target = common.target;
     request.import = common.import;
-    if (auto ok = take_pmu_events(arguments_); !ok) return ok;
-    if (auto ok = take_profiling_types(arguments_, command_.has("--stats-level")); !ok) {
-      return ok;
-    }
-    if (auto ok = take_partition(arguments_); !ok) return ok;
-    if (auto ok = make_folder(arguments_.binary_dir); !ok) return ok;
+    TRY(take_pmu_events(arguments_));
+    TRY(take_profiling_types(arguments_, command_.has("--stats-level")));
+    TRY(take_partition(arguments_));
+    TRY(make_folder(arguments_.binary_dir));
     return build(arguments_, common.model, common.json);
   }
 

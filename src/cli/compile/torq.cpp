@@ -4,10 +4,11 @@
 #include <optional>
 
 #include "base/text.hpp"
+#include "base/try.hpp"
+#include "cli/architectures.hpp"
 #include "cli/choices.hpp"
-#include "cli/compile/architecture.hpp"
 #include "cli/documents.hpp"
-#include "npu/torq/compile.hpp"
+#include "npu/targets/torq/compile.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/progress.hpp"
 #include "npuscope/npu/torq/build.hpp"
@@ -57,12 +58,12 @@ class TorqCompiler : public CompileArchitecture {
   }
 
   Status compile(const CompileArguments& common, const npu::TargetFile&) override {
-    if (auto ok = check(common); !ok) return ok;
+    TRY(check(common));
     std::optional<BusySign> busy("compiling");
     const auto built = npu::torq::build(common.model, {common.target, common.import});
     busy.reset();
     if (!built) return tl::unexpected(built.error());
-    if (auto ok = write(common, *built); !ok) return ok;
+    TRY(write(common, *built));
     print_result(common, *built);
     return {};
   }
@@ -77,39 +78,34 @@ class TorqCompiler : public CompileArchitecture {
     for (const std::string& output : {common.output, arguments_.timeline}) {
       if (output.empty()) continue;
       const std::vector<std::string> inputs{common.model, common.target};
-      if (auto ok = check_output_is_no_input(inputs, output); !ok) return ok;
+      TRY(check_output_is_no_input(inputs, output));
     }
     return {};
   }
 
   Status write(const CompileArguments& common, const npu::torq::BuildResult& built) const {
     const npu::torq::Compilation& compiled = *built.compilation;
-    if (!arguments_.debug_folder.empty()) {
-      if (auto ok = write_debug_info(compiled); !ok) return ok;
-    }
+    if (!arguments_.debug_folder.empty()) TRY(write_debug_info(compiled));
     if (!arguments_.phase_folder.empty()) {
-      if (auto ok = write_phase(compiled, fs::path(common.model).stem().string()); !ok) return ok;
+      TRY(write_phase(compiled, fs::path(common.model).stem().string()));
     }
     if (!arguments_.timeline.empty()) {
-      if (auto ok = torq::write_timeline(npu::torq::timeline_of(compiled), arguments_.timeline,
-                                         arguments_.timeline_form);
-          !ok) {
-        return ok;
-      }
+      TRY(torq::write_timeline(npu::torq::timeline_of(compiled), arguments_.timeline,
+                               arguments_.timeline_form));
     }
     return write_file_atomically(common.output, built.program);
   }
 
   Status write_source(const fs::path& folder, const npu::torq::Compilation& compiled) const {
     const fs::path source = folder / compiled.source_file;
-    if (auto ok = make_folder(source.parent_path()); !ok) return ok;
+    TRY(make_folder(source.parent_path()));
     return write_file_atomically(source, as_byte_span(compiled.source_text));
   }
 
   // All dispatches in one text, named as the vendor's compiler names the phase.
   Status write_phase(const npu::torq::Compilation& compiled, const std::string& model) const {
     const fs::path folder = arguments_.phase_folder;
-    if (auto ok = write_source(folder, compiled); !ok) return ok;
+    TRY(write_source(folder, compiled));
     const std::string text = npu::torq::phase_dump(compiled, arguments_.profiling);
     return write_file_atomically(folder / (model + ".9.executable-targets.mlir"),
                                  as_byte_span(text));
@@ -117,19 +113,17 @@ class TorqCompiler : public CompileArchitecture {
 
   Status write_debug_info(const npu::torq::Compilation& compiled) const {
     const fs::path folder = arguments_.debug_folder;
-    if (auto ok = write_source(folder, compiled); !ok) return ok;
+    TRY(write_source(folder, compiled));
     for (std::size_t i = 0; i < compiled.program.dispatches.size(); ++i) {
       const fs::path path = folder / (compiled.program.dispatches[i].name + ".mlir");
       const std::string text = npu::torq::debug_info(compiled, i, arguments_.profiling);
-      if (auto ok = write_file_atomically(path, as_byte_span(text)); !ok) return ok;
+      TRY(write_file_atomically(path, as_byte_span(text)));
     }
     return {};
   }
 
   void print_result(const CompileArguments& common, const npu::torq::BuildResult& built) const {
-    for (const std::string& warning : built.warnings) {
-      print(stderr, "npuscope: warning: {}\n", printable(warning));
-    }
+    print_warnings(built.warnings);
     const npu::torq::Compilation& compiled = *built.compilation;
     const auto document =
         report::torq_compilation_document(compiled, *built.target, arguments_.top.of(common.json));

@@ -2,8 +2,9 @@
 #include <cstdio>
 
 #include "base/text.hpp"
+#include "base/try.hpp"
+#include "cli/architectures.hpp"
 #include "cli/command.hpp"
-#include "cli/run/architecture.hpp"
 #include "formats/sigmastar/image.hpp"
 #include "formats/sigmastar/model.hpp"
 #include "npuscope/npu/ipu/run.hpp"
@@ -38,8 +39,7 @@ class IpuExecution : public RunArchitecture {
     if (request_.inferences < 1 || request_.inferences > max_inferences) {
       return usage_error("--num-iter={}: from 1 to {}", request_.inferences, max_inferences);
     }
-    const auto outcome = npu::ipu::run(request_);
-    if (!outcome) return tl::unexpected(outcome.error());
+    TRY_AS(outcome, npu::ipu::run(request_));
     const std::string remark = report::ipu_logging_remark(*outcome);
     if (arguments.json) {
       std::vector<Note> notes;
@@ -54,9 +54,7 @@ class IpuExecution : public RunArchitecture {
     print(stdout, "{}", report::ipu_run_text(*outcome, arguments.file));
     std::fflush(stdout);
     if (!remark.empty()) print(stderr, "npuscope: warning: {}\n", remark);
-    for (const std::string& warning : outcome->warnings) {
-      print(stderr, "npuscope: warning: {}\n", printable(warning));
-    }
+    print_warnings(outcome->warnings);
     return {};
   }
 

@@ -4,8 +4,9 @@
 #include <cstdio>
 
 #include "base/text.hpp"
+#include "base/try.hpp"
+#include "cli/architectures.hpp"
 #include "cli/command.hpp"
-#include "cli/run/architecture.hpp"
 #include "formats/qaic/qpc/qpc.hpp"
 #include "npuscope/npu/nsp/simulate/run.hpp"
 #include "report/programs/run_report.hpp"
@@ -75,7 +76,7 @@ Status take_arguments(const RunArguments& common, NspArguments& arguments) {
   } else if (request.simulation.inferences == 0) {
     return usage_error("--num-iter=0 runs nothing; set it to at least 1, or give --time");
   }
-  if (auto taken = take_emitted(arguments, request); !taken) return taken;
+  TRY(take_emitted(arguments, request));
   return take_types(arguments.types, request.types);
 }
 
@@ -91,7 +92,7 @@ void print_text(const npu::nsp::RunOutcome& outcome, bool verbose) {
 }
 
 Status run_programs(const RunArguments& common, NspArguments& arguments) {
-  if (auto taken = take_arguments(common, arguments); !taken) return taken;
+  TRY(take_arguments(common, arguments));
   if (!common.json) {
     arguments.request.tell = [](std::string_view line) { print(stdout, "{}\n", printable(line)); };
   }
@@ -110,9 +111,7 @@ Status run_programs(const RunArguments& common, NspArguments& arguments) {
     print_text(*outcome, common.verbose);
   }
   std::fflush(stdout);
-  for (const std::string& warning : outcome->warnings) {
-    print(stderr, "npuscope: warning: {}\n", printable(warning));
-  }
+  print_warnings(outcome->warnings);
   if (outcome->nothing_sampled) return tl::unexpected(*outcome->nothing_sampled);
   return {};
 }

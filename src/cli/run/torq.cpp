@@ -2,10 +2,11 @@
 #include <cstdio>
 
 #include "base/text.hpp"
+#include "base/try.hpp"
+#include "cli/architectures.hpp"
 #include "cli/profiles.hpp"
-#include "cli/run/architecture.hpp"
-#include "npu/torq/execute.hpp"
-#include "npu/torq/program.hpp"
+#include "npu/targets/torq/execute.hpp"
+#include "npu/targets/torq/program.hpp"
 #include "npuscope/npu/torq/run.hpp"
 #include "report/torq/torq_documents.hpp"
 
@@ -30,11 +31,10 @@ class TorqRunner : public RunArchitecture {
     const std::vector<std::string> inputs{arguments.file};
     for (const std::string& output : {log_, jobs_}) {
       if (output.empty()) continue;
-      if (auto ok = check_output_is_no_input(inputs, output); !ok) return ok;
+      TRY(check_output_is_no_input(inputs, output));
     }
-    const auto outcome =
-        npu::torq::run({arguments.file, arguments.inferences.value_or(1), log_, jobs_});
-    if (!outcome) return tl::unexpected(outcome.error());
+    TRY_AS(outcome,
+           npu::torq::run({arguments.file, arguments.inferences.value_or(1), log_, jobs_}));
     const npu::torq::Run& run = *outcome->run;
     const auto document = report::torq_run_document(*outcome->program, *outcome->target, run);
     if (arguments.json) {

@@ -1,4 +1,4 @@
-#include "npu/graph/fold.hpp"
+#include "npu/graph/operators.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -170,9 +170,8 @@ template <class T>
 std::vector<T> reduce_all(const Operation& op, const std::vector<T>& values,
                           const std::vector<bool>& reduced) {
   Shape kept = op.shape(0);
-  for (std::size_t axis = 0; axis < kept.size(); ++axis) {
+  for (std::size_t axis = 0; axis < kept.size(); ++axis)
     if (reduced[axis]) kept[axis] = 1;
-  }
   std::vector<T> out(std::size_t(product(kept)));
   std::vector<bool> begun(out.size());
   ShapeWalk walk(op.shape(0));
@@ -235,14 +234,11 @@ void fold_binary(Operation& op) {
 
 void fold_where(Operation& op) {
   const auto condition = op.known_integers(0);
-  if (!condition || !op.folds(0)) return;
-  std::vector<ElementSource> sources;
-  ShapeWalk walk(op.output(0).shape);
-  for (std::uint64_t n = op.output(0).elements(); n > 0; --n, walk.next()) {
-    const std::size_t from = (*condition)[position_of(walk.index(), op.shape(0))] != 0 ? 1 : 2;
-    sources.push_back({from, position_of(walk.index(), op.shape(from))});
-  }
-  fold_movement(op, 0, sources);
+  if (!condition) return;
+  fold_movement(op, 0, [&](const Shape& index) -> ElementSource {
+    const std::size_t from = (*condition)[position_of(index, op.shape(0))] != 0 ? 1 : 2;
+    return {from, position_of(index, op.shape(from))};
+  });
 }
 
 void fold_cast(Operation& op) {
@@ -281,11 +277,14 @@ void fold_reduction(Operation& op, const std::vector<bool>& reduced) {
   op.set_values(0, std::move(out));
 }
 
-void fold_movement(Operation& op, std::size_t output, const std::vector<ElementSource>& sources) {
+void fold_movement(Operation& op, std::size_t output,
+                   const std::function<ElementSource(const Shape& index)>& source_of) {
   if (!op.folds(output)) return;
   std::vector<std::optional<Values>> inputs(op.input_count());
   Values out{op.output(output).type, {}, {}};
-  for (const ElementSource& source : sources) {
+  ShapeWalk walk(op.output(output).shape);
+  for (std::uint64_t n = op.output(output).elements(); n > 0; --n, walk.next()) {
+    const ElementSource source = source_of(walk.index());
     auto& in = inputs[source.input];
     if (!in) in = op.values(source.input);
     if (!in || in->are_floats() != out.are_floats()) return;

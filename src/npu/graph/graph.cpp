@@ -5,31 +5,13 @@
 namespace npuscope::npu {
 namespace {
 
-struct TypeFacts {
-  std::string_view name;
-  std::uint32_t bits;
-};
-
 // In the order of DataType; names as kernels print them.
-constexpr std::array<TypeFacts, 18> type_facts{{{"undefined", 0},
-                                                {"float", 32},
-                                                {"float16", 16},
-                                                {"bfloat16", 16},
-                                                {"float64", 64},
-                                                {"float8", 8},
-                                                {"i8", 8},
-                                                {"ui8", 8},
-                                                {"i16", 16},
-                                                {"ui16", 16},
-                                                {"index32", 32},
-                                                {"ui32", 32},
-                                                {"index64", 64},
-                                                {"ui64", 64},
-                                                {"i4", 4},
-                                                {"ui4", 4},
-                                                {"bool", 8},
-                                                {"string", 0}}};
-static_assert(type_facts.size() == std::size_t(DataType::string) + 1);
+constexpr std::array<std::string_view, 18> type_names{
+    "undefined", "float",   "float16", "bfloat16", "float64", "float8", "i8",  "ui8",  "i16",
+    "ui16",      "index32", "ui32",    "index64",  "ui64",    "i4",     "ui4", "bool", "string"};
+constexpr std::array<std::uint32_t, 18> type_bits{0,  32, 16, 16, 64, 8, 8, 8, 16,
+                                                  16, 32, 32, 64, 64, 4, 4, 8, 0};
+static_assert(type_names.size() == std::size_t(DataType::string) + 1);
 
 constexpr std::uint64_t largest_count = std::uint64_t(std::numeric_limits<std::int64_t>::max());
 
@@ -41,9 +23,9 @@ const T* find_attribute(const Node& node, std::string_view name) {
 
 }  // namespace
 
-std::string_view name_of(DataType type) { return type_facts[std::size_t(type)].name; }
+std::string_view name_of(DataType type) { return type_names[std::size_t(type)]; }
 
-std::uint32_t bits_of(DataType type) { return type_facts[std::size_t(type)].bits; }
+std::uint32_t bits_of(DataType type) { return type_bits[std::size_t(type)]; }
 
 bool is_float(DataType type) { return type >= DataType::float32 && type <= DataType::float8; }
 

@@ -5,10 +5,12 @@
 //   node "conv1"  op Conv   inputs data [1x3x224x224], w [64x3x7x7] const   outputs [1x64x112x112]
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -46,7 +48,21 @@ bool is_float(DataType type);
 enum class TensorId : std::uint32_t { none = std::numeric_limits<std::uint32_t>::max() };
 enum class NodeId : std::uint32_t { none = std::numeric_limits<std::uint32_t>::max() };
 
+// Operands without those that were left out.
+inline auto present(const std::vector<TensorId>& ids) {
+  return ids | std::views::filter([](TensorId id) { return id != TensorId::none; });
+}
+
 using Shape = std::vector<std::int64_t>;
+
+// Of all dimensions, or of the first `count`; of a shape that a tensor can have.
+inline std::uint64_t elements_of(const Shape& shape, std::size_t count = ~std::size_t{0}) {
+  std::uint64_t elements = 1;
+  for (const std::int64_t extent :
+       shape | std::views::take(std::ptrdiff_t(std::min(count, shape.size()))))
+    elements *= std::uint64_t(extent);
+  return elements;
+}
 
 struct Tensor {
   std::string name;
@@ -77,6 +93,7 @@ struct Node {
   std::map<std::string, Attribute, std::less<>> attributes;
   bool unknown = false;  // taken with allow_unknown: costed as elementwise
 
+  bool has_input(std::size_t i) const { return i < inputs.size() && inputs[i] != TensorId::none; }
   std::int64_t int_attribute(std::string_view name, std::int64_t otherwise) const;
   std::vector<std::int64_t> ints_attribute(std::string_view name) const;
   std::string string_attribute(std::string_view name, std::string_view otherwise) const;
@@ -95,5 +112,24 @@ struct Graph {
   Tensor& operator[](TensorId id) { return tensors[std::uint32_t(id)]; }
   const Node& operator[](NodeId id) const { return nodes[std::uint32_t(id)]; }
 };
+
+// Tables of operators, as texts.
+
+// "add mul": its words, one space between them.
+inline auto words_of(std::string_view text) {
+  return text | std::views::split(' ') | std::views::transform([](auto word) {
+           return std::string_view(word.begin(), word.end());
+         });
+}
+
+// "Add=ADD Neg=NEG": what stands after the sign, by what stands before it.
+inline std::map<std::string_view, std::string_view> word_pairs(std::string_view text) {
+  std::map<std::string_view, std::string_view> pairs;
+  for (const std::string_view word : words_of(text)) {
+    const std::size_t sign = word.find('=');
+    pairs[word.substr(0, sign)] = word.substr(sign + 1);
+  }
+  return pairs;
+}
 
 }  // namespace npuscope::npu

@@ -4,12 +4,16 @@
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "npu/graph/importer.hpp"
 
 namespace npuscope::npu {
-namespace {
-
-Result<Graph> import_bytes(ByteSpan bytes, std::string_view name, const ImportOptions& options) {
+Result<Graph> import_onnx(ByteSpan bytes, std::string_view name, const ImportOptions& options) {
+  for (const auto& [symbol, value] : options.symbols) {
+    if (value < 0)
+      return usage_error("symbol '{}' has the value {}; give one from 0 on", printable(symbol),
+                         value);
+  }
   if (as_text(bytes).starts_with("version https://git-lfs")) {
     return input_error("{}: a git-lfs pointer, not the model itself; run git lfs pull", name);
   }
@@ -29,20 +33,8 @@ Result<Graph> import_bytes(ByteSpan bytes, std::string_view name, const ImportOp
   }
 }
 
-}  // namespace
-
-Result<Graph> import_onnx(ByteSpan bytes, std::string_view name, const ImportOptions& options) {
-  for (const auto& [symbol, value] : options.symbols) {
-    if (value < 0)
-      return usage_error("symbol '{}' has the value {}; give one from 0 on", printable(symbol),
-                         value);
-  }
-  return import_bytes(bytes, name, options);
-}
-
 Result<Graph> import_onnx_file(const std::filesystem::path& path, const ImportOptions& options) {
-  const auto file = MappedFile::open(path);
-  if (!file) return tl::unexpected(file.error());
+  TRY_AS(file, MappedFile::open(path));
   return import_onnx(file->bytes(), path.string(), options);
 }
 
@@ -114,8 +106,7 @@ Result<std::vector<Symbols>> read_specializations(ByteSpan json, std::string_vie
   }
   std::vector<Symbols> all;
   for (const dom::element& element : list) {
-    auto symbols = read_symbols(element, all.size(), name);
-    if (!symbols) return tl::unexpected(symbols.error());
+    TRY_AS(symbols, read_symbols(element, all.size(), name));
     all.push_back(std::move(*symbols));
   }
   if (all.empty()) return input_error("{}: its list of specializations is empty; {}", name, form);

@@ -5,8 +5,6 @@
 
 #include "npu/graph/limits.hpp"
 #include "npu/graph/operators.hpp"
-#include "npu/graph/order.hpp"
-#include "npu/graph/symbols.hpp"
 
 namespace npuscope::npu {
 namespace {
@@ -25,8 +23,8 @@ bool makes_constants(const Graph& graph, const Node& node) {
   if (node.op.starts_with("Random") || node.op == "Bernoulli" || node.op == "Multinomial")
     return false;
   if (node.op == "Shape" || node.op == "Size") return true;  // shapes are all known
-  return std::all_of(node.inputs.begin(), node.inputs.end(),
-                     [&](TensorId id) { return id == TensorId::none || graph[id].constant; });
+  return std::ranges::all_of(
+      node.inputs, [&](TensorId id) { return id == TensorId::none || graph[id].constant; });
 }
 
 }  // namespace
@@ -247,12 +245,9 @@ void Importer::add_operator(const NodeSource& source, Node node, const Attribute
   infer(source, node, attributes, scope);
   note_shapes(node);
   if (makes_constants(graph_, node)) {
-    for (const TensorId output : node.outputs) {
-      if (output != TensorId::none) graph_[output].constant = true;
-    }
+    for (const TensorId output : present(node.outputs)) graph_[output].constant = true;
   }
-  for (const TensorId input : node.inputs) {
-    if (input == TensorId::none) continue;
+  for (const TensorId input : present(node.inputs)) {
     auto& consumers = graph_[input].consumers;
     if (consumers.empty() || consumers.back() != id) consumers.push_back(id);
   }
@@ -354,8 +349,7 @@ bool Importer::use_declared(const NodeSource& source, const Node& node, const Sc
   }
   if (stated.empty()) return false;
   auto next = stated.begin();
-  for (const TensorId id : node.outputs) {
-    if (id == TensorId::none) continue;
+  for (const TensorId id : present(node.outputs)) {
     graph_[id].type = next->type;
     graph_[id].shape = std::move(next++->shape);
   }

@@ -2,18 +2,39 @@
 // put in place of the nodes that call them, and every node's outputs get their shapes.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "npu/graph/import_onnx.hpp"
 #include "npu/graph/onnx_source.hpp"
 #include "npu/graph/operation.hpp"
 
 namespace npuscope::npu {
+
+// Values of symbolic dimensions. Exporters also write sums and products of symbols ("past + 1",
+// "2*heads"), so a dimension that is not a symbol itself is read as such an expression.
+
+struct SymbolValue {
+  std::optional<std::int64_t> value;
+  std::string missing;  // without a value: the first symbol that nobody defined, or the whole text
+};
+
+SymbolValue evaluate_dimension(std::string_view text, const Symbols& symbols);
+
+// The order in which nodes can be taken: as the file has them when that works, which ONNX asks
+// for, else sorted so that every node follows those it reads from.
+
+// Indices of `nodes`; linear in nodes and names. Throws ImportFailure for a cycle (naming its
+// nodes) and for a name that two nodes make.
+std::vector<std::uint32_t> topological_order(const std::vector<NodeSource>& nodes);
 
 class Importer {
  public:

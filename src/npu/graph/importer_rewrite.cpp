@@ -50,13 +50,11 @@ void Importer::note_shapes(const Node& node) {
   if (old_batch_ == 0) return;
   const bool follows =
       node.op == "Shape" || node.op == "Size" ||
-      std::any_of(node.inputs.begin(), node.inputs.end(), [&](TensorId input) {
+      std::ranges::any_of(node.inputs, [&](TensorId input) {
         return input != TensorId::none && graph_[input].constant && of_shapes_.contains(input);
       });
   if (!follows) return;
-  for (const TensorId output : node.outputs) {
-    if (output != TensorId::none) of_shapes_.insert(output);
-  }
+  for (const TensorId output : present(node.outputs)) of_shapes_.insert(output);
 }
 
 // A Reshape of data to a shape that the exporter wrote down.

@@ -56,7 +56,9 @@ inline constexpr std::size_t inlined_nodes = 1 << 20;  // that functions and bra
 inline constexpr std::size_t inlined_bytes = 1 << 28;  // of names and attributes of those
 
 // Integers and booleans whose values shape arithmetic can use.
-bool folds_as_integer(DataType type);
+constexpr bool folds_as_integer(DataType type) {
+  return type >= DataType::int8 && type <= DataType::boolean;
+}
 
 // Why no tensor can have this shape ("has a dimension of -3"), if so.
 std::optional<std::string> problem_of(const Tensor& tensor);

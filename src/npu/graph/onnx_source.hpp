@@ -24,9 +24,8 @@ template <class Take>
 void for_each_field(std::string_view message, std::string_view what, const Take& take) {
   try {
     protozero::pbf_reader reader(message.data(), message.size());
-    while (reader.next()) {
+    while (reader.next())
       if (!take(reader.tag_and_type(), reader)) reader.skip();
-    }
   } catch (const protozero::exception&) {
     fail_import("its {} is cut off or damaged; copy or export the file again", what);
   }

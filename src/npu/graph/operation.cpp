@@ -1,6 +1,7 @@
 #include "npu/graph/operation.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "npu/graph/limits.hpp"
 
@@ -14,9 +15,7 @@ Operation::Operation(Graph& graph, const Node& node, std::int64_t opset,
       attributes_(attributes),
       folded_elements_(folded_elements) {}
 
-bool Operation::has(std::size_t i) const {
-  return i < node_.inputs.size() && node_.inputs[i] != TensorId::none;
-}
+bool Operation::has(std::size_t i) const { return node_.has_input(i); }
 
 const Tensor& Operation::input(std::size_t i) const {
   if (!has(i)) fail("it lacks its input {}", i);
@@ -171,7 +170,7 @@ void Operation::set_values(std::size_t i, Values values) {
 }
 
 bool Operation::complete() const {
-  return std::all_of(node_.outputs.begin(), node_.outputs.end(), [&](TensorId id) {
+  return std::ranges::all_of(node_.outputs, [&](TensorId id) {
     return id == TensorId::none || graph_[id].type != DataType::undefined;
   });
 }
@@ -202,6 +201,12 @@ std::vector<std::size_t> normal_axes(const std::vector<std::int64_t>& axes, std:
     seen[normal.back()] = true;
   }
   return normal;
+}
+
+std::vector<std::int64_t> first_axes(std::size_t count) {
+  std::vector<std::int64_t> axes(count);
+  std::iota(axes.begin(), axes.end(), 0);
+  return axes;
 }
 
 std::int64_t add(std::int64_t a, std::int64_t b) {
@@ -236,6 +241,22 @@ Shape broadcast(const Shape& a, const Shape& b) {
     }
   }
   return result;
+}
+
+std::optional<std::string> limits::problem_of(const Tensor& tensor) {
+  // 2^56 bytes: a thousand times what any machine holds, and sums of them do not overflow.
+  constexpr std::int64_t largest = std::int64_t(1) << 56;
+  if (tensor.shape.size() > limits::rank) {
+    return fmt::format("has {} dimensions and {} are the limit", tensor.shape.size(), limits::rank);
+  }
+  for (const std::int64_t dimension : tensor.shape) {
+    if (dimension < 0 || dimension >= largest)
+      return fmt::format("has a dimension of {}", dimension);
+  }
+  if (tensor.elements() >= std::uint64_t(largest) || tensor.bytes() >= std::uint64_t(largest)) {
+    return "would have more than 2^56 bytes";
+  }
+  return std::nullopt;
 }
 
 }  // namespace npuscope::npu

@@ -94,6 +94,8 @@ std::string to_text(const Shape& shape);
 std::size_t normal_axis(std::int64_t axis, std::size_t rank);
 std::vector<std::size_t> normal_axes(const std::vector<std::int64_t>& axes, std::size_t rank);
 
+std::vector<std::int64_t> first_axes(std::size_t count);  // 0, 1, …
+
 // Arithmetic on dimensions that fails instead of overflowing.
 std::int64_t add(std::int64_t a, std::int64_t b);
 std::int64_t multiply(std::int64_t a, std::int64_t b);

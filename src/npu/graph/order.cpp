@@ -1,4 +1,4 @@
-#include "npu/graph/order.hpp"
+#include "npu/graph/importer.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -76,9 +76,8 @@ Dependencies find_dependencies(const std::vector<NodeSource>& nodes) {
 
 bool in_order(const Dependencies& dependencies, std::size_t count) {
   for (std::uint32_t node = 0; node < count; ++node) {
-    for (const std::uint32_t earlier : dependencies.of(node)) {
+    for (const std::uint32_t earlier : dependencies.of(node))
       if (earlier >= node) return false;
-    }
   }
   return true;
 }
@@ -96,10 +95,10 @@ bool in_order(const Dependencies& dependencies, std::size_t count) {
     seen[node] = true;
     walk.push_back(node);
     const auto from = dependencies.of(node);
-    node = *std::find_if(from.begin(), from.end(), is_left);
+    node = *std::ranges::find_if(from, is_left);
   }
-  walk.erase(walk.begin(), std::find(walk.begin(), walk.end(), node));
-  std::reverse(walk.begin(), walk.end());
+  walk.erase(walk.begin(), std::ranges::find(walk, node));
+  std::ranges::reverse(walk);
   std::string names;
   for (std::size_t i = 0; i < std::min(walk.size(), cycle_names_shown); ++i) {
     names += fmt::format("{}'{}'", i == 0 ? "" : " -> ", display_name(nodes, walk[i]));
@@ -127,9 +126,8 @@ std::vector<std::uint32_t> sort(const std::vector<NodeSource>& nodes,
     }
   }
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> ready;
-  for (std::uint32_t node = 0; node < count; ++node) {
+  for (std::uint32_t node = 0; node < count; ++node)
     if (waits_for[node] == 0) ready.push(node);
-  }
   std::vector<std::uint32_t> order;
   while (!ready.empty()) {
     const std::uint32_t node = ready.top();

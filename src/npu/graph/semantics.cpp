@@ -1,30 +1,76 @@
-#include "npu/graph/semantics.hpp"
+#include "npu/graph/operators.hpp"
 
 #include <algorithm>
+#include <string>
+#include <unordered_map>
 
-#include "npu/graph/operators.hpp"
-#include "npu/graph/operators/products.hpp"
+#include "npu/graph/semantics.hpp"
 
 namespace npuscope::npu {
 namespace {
 
+using Table = std::unordered_map<std::string_view, const Operator*>;
+
+Table make_table() {
+  Table table;
+  for (const Operator& each : every_operator()) table.emplace(each.name, &each);
+  return table;
+}
+
+}  // namespace
+
+const std::vector<Operator>& every_operator() {
+  static const std::vector<Operator> all = [] {
+    std::vector<Operator> operators;
+    for (const auto family :
+         {attention_operators(), convolution_operators(), elementwise_operators(),
+          generator_operators(), indexing_operators(), layout_operators(), matmul_operators(),
+          movement_operators(), normalization_operators(), pooling_operators(),
+          quantization_operators(), recurrent_operators(), reduction_operators(),
+          resize_operators()}) {
+      for (const OperatorRow& row : family) {
+        for (const std::string_view name : words_of(row.names)) {
+          operators.push_back({name, row.op_class, row.infer, row.fold});
+        }
+      }
+    }
+    return operators;
+  }();
+  return all;
+}
+
+const Operator* find_operator(std::string_view domain, std::string_view op) {
+  static const Table table = make_table();
+  if (domain.empty()) {
+    // A dot would reach into another domain's rows.
+    if (op.find('.') != std::string_view::npos) return nullptr;
+    const auto found = table.find(op);
+    return found == table.end() ? nullptr : found->second;
+  }
+  const auto found = table.find(std::string(domain) + '.' + std::string(op));
+  return found == table.end() ? nullptr : found->second;
+}
+
+void infer_same(Operation& op) { op.set(0, op.type(0), op.shape(0)); }
+
+namespace {
+
 bool is_folded(const Graph& graph, const Node& node) {
-  return std::all_of(node.outputs.begin(), node.outputs.end(),
-                     [&](TensorId id) { return id == TensorId::none || graph[id].constant; });
+  return std::ranges::all_of(
+      node.outputs, [&](TensorId id) { return id == TensorId::none || graph[id].constant; });
 }
 
 // Moving only dimensions of size 1 leaves every byte where it is.
 bool keeps_order(const Graph& graph, const Node& node) {
   const Shape& in = graph[node.inputs[0]].shape;
   auto from = node.ints_attribute("perm");
-  if (from.empty()) {
+  if (from.empty())
     for (std::size_t i = in.size(); i-- > 0;) from.push_back(std::int64_t(i));
-  }
   std::erase_if(from, [&](std::int64_t axis) {
     const auto rank = std::int64_t(in.size());
     return in[std::size_t(axis < 0 ? axis + rank : axis)] == 1;
   });
-  return std::is_sorted(from.begin(), from.end());
+  return std::ranges::is_sorted(from);
 }
 
 bool leaves_bytes_alone(const Graph& graph, const Node& node) {
@@ -45,8 +91,8 @@ OpClass classify(const Graph& graph, const Node& node) {
   const Operator* row = node.unknown ? nullptr : find_operator(node.domain, node.op);
   if (row == nullptr) return OpClass::elementwise;
   if (node.op == "Einsum") return einsum_class(graph, node);
-  const bool plain = !node.inputs.empty() && node.inputs[0] != TensorId::none &&
-                     !node.outputs.empty() && node.outputs[0] != TensorId::none;
+  const bool plain =
+      node.has_input(0) && !node.outputs.empty() && node.outputs[0] != TensorId::none;
   return plain && leaves_bytes_alone(graph, node) ? OpClass::view : row->op_class;
 }
 

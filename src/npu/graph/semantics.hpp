@@ -5,6 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <vector>
 
 #include "npu/graph/graph.hpp"
 
@@ -49,5 +52,30 @@ MatrixProduct matrix_product(const Graph& graph, const Node& node);
 // MACs of the model as written: batch * rows * depth * columns, 0 for classes without a product.
 // ResNet-50: 4,089,184,256 in all.
 std::uint64_t multiply_accumulates(const Graph& graph, const Node& node);
+
+// The matrix product inside each operator of the classes matmul and convolution.
+
+// An empty product for a node whose inputs do not fit its operator (the importer lets none by).
+MatrixProduct find_product(const Graph& graph, const Node& node);
+
+// Einsum can be a product, a reduction, a transpose, or elementwise.
+OpClass einsum_class(const Graph& graph, const Node& node);
+
+std::uint64_t saturating_product(std::initializer_list<std::uint64_t> factors);
+
+// What the integers of quantised tensors stand for: real = (integer - zero point) * step. The
+// scales stand in the model beside the tensors, as operands of QuantizeLinear, DequantizeLinear and
+// the operators on quantised tensors; operators that only move values keep them.
+//
+//   x  uint8  --DequantizeLinear(x, 0.5, 128)-->  …     scales[x] = {0.5, 128}
+
+struct TensorScale {
+  double step = 1;  // finite, above 0
+  std::int64_t zero_point = 0;
+};
+
+// By tensor. None for tensors that are not quantised, or by channel, or by scales that are only
+// known when the model runs.
+std::vector<std::optional<TensorScale>> tensor_scales(const Graph& graph);
 
 }  // namespace npuscope::npu

@@ -1,4 +1,4 @@
-#include "npu/graph/symbols.hpp"
+#include "npu/graph/importer.hpp"
 
 #include "base/numbers.hpp"
 

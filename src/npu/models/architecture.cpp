@@ -6,6 +6,7 @@
 
 #include "base/near_names.hpp"
 #include "base/text.hpp"
+#include "base/try.hpp"
 
 namespace npuscope::npu {
 namespace {
@@ -128,9 +129,7 @@ Status check_ranges(const Architecture& architecture, const InputSizes& sizes) {
       decoder ? Range{"context", sizes.context, max_tokens}
               : Range{"the number of positions", architecture.max_positions, max_tokens},
   };
-  for (const Range& range : ranges) {
-    if (auto status = check_range(range.what, range.value, range.max); !status) return status;
-  }
+  for (const Range& range : ranges) TRY(check_range(range.what, range.value, range.max));
   return {};
 }
 
@@ -159,9 +158,7 @@ Status check_encoder(const Architecture& architecture, const InputSizes& sizes) 
     return usage_error("an encoder has as many key/value heads as heads ({}), not {}",
                        architecture.heads, architecture.key_value_heads);
   }
-  if (sizes.context != 0) {
-    return usage_error("an encoder has no context; leave it away");
-  }
+  if (sizes.context != 0) return usage_error("an encoder has no context; leave it away");
   if (sizes.sequence > architecture.max_positions) {
     return usage_error("a sequence of {} tokens exceeds the {} positions; raise the positions",
                        sizes.sequence, architecture.max_positions);
@@ -176,18 +173,11 @@ std::string_view name_of(ModelKind kind) {
 }
 
 Result<Architecture> make_architecture(std::string_view base, const ArchitectureChanges& changes) {
-  auto architecture = find_base(base);
-  if (!architecture) return architecture;
+  TRY_AS(architecture, find_base(base));
   const bool from_preset = architecture->hidden_size > 0;
-  if (auto status = check_changes_belong(architecture->kind, changes); !status) {
-    return tl::unexpected(status.error());
-  }
+  TRY(check_changes_belong(architecture->kind, changes));
   apply(changes, *architecture);
-  if (!from_preset) {
-    if (auto status = complete(*architecture, changes); !status) {
-      return tl::unexpected(status.error());
-    }
-  }
+  if (!from_preset) TRY(complete(*architecture, changes));
   return architecture;
 }
 
@@ -203,68 +193,22 @@ Status validate(const Architecture& architecture, const InputSizes& sizes) {
     return usage_error("the name \"{}\" is not plain UTF-8 text; take letters and digits",
                        architecture.name);
   }
-  if (auto status = check_ranges(architecture, sizes); !status) return status;
+  TRY(check_ranges(architecture, sizes));
   return architecture.kind == ModelKind::decoder ? check_decoder(architecture, sizes)
                                                  : check_encoder(architecture, sizes);
 }
 
-namespace {
-
-Architecture amber_7b() {
-  Architecture amber;
-  amber.name = "amber-7b";
-  amber.kind = ModelKind::decoder;
-  amber.hidden_size = 4096;
-  amber.layers = 32;
-  amber.heads = 32;
-  amber.key_value_heads = 32;
-  amber.head_size = 128;
-  amber.feed_forward_size = 11008;
-  amber.vocabulary_size = 32000;
-  return amber;
-}
-
-Architecture qwen3_0_6b() {
-  Architecture qwen;
-  qwen.name = "qwen3-0.6b";
-  qwen.kind = ModelKind::decoder;
-  qwen.hidden_size = 1024;
-  qwen.layers = 28;
-  qwen.heads = 16;
-  qwen.key_value_heads = 8;
-  qwen.head_size = 128;
-  qwen.feed_forward_size = 3072;
-  qwen.vocabulary_size = 151936;
-  qwen.tied_embeddings = true;
-  qwen.query_key_norm = true;
-  qwen.rotary_base = 1e6;
-  return qwen;
-}
-
-Architecture bert_base() {
-  Architecture bert;
-  bert.name = "bert-base";
-  bert.kind = ModelKind::encoder;
-  bert.hidden_size = 768;
-  bert.layers = 12;
-  bert.heads = 12;
-  bert.key_value_heads = 12;
-  bert.head_size = 64;
-  bert.feed_forward_size = 3072;
-  bert.vocabulary_size = 28996;
-  bert.max_positions = 512;
-  bert.norm_epsilon = 1e-12;
-  return bert;
-}
-
-}  // namespace
-
 const std::vector<Preset>& presets() {
+  constexpr auto decoder = ModelKind::decoder, encoder = ModelKind::encoder;
+  // Hidden size, layers, heads, key/value heads, head size, feed-forward size, vocabulary;
+  // positions, tied embeddings, query and key norm, rotary base, epsilon of norms.
   static const std::vector<Preset> all{
-      {amber_7b(), "huggingface.co/LLM360/Amber, config.json"},
-      {qwen3_0_6b(), "huggingface.co/Qwen/Qwen3-0.6B, config.json"},
-      {bert_base(), "huggingface.co/google-bert/bert-base-cased, config.json"},
-  };
+      {{"amber-7b", decoder, 4096, 32, 32, 32, 128, 11008, 32000},
+       "huggingface.co/LLM360/Amber, config.json"},
+      {{"qwen3-0.6b", decoder, 1024, 28, 16, 8, 128, 3072, 151936, 0, true, true, 1e6},
+       "huggingface.co/Qwen/Qwen3-0.6B, config.json"},
+      {{"bert-base", encoder, 768, 12, 12, 12, 64, 3072, 28996, 512, false, false, 10000, 1e-12},
+       "huggingface.co/google-bert/bert-base-cased, config.json"}};
   return all;
 }
 

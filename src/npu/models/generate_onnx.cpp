@@ -1,5 +1,6 @@
 #include "npuscope/npu/models/generate_onnx.hpp"
 
+#include "base/try.hpp"
 #include "npu/models/onnx_builder.hpp"
 #include "npu/models/summary.hpp"
 
@@ -20,9 +21,7 @@ std::string describe(const Architecture& architecture, const InputSizes& sizes, 
 
 Result<GeneratedModel> generate_onnx(const Architecture& architecture, const InputSizes& sizes,
                                      const GenerateOptions& options) {
-  if (auto summary = summarize(architecture, sizes); !summary) {
-    return tl::unexpected(summary.error());
-  }
+  TRY(summarize(architecture, sizes));
   models::OnnxBuilder builder(architecture.name, options.precision);
   const auto dimensions = models::input_dimensions(sizes, options.symbolic);
   if (architecture.kind == ModelKind::decoder) {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 #include <limits>
-#include <protozero/pbf_writer.hpp>
+#include <protozero/pbf_builder.hpp>
 
 namespace npuscope::npu::models {
 namespace {
@@ -13,39 +13,30 @@ constexpr std::int64_t opset = 17;
 
 // Of onnx.proto. Fields are written in ascending order, as protobuf's own writer does.
 using Number = protozero::pbf_tag_type;
-struct ModelField {
-  enum : Number { ir_version = 1, producer_name, doc_string = 6, graph, opset_import };
+enum class ModelField : Number {
+  ir_version = 1,
+  producer_name,
+  doc_string = 6,
+  graph,
+  opset_import
 };
-struct OpsetField {
-  enum : Number { domain = 1, version };
+enum class OpsetField : Number { domain = 1, version };
+enum class GraphField : Number { node = 1, name, initializer = 5, input = 11, output };
+enum class NodeField : Number { input = 1, output, name, op_type, attribute };
+enum class AttributeField : Number { name = 1, f, i, t = 5, ints = 8, type = 20 };
+enum class TensorField : Number {
+  dims = 1,
+  data_type,
+  float_data = 4,
+  int32_data,
+  int64_data = 7,
+  name
 };
-struct GraphField {
-  enum : Number { node = 1, name, initializer = 5, input = 11, output };
-};
-struct NodeField {
-  enum : Number { input = 1, output, name, op_type, attribute };
-};
-struct AttributeField {
-  enum : Number { name = 1, f, i, t = 5, ints = 8, type = 20 };
-};
-struct TensorField {
-  enum : Number { dims = 1, data_type, float_data = 4, int32_data, int64_data = 7, name };
-};
-struct ValueField {
-  enum : Number { name = 1, type };
-};
-struct TypeField {
-  enum : Number { tensor_type = 1 };
-};
-struct TensorTypeField {
-  enum : Number { elem_type = 1, shape };
-};
-struct ShapeField {
-  enum : Number { dim = 1 };
-};
-struct DimensionField {
-  enum : Number { dim_value = 1, dim_param };
-};
+enum class ValueField : Number { name = 1, type };
+enum class TypeField : Number { tensor_type = 1 };
+enum class TensorTypeField : Number { elem_type = 1, shape };
+enum class ShapeField : Number { dim = 1 };
+enum class DimensionField : Number { dim_value = 1, dim_param };
 struct AttributeType {
   enum : std::int32_t { number = 1, integer, tensor = 4, integers = 7 };
 };
@@ -53,46 +44,52 @@ struct DataType {
   enum : std::int32_t { float32 = 1, int64 = 7, float16 = 10 };
 };
 
+template <class Field>
 struct Message {
   std::string bytes;
-  protozero::pbf_writer out{bytes};
+  protozero::pbf_builder<Field> out{bytes};
 };
 
-void add(std::string& bytes, Number field, const std::string& text) {
-  protozero::pbf_writer(bytes).add_string(field, text);
+using AttributeBuilder = protozero::pbf_builder<AttributeField>;
+
+void add(std::string& bytes, GraphField field, const std::string& text) {
+  protozero::pbf_builder<GraphField>(bytes).add_string(field, text);
 }
 
-std::int32_t put(protozero::pbf_writer& attribute, std::int64_t value) {
+std::int32_t put(AttributeBuilder& attribute, std::int64_t value) {
   attribute.add_int64(AttributeField::i, value);
   return AttributeType::integer;
 }
 
-std::int32_t put(protozero::pbf_writer& attribute, float value) {
+std::int32_t put(AttributeBuilder& attribute, float value) {
   attribute.add_float(AttributeField::f, value);
   return AttributeType::number;
 }
 
-std::int32_t put(protozero::pbf_writer& attribute, const Integers& values) {
+std::int32_t put(AttributeBuilder& attribute, const Integers& values) {
   for (const std::int64_t value : values) attribute.add_int64(AttributeField::ints, value);
   return AttributeType::integers;
 }
 
-std::int32_t put(protozero::pbf_writer& attribute, const std::string& tensor) {
+std::int32_t put(AttributeBuilder& attribute, const std::string& tensor) {
   attribute.add_message(AttributeField::t, tensor);
   return AttributeType::tensor;
 }
 
 std::string attribute_bytes(std::string_view name, const auto& value) {
-  Message attribute;
+  Message<AttributeField> attribute;
   attribute.out.add_string(AttributeField::name, name.data(), name.size());
   attribute.out.add_enum(AttributeField::type, put(attribute.out, value));
   return std::move(attribute.bytes);
 }
 
 std::string value_bytes(const std::string& name, std::int64_t type, const Dimensions& dimensions) {
-  Message shape, tensor, of_type, value;
+  Message<ShapeField> shape;
+  Message<TensorTypeField> tensor;
+  Message<TypeField> of_type;
+  Message<ValueField> value;
   for (const Dimension& dimension : dimensions) {
-    Message one;
+    Message<DimensionField> one;
     if (const auto* size = std::get_if<std::int64_t>(&dimension)) {
       one.out.add_int64(DimensionField::dim_value, *size);
     } else {
@@ -111,7 +108,7 @@ std::string value_bytes(const std::string& name, std::int64_t type, const Dimens
 // put_data(writer) writes what the tensor holds.
 std::string tensor_bytes(const std::string& name, const Integers& dimensions, std::int64_t type,
                          auto put_data) {
-  Message tensor;
+  Message<TensorField> tensor;
   for (const std::int64_t dimension : dimensions)
     tensor.out.add_int64(TensorField::dims, dimension);
   tensor.out.add_int64(TensorField::data_type, type);
@@ -123,9 +120,8 @@ std::string tensor_bytes(const std::string& name, const Integers& dimensions, st
 // "/model/layers.0/mlp" -> "model.layers.0.mlp", as weights are called.
 std::string dotted(std::string_view path) {
   std::string out(path.substr(path.empty() ? 0 : 1));
-  for (char& c : out) {
+  for (char& c : out)
     if (c == '/') c = '.';
-  }
   return out;
 }
 
@@ -163,7 +159,7 @@ std::string OnnxBuilder::unique_node_name(const std::string& op) {
 void OnnxBuilder::add_node(const std::string& name, const std::string& op,
                            const std::vector<Value>& inputs, const Value& output,
                            const std::vector<std::string>& attributes) {
-  Message node;
+  Message<NodeField> node;
   for (const Value& input : inputs) node.out.add_string(NodeField::input, input);
   node.out.add_string(NodeField::output, output);
   node.out.add_string(NodeField::name, name);
@@ -252,10 +248,10 @@ Result<GeneratedModel> OnnxBuilder::finish(const std::string& description) {
   add(graph, GraphField::name, graph_name_);
   graph.append(initializers_).append(inputs_).append(outputs_);
   if (graph.size() <= max_bytes) {
-    Message opsets;
+    Message<OpsetField> opsets;
     opsets.out.add_string(OpsetField::domain, "");
     opsets.out.add_int64(OpsetField::version, opset);
-    protozero::pbf_writer model(generated.bytes);
+    protozero::pbf_builder<ModelField> model(generated.bytes);
     model.add_int64(ModelField::ir_version, newest_ir_version);
     model.add_string(ModelField::producer_name, "npuscope");
     model.add_string(ModelField::doc_string, description);

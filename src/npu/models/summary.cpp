@@ -1,8 +1,10 @@
 #include "npu/models/summary.hpp"
 
+#include "base/try.hpp"
+
 #include <vector>
 
-namespace npuscope::npu::models {
+namespace npuscope::npu {
 namespace {
 
 // Counts that notice when they no longer fit in 63 bits instead of wrapping round.
@@ -34,14 +36,6 @@ class CheckedCount {
   std::int64_t value_ = 0;
   bool overflowed_ = false;
 };
-
-}  // namespace
-}  // namespace npuscope::npu::models
-
-namespace npuscope::npu {
-namespace {
-
-using models::CheckedCount;
 
 constexpr std::int64_t float16_bytes = 2;
 
@@ -108,7 +102,7 @@ CheckedCount encoder_parameters(const Architecture& a) {
 }  // namespace
 
 Result<ModelSummary> summarize(const Architecture& architecture, const InputSizes& sizes) {
-  if (auto status = validate(architecture, sizes); !status) return tl::unexpected(status.error());
+  TRY(validate(architecture, sizes));
   const bool decoder = architecture.kind == ModelKind::decoder;
   const CheckedCount parameters =
       decoder ? decoder_parameters(architecture) : encoder_parameters(architecture);

@@ -4,10 +4,10 @@
 #include <span>
 
 #include "base/numbers.hpp"
-#include "npu/ipu/target.hpp"
-#include "npu/nsp/target/target.hpp"
-#include "npu/target/target_file.hpp"
-#include "npu/torq/target.hpp"
+#include "npu/core/target_file.hpp"
+#include "npu/targets/ipu/target.hpp"
+#include "npu/targets/nsp/target/target.hpp"
+#include "npu/targets/torq/target.hpp"
 
 namespace npuscope::report {
 namespace {

@@ -118,13 +118,8 @@ void write_purposes(Json& json, const npu::nsp::PurposeTraffic& traffic) {
 }
 
 std::string_view name_of_cause(npu::nsp::Spill::Cause cause) {
-  switch (cause) {
-    case npu::nsp::Spill::Cause::pushed_out: return "pushed_out";
-    case npu::nsp::Spill::Cause::too_large: return "too_large";
-    case npu::nsp::Spill::Cause::no_room: return "no_room";
-    case npu::nsp::Spill::Cause::rearranged: return "rearranged";
-  }
-  return "";
+  constexpr std::string_view names[] = {"pushed_out", "too_large", "no_room", "rearranged"};
+  return names[std::size_t(cause)];
 }
 
 void write_spill(Json& json, const npu::nsp::Spill& spill) {
@@ -221,9 +216,8 @@ std::uint64_t largest_multicast(const npu::nsp::CompileMetrics& metrics) {
 }
 
 std::uint64_t multicasting_cores(const npu::nsp::CompileMetrics& metrics) {
-  return std::uint64_t(
-      std::count_if(metrics.cores.begin(), metrics.cores.end(),
-                    [](const npu::nsp::CoreMetrics& core) { return core.multicast_bytes > 0; }));
+  return std::uint64_t(std::ranges::count_if(
+      metrics.cores, [](const npu::nsp::CoreMetrics& core) { return core.multicast_bytes > 0; }));
 }
 
 // What cores and host share in DDR: outputs, state, statistics and the places of what is spilled.

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "npu/nsp/compile/compile.hpp"
+#include "npu/targets/nsp/compile/compile.hpp"
 #include "npuscope/npu/nsp/compile/build.hpp"
 #include "report/document/document_json.hpp"
 

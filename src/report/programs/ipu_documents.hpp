@@ -7,7 +7,7 @@
 #include "formats/sigmastar/model.hpp"
 #include "formats/sigmastar/op_cost.hpp"
 #include "formats/sigmastar/write_timeline.hpp"
-#include "npu/ipu/compile.hpp"
+#include "npu/targets/ipu/compile.hpp"
 #include "npuscope/npu/ipu/run.hpp"
 #include "report/document/document.hpp"
 

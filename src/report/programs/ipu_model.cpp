@@ -151,9 +151,8 @@ Section operators_section(const Image& image) {
     return section;
   }
   const auto& operators = image.model->operators;
-  const auto groups = std::count_if(operators.begin(), operators.end(), [](const auto& each) {
-    return each.fusion == sigmastar::Fusion::first;
-  });
+  const auto groups = std::ranges::count_if(
+      operators, [](const auto& each) { return each.fusion == sigmastar::Fusion::first; });
   section.facts = {{{"count", "operators", Format::count}, operators.size()},
                    {{"fused_groups", "fused groups", Format::count}, groups},
                    {{"identifier", "identifier"}, image.model->identifier},
@@ -211,8 +210,8 @@ std::vector<std::string> names_of(const Model& model, const std::vector<std::int
 
 Section summary(const Model& model, std::uint64_t layers) {
   const auto& operators = model.operators;
-  const auto groups = std::count_if(operators.begin(), operators.end(),
-                                    [](const auto& each) { return each.fusion == Fusion::first; });
+  const auto groups = std::ranges::count_if(
+      operators, [](const auto& each) { return each.fusion == Fusion::first; });
   Section section{.key = "model", .title = "MODEL"};
   section.facts = {{{"identifier", "identifier"}, model.identifier},
                    {{"description", "description"}, model.description},

@@ -6,7 +6,7 @@
 
 #include "base/text.hpp"
 #include "formats/sigmastar/image.hpp"
-#include "npu/ipu/simulate.hpp"
+#include "npu/targets/ipu/simulate.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -23,8 +23,8 @@ std::uint64_t sum(const Compiled& compiled, std::uint64_t LayerMetrics::*what) {
 Section summary(const Compiled& compiled, const IpuCompileFiles& files) {
   const auto& own = *compiled.image.own;
   const auto& operators = compiled.model.operators;
-  const auto groups = std::count_if(compiled.layers.begin(), compiled.layers.end(),
-                                    [](const auto& layer) { return layer.operators > 1; });
+  const auto groups =
+      std::ranges::count_if(compiled.layers, [](const auto& layer) { return layer.operators > 1; });
   Section section{.key = "compiled", .title = "COMPILED"};
   section.facts = {
       {{"model", "fixed model"}, files.model},

@@ -7,11 +7,10 @@
 #include <iterator>
 #include <map>
 
-#include "npu/nsp/simulate/simulate.hpp"
+#include "npu/targets/nsp/simulate/simulate.hpp"
 #include "report/latency/latency_document.hpp"
 
 namespace npuscope::report {
-
 namespace {
 
 double microseconds(Picoseconds time) { return double(time.value) * 1e-6; }
@@ -89,7 +88,7 @@ void write_metric(Json& json, const RunMetric& metric) {
 
 std::optional<Distribution> distribution_of(std::span<const double> values) {
   if (values.empty()) return std::nullopt;
-  const auto [min, max] = std::minmax_element(values.begin(), values.end());
+  const auto [min, max] = std::ranges::minmax_element(values);
   const double count = double(values.size());
   // Measured from the least, so that equal values have exactly their own average.
   double above_least = 0;

@@ -10,8 +10,8 @@
 #include "formats/torq/annotate/compare.hpp"
 #include "formats/torq/overview.hpp"
 #include "formats/torq/trace.hpp"
-#include "npu/torq/compile.hpp"
-#include "npu/torq/execute.hpp"
+#include "npu/targets/torq/compile.hpp"
+#include "npu/targets/torq/execute.hpp"
 #include "report/document/document.hpp"
 
 namespace npuscope::report {

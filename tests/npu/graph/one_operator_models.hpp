@@ -19,18 +19,6 @@
 
 namespace npuscope::npu::test {
 
-inline std::vector<Operator> every_operator() {
-  std::vector<Operator> all;
-  for (const auto family : {attention_operators(), convolution_operators(), elementwise_operators(),
-                            generator_operators(), indexing_operators(), layout_operators(),
-                            matmul_operators(), movement_operators(), normalization_operators(),
-                            pooling_operators(), quantization_operators(), recurrent_operators(),
-                            reduction_operators(), resize_operators()}) {
-    all.insert(all.end(), family.begin(), family.end());
-  }
-  return all;
-}
-
 // "com.microsoft.Gelu": its domain and its type.
 inline NodeText node_of(std::string_view qualified) {
   const std::size_t dot = qualified.rfind('.');

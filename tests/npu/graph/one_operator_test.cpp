@@ -5,7 +5,7 @@
 
 #include "npu/graph/import_onnx.hpp"
 #include "npu/graph/one_operator_models.hpp"
-#include "npu/graph/operators/quantization.hpp"
+#include "npu/graph/semantics.hpp"
 #include "sanitized.hpp"
 
 namespace npuscope::npu::one_operator_test {
@@ -65,7 +65,7 @@ TEST(OneOperator, AShapeOfFloatsWasSaidToBeUnknownAtCompileTime) {
 TEST(OneOperator, OfAnyTypesRanksAndAttributesImportsOrIsRefused) {
   test::OneOperatorModels models(20);
   std::size_t all = 0, well = 0;
-  for (const Operator& op : test::every_operator()) {
+  for (const Operator& op : every_operator()) {
     for (std::uint64_t round = 0; round < test_support::rounds(150); ++round) {
       const auto graph = imported(models.next(op.name), round % 4 == 0);
       ++all;

@@ -1,6 +1,6 @@
 // Which tensors are quantised, and how: what stands in the model, and what operators that only move
 // values hand on.
-#include "npu/graph/operators/quantization.hpp"
+#include "npu/graph/semantics.hpp"
 
 #include <gtest/gtest.h>
 #include <onnx/defs/parser.h>

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/sigmastar/image.hpp"
-#include "npu/ipu/simulate.hpp"
+#include "npu/targets/ipu/simulate.hpp"
 
 namespace npuscope::report::ipu_run_test {
 namespace {

@@ -1,5 +1,5 @@
 #include "report/programs/run_report.hpp"
-#include "npu/nsp/simulate/simulate.hpp"
+#include "npu/targets/nsp/simulate/simulate.hpp"
 
 #include <gtest/gtest.h>
 

@@ -34,7 +34,7 @@ struct BuildRequest {
   CompileOptions options;  // its names come from the model's path
 };
 
-struct Compiled;  // src/npu/ipu/compile.hpp: model, image, what each layer moves
+struct Compiled;  // src/npu/targets/ipu/compile.hpp: model, image, what each layer moves
 
 struct BuildResult {
   std::string model;  // the files

@@ -43,7 +43,7 @@ struct LogFile {
   std::uint64_t lost_records = 0;
 };
 
-struct Inference;  // src/npu/ipu/simulate.hpp: what each engine did
+struct Inference;  // src/npu/targets/ipu/simulate.hpp: what each engine did
 
 struct RunOutcome {
   std::shared_ptr<const sigmastar::Image> image;  // with its program

@@ -21,8 +21,8 @@ struct BuildRequest {
   ImportOptions import;
 };
 
-struct Compilation;  // src/npu/torq/compile.hpp: dispatches, estimates, debug information
-struct Target;       // src/npu/torq/target.hpp
+struct Compilation;  // src/npu/targets/torq/compile.hpp: dispatches, estimates, debug information
+struct Target;       // src/npu/targets/torq/target.hpp
 
 struct BuildResult {
   std::vector<std::byte> program;  // the file

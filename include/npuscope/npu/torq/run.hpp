@@ -19,9 +19,9 @@ struct RunRequest {
   std::filesystem::path job_log;  // of the jobs of the NSS, as of 2025; empty: none
 };
 
-struct Program;  // src/npu/torq/program.hpp
-struct Target;   // src/npu/torq/target.hpp
-struct Run;      // src/npu/torq/execute.hpp: the log's events, and what really happened
+struct Program;  // src/npu/targets/torq/program.hpp
+struct Target;   // src/npu/targets/torq/target.hpp
+struct Run;      // src/npu/targets/torq/execute.hpp: the log's events, and what really happened
 
 struct RunOutcome {
   std::shared_ptr<const Program> program;

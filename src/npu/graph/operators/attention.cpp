@@ -15,7 +15,7 @@ class Inputs {
   Inputs(const Graph& graph, const Node& node) : graph_(graph), node_(node) {}
 
   const Tensor* find(std::size_t i) const {
-    const bool there = i < node_.inputs.size() && node_.inputs[i] != TensorId::none;
+    const bool there = node_.has_input(i);
     return there ? &graph_[node_.inputs[i]] : nullptr;
   }
   const Shape& shape(std::size_t i, std::size_t min_rank) const {
@@ -201,19 +201,18 @@ void with_sizes(Operation& op) {
 constexpr auto matmul = OpClass::matmul;
 constexpr auto elementwise = OpClass::elementwise;
 
-constexpr Operator rows[] = {
+constexpr OperatorRow rows[] = {
     {"Attention", matmul, with_sizes<infer_attention>},
-    {"RotaryEmbedding", elementwise, infer_same},
-    {"com.microsoft.Attention", matmul, with_sizes<infer_projecting_attention>},
-    {"com.microsoft.DecoderMaskedMultiHeadAttention", matmul, with_sizes<infer_fused_attention>},
-    {"com.microsoft.GroupQueryAttention", matmul, with_sizes<infer_fused_attention>},
-    {"com.microsoft.MultiHeadAttention", matmul, with_sizes<infer_fused_attention>},
-    {"com.microsoft.QAttention", matmul, with_sizes<infer_projecting_attention>},
-    {"com.microsoft.RotaryEmbedding", elementwise, infer_same},
+    {"RotaryEmbedding com.microsoft.RotaryEmbedding", elementwise, infer_same},
+    {"com.microsoft.Attention com.microsoft.QAttention", matmul,
+     with_sizes<infer_projecting_attention>},
+    {"com.microsoft.DecoderMaskedMultiHeadAttention com.microsoft.GroupQueryAttention "
+     "com.microsoft.MultiHeadAttention",
+     matmul, with_sizes<infer_fused_attention>},
 };
 
 }  // namespace operators_attention
 
-std::span<const Operator> attention_operators() { return operators_attention::rows; }
+std::span<const OperatorRow> attention_operators() { return operators_attention::rows; }
 
 }  // namespace npuscope::npu

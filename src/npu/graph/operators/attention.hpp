@@ -6,7 +6,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "npu/graph/graph.hpp"
 
@@ -27,5 +30,16 @@ bool is_attention(const Node& node);
 
 // Throws OperatorFailure when the inputs do not fit each other.
 AttentionSizes attention_sizes(const Graph& graph, const Node& node);
+
+// Einsum's equation ("bhqd,bhkd->bhqk") with the size of every letter known.
+
+struct Einsum {
+  std::vector<std::string> operands;  // letters of each input, an ellipsis written out as digits
+  std::string output;
+  std::map<char, std::int64_t> sizes;
+};
+
+// Throws OperatorFailure for an equation that does not fit the shapes.
+Einsum parse_einsum(std::string_view equation, const std::vector<Shape>& shapes);
 
 }  // namespace npuscope::npu

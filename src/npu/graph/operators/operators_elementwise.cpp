@@ -1,5 +1,4 @@
 // One output element from the same (broadcast) element of the inputs.
-#include "npu/graph/fold.hpp"
 #include "npu/graph/operators.hpp"
 
 namespace npuscope::npu {
@@ -56,9 +55,8 @@ DataType cast_target(const Operation& op) {
                                         "INT16",     "INT32",  "INT64",  "STRING", "BOOL",
                                         "FLOAT16",   "DOUBLE", "UINT32", "UINT64"};
   std::int64_t number = op.attribute("to", 0);
-  for (std::size_t i = 0; i < std::size(names); ++i) {
+  for (std::size_t i = 0; i < std::size(names); ++i)
     if (name == names[i]) number = std::int64_t(i);
-  }
   const DataType type = data_type_of(number);
   if (type == DataType::undefined)
     fail("it casts to the element type {}{}, which npuscope does not know", name, number);
@@ -96,90 +94,31 @@ void infer_bias_split(Operation& op) {
 
 constexpr auto elementwise = OpClass::elementwise;
 
-constexpr Operator rows[] = {
-    {"Abs", elementwise, infer_same, fold_unary},
-    {"Acos", elementwise, infer_same},
-    {"Acosh", elementwise, infer_same},
-    {"Add", elementwise, infer_binary, fold_plain_binary},
-    {"Affine", elementwise, infer_same},
-    {"And", elementwise, infer_comparison, fold_plain_binary},
-    {"Asin", elementwise, infer_same},
-    {"Asinh", elementwise, infer_same},
-    {"Atan", elementwise, infer_same},
-    {"Atanh", elementwise, infer_same},
-    {"BitShift", elementwise, infer_binary, fold_plain_binary},
-    {"BitwiseAnd", elementwise, infer_binary, fold_plain_binary},
-    {"BitwiseNot", elementwise, infer_same, fold_unary},
-    {"BitwiseOr", elementwise, infer_binary, fold_plain_binary},
-    {"BitwiseXor", elementwise, infer_binary, fold_plain_binary},
+constexpr OperatorRow rows[] = {
+    {"Abs BitwiseNot Ceil Exp Floor Log Neg Reciprocal Relu Round Sign Sqrt", elementwise,
+     infer_same, fold_unary},
+    {"Acos Acosh Affine Asin Asinh Atan Atanh Celu Cos Cosh Elu Erf Gelu HardSigmoid HardSwish "
+     "ImageScaler LeakyRelu Mish PRelu ParametricSoftplus ScaledTanh Selu Shrink Sigmoid Sin Sinh "
+     "Softplus Softsign Swish Tan Tanh ThresholdedRelu com.microsoft.BiasAdd "
+     "com.microsoft.BiasGelu com.microsoft.FastGelu com.microsoft.Gelu com.microsoft.QuickGelu",
+     elementwise, infer_same},
+    {"Add BitShift BitwiseAnd BitwiseOr BitwiseXor Div Mod Mul Pow Sub", elementwise, infer_binary,
+     fold_plain_binary},
+    {"And Equal Greater GreaterOrEqual Less LessOrEqual Or Xor", elementwise, infer_comparison,
+     fold_plain_binary},
     {"Cast", elementwise, infer_cast, fold_cast},
     {"CastLike", elementwise, infer_cast_like, fold_cast},
-    {"Ceil", elementwise, infer_same, fold_unary},
-    {"Celu", elementwise, infer_same},
     {"Clip", elementwise, infer_same, fold_clip},
-    {"Cos", elementwise, infer_same},
-    {"Cosh", elementwise, infer_same},
-    {"Div", elementwise, infer_binary, fold_plain_binary},
-    {"Elu", elementwise, infer_same},
-    {"Equal", elementwise, infer_comparison, fold_plain_binary},
-    {"Erf", elementwise, infer_same},
-    {"Exp", elementwise, infer_same, fold_unary},
-    {"Floor", elementwise, infer_same, fold_unary},
-    {"Gelu", elementwise, infer_same},
-    {"Greater", elementwise, infer_comparison, fold_plain_binary},
-    {"GreaterOrEqual", elementwise, infer_comparison, fold_plain_binary},
-    {"HardSigmoid", elementwise, infer_same},
-    {"HardSwish", elementwise, infer_same},
-    {"ImageScaler", elementwise, infer_same},
-    {"IsInf", elementwise, infer_test},
-    {"IsNaN", elementwise, infer_test},
-    {"LeakyRelu", elementwise, infer_same},
-    {"Less", elementwise, infer_comparison, fold_plain_binary},
-    {"LessOrEqual", elementwise, infer_comparison, fold_plain_binary},
-    {"Log", elementwise, infer_same, fold_unary},
-    {"Max", elementwise, infer_variadic, fold_binary},
+    {"IsInf IsNaN", elementwise, infer_test},
+    {"Max Min Sum", elementwise, infer_variadic, fold_binary},
     {"Mean", elementwise, infer_variadic},
-    {"Min", elementwise, infer_variadic, fold_binary},
-    {"Mish", elementwise, infer_same},
-    {"Mod", elementwise, infer_binary, fold_plain_binary},
-    {"Mul", elementwise, infer_binary, fold_plain_binary},
-    {"Neg", elementwise, infer_same, fold_unary},
     {"Not", elementwise, infer_test, fold_unary},
-    {"Or", elementwise, infer_comparison, fold_plain_binary},
-    {"PRelu", elementwise, infer_same},
-    {"ParametricSoftplus", elementwise, infer_same},
-    {"Pow", elementwise, infer_binary, fold_plain_binary},
-    {"Reciprocal", elementwise, infer_same, fold_unary},
-    {"Relu", elementwise, infer_same, fold_unary},
-    {"Round", elementwise, infer_same, fold_unary},
-    {"ScaledTanh", elementwise, infer_same},
-    {"Selu", elementwise, infer_same},
-    {"Shrink", elementwise, infer_same},
-    {"Sigmoid", elementwise, infer_same},
-    {"Sign", elementwise, infer_same, fold_unary},
-    {"Sin", elementwise, infer_same},
-    {"Sinh", elementwise, infer_same},
-    {"Softplus", elementwise, infer_same},
-    {"Softsign", elementwise, infer_same},
-    {"Sqrt", elementwise, infer_same, fold_unary},
-    {"Sub", elementwise, infer_binary, fold_plain_binary},
-    {"Sum", elementwise, infer_variadic, fold_binary},
-    {"Swish", elementwise, infer_same},
-    {"Tan", elementwise, infer_same},
-    {"Tanh", elementwise, infer_same},
-    {"ThresholdedRelu", elementwise, infer_same},
     {"Where", elementwise, infer_where, fold_where},
-    {"Xor", elementwise, infer_comparison, fold_plain_binary},
-    {"com.microsoft.BiasAdd", elementwise, infer_same},
-    {"com.microsoft.BiasGelu", elementwise, infer_same},
     {"com.microsoft.BiasSplitGelu", elementwise, infer_bias_split},
-    {"com.microsoft.FastGelu", elementwise, infer_same},
-    {"com.microsoft.Gelu", elementwise, infer_same},
-    {"com.microsoft.QuickGelu", elementwise, infer_same},
 };
 
 }  // namespace operators_elementwise
 
-std::span<const Operator> elementwise_operators() { return operators_elementwise::rows; }
+std::span<const OperatorRow> elementwise_operators() { return operators_elementwise::rows; }
 
 }  // namespace npuscope::npu

@@ -1,7 +1,6 @@
 // Tensors made from attributes and shapes: constants, ranges, random numbers, windows.
 #include <cmath>
 
-#include "npu/graph/fold.hpp"
 #include "npu/graph/limits.hpp"
 #include "npu/graph/operators.hpp"
 
@@ -134,20 +133,15 @@ void infer_mel_weights(Operation& op) {
 constexpr auto copy = OpClass::copy;
 constexpr auto elementwise = OpClass::elementwise;
 
-constexpr Operator rows[] = {
-    {"Bernoulli", elementwise, infer_random_like},
-    {"BlackmanWindow", copy, infer_window},
+constexpr OperatorRow rows[] = {
+    {"Bernoulli RandomNormalLike RandomUniformLike", elementwise, infer_random_like},
+    {"BlackmanWindow HammingWindow HannWindow", copy, infer_window},
     {"Constant", copy, infer_constant},
     {"ConstantOfShape", copy, infer_constant_of_shape},
     {"EyeLike", copy, infer_random_like},
-    {"HammingWindow", copy, infer_window},
-    {"HannWindow", copy, infer_window},
     {"MelWeightMatrix", copy, infer_mel_weights},
     {"Multinomial", OpClass::sort, infer_multinomial},
-    {"RandomNormal", elementwise, infer_random},
-    {"RandomNormalLike", elementwise, infer_random_like},
-    {"RandomUniform", elementwise, infer_random},
-    {"RandomUniformLike", elementwise, infer_random_like},
+    {"RandomNormal RandomUniform", elementwise, infer_random},
     {"Range", copy, infer_range},
     {"Shape", copy, infer_shape},
     {"Size", copy, infer_size},
@@ -155,6 +149,6 @@ constexpr Operator rows[] = {
 
 }  // namespace operators_generator
 
-std::span<const Operator> generator_operators() { return operators_generator::rows; }
+std::span<const OperatorRow> generator_operators() { return operators_generator::rows; }
 
 }  // namespace npuscope::npu

@@ -1,7 +1,6 @@
 // Reading and writing by index, and operators whose result is an order.
 #include <algorithm>
 
-#include "npu/graph/fold.hpp"
 #include "npu/graph/limits.hpp"
 #include "npu/graph/operators.hpp"
 
@@ -21,26 +20,21 @@ void infer_gather(Operation& op) {
 
 void fold_gather(Operation& op) {
   const auto indices = op.known_integers(1);
-  if (!indices || !op.folds(0) || !op.values(0)) return;
+  if (!indices || !op.values(0)) return;
   const Shape& data = op.shape(0);
-  const std::size_t axis = normal_axis(op.attribute("axis", 0), data.size());
-  const std::size_t index_rank = op.rank(1);
-  std::vector<ElementSource> sources;
-  ShapeWalk walk(op.output(0).shape);
-  for (std::uint64_t n = op.output(0).elements(); n > 0; --n, walk.next()) {
-    const auto begin = walk.index().begin() + std::ptrdiff_t(axis);
-    const Shape which(begin, begin + std::ptrdiff_t(index_rank));
-    std::int64_t at = (*indices)[position_of(which, op.shape(1))];
-    if (at < 0) at += data[axis];
-    if (at < 0 || at >= data[axis]) {
-      fail("it reads index {} of a dimension of {}", at, data[axis]);
-    }
-    Shape index(walk.index().begin(), begin);
+  const auto axis = std::ptrdiff_t(normal_axis(op.attribute("axis", 0), data.size()));
+  const auto index_rank = std::ptrdiff_t(op.rank(1));
+  fold_movement(op, 0, [&](const Shape& place) -> ElementSource {
+    const auto begin = place.begin() + axis;
+    std::int64_t at = (*indices)[position_of({begin, begin + index_rank}, op.shape(1))];
+    const std::int64_t extent = data[std::size_t(axis)];
+    if (at < 0) at += extent;
+    if (at < 0 || at >= extent) fail("it reads index {} of a dimension of {}", at, extent);
+    Shape index(place.begin(), begin);
     index.push_back(at);
-    index.insert(index.end(), begin + std::ptrdiff_t(index_rank), walk.index().end());
-    sources.push_back({0, position_of(index, data)});
-  }
-  fold_movement(op, 0, sources);
+    index.insert(index.end(), begin + index_rank, place.end());
+    return {0, position_of(index, data)};
+  });
 }
 
 void infer_gather_elements(Operation& op) {
@@ -135,28 +129,22 @@ constexpr auto gather = OpClass::gather;
 constexpr auto scatter = OpClass::scatter;
 constexpr auto sort = OpClass::sort;
 
-constexpr Operator rows[] = {
-    {"Compress", sort, infer_data_dependent},
-    {"CumProd", sort, infer_same},
-    {"CumSum", sort, infer_same},
+constexpr OperatorRow rows[] = {
+    {"Compress NonMaxSuppression Unique", sort, infer_data_dependent},
+    {"CumProd CumSum", sort, infer_same},
     {"Gather", gather, infer_gather, fold_gather},
     {"GatherElements", gather, infer_gather_elements},
-    {"GatherND", gather, infer_gather_nd},
-    {"NonMaxSuppression", sort, infer_data_dependent},
+    {"GatherND com.microsoft.GatherND", gather, infer_gather_nd},
     {"NonZero", sort, infer_non_zero},
     {"OneHot", scatter, infer_one_hot},
-    {"Scatter", scatter, infer_scatter},
-    {"ScatterElements", scatter, infer_scatter},
-    {"ScatterND", scatter, infer_scatter},
+    {"Scatter ScatterElements ScatterND", scatter, infer_scatter},
     {"TensorScatter", scatter, infer_same},
     {"TopK", sort, infer_top_k},
-    {"Unique", sort, infer_data_dependent},
     {"com.microsoft.GatherBlockQuantized", gather, infer_gather_block_quantized},
-    {"com.microsoft.GatherND", gather, infer_gather_nd},
 };
 
 }  // namespace operators_indexing
 
-std::span<const Operator> indexing_operators() { return operators_indexing::rows; }
+std::span<const OperatorRow> indexing_operators() { return operators_indexing::rows; }
 
 }  // namespace npuscope::npu

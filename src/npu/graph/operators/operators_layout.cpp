@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "npu/graph/fold.hpp"
 #include "npu/graph/operators.hpp"
 
 namespace npuscope::npu {
@@ -75,9 +74,8 @@ void infer_unsqueeze(Operation& op) {
   Shape out(in.size() + axes.size(), -1);
   for (const std::size_t axis : normal_axes(axes, out.size())) out[axis] = 1;
   auto next = in.begin();
-  for (std::int64_t& dimension : out) {
+  for (std::int64_t& dimension : out)
     if (dimension < 0) dimension = *next++;
-  }
   op.set(0, op.type(0), std::move(out));
 }
 
@@ -99,16 +97,13 @@ void infer_transpose(Operation& op) {
 }
 
 void fold_transpose(Operation& op) {
-  if (!op.folds(0) || !op.values(0)) return;
+  if (!op.values(0)) return;
   const auto from = permutation(op);
   Shape index(from.size());
-  std::vector<ElementSource> sources;
-  ShapeWalk walk(op.output(0).shape);
-  for (std::uint64_t n = op.output(0).elements(); n > 0; --n, walk.next()) {
-    for (std::size_t i = 0; i < from.size(); ++i) index[from[i]] = walk.index()[i];
-    sources.push_back({0, position_of(index, op.shape(0))});
-  }
-  fold_movement(op, 0, sources);
+  fold_movement(op, 0, [&](const Shape& place) -> ElementSource {
+    for (std::size_t i = 0; i < from.size(); ++i) index[from[i]] = place[i];
+    return {0, position_of(index, op.shape(0))};
+  });
 }
 
 std::int64_t block_size(const Operation& op) {
@@ -144,7 +139,7 @@ void infer_dropout(Operation& op) {
 constexpr auto view = OpClass::view;
 constexpr auto transpose = OpClass::transpose;
 
-constexpr Operator rows[] = {
+constexpr OperatorRow rows[] = {
     {"DepthToSpace", transpose, infer_depth_to_space},
     {"Dropout", view, infer_dropout, fold_view},
     {"Flatten", view, infer_flatten, fold_view},
@@ -158,6 +153,6 @@ constexpr Operator rows[] = {
 
 }  // namespace operators_layout
 
-std::span<const Operator> layout_operators() { return operators_layout::rows; }
+std::span<const OperatorRow> layout_operators() { return operators_layout::rows; }
 
 }  // namespace npuscope::npu

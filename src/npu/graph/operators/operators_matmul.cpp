@@ -1,6 +1,6 @@
 // Matrix products in their many forms, and recurrent layers.
 #include "npu/graph/operators.hpp"
-#include "npu/graph/operators/einsum.hpp"
+#include "npu/graph/operators/attention.hpp"
 
 namespace npuscope::npu {
 
@@ -91,26 +91,23 @@ void infer_einsum(Operation& op) {
 
 constexpr auto matmul = OpClass::matmul;
 
-constexpr Operator rows[] = {
+constexpr OperatorRow rows[] = {
     {"Einsum", matmul, infer_einsum},
-    {"Gemm", matmul, infer_gemm},
+    {"Gemm com.microsoft.FusedGemm", matmul, infer_gemm},
     {"MatMul", matmul, infer_matmul},
     {"MatMulInteger", matmul, infer_matmul_integer},
     {"QLinearMatMul", matmul, infer_qlinear_matmul},
-    {"com.microsoft.DynamicQuantizeMatMul", matmul, infer_float_matmul},
-    {"com.microsoft.FusedGemm", matmul, infer_gemm},
-    {"com.microsoft.FusedMatMul", matmul, infer_fused_matmul},
-    {"com.microsoft.MatMulBnb4", matmul, infer_packed_matmul},
-    {"com.microsoft.MatMulFpQ4", matmul, infer_packed_matmul},
-    {"com.microsoft.MatMulIntegerToFloat", matmul, infer_float_matmul},
-    {"com.microsoft.MatMulNBits", matmul, infer_packed_matmul},
+    {"com.microsoft.DynamicQuantizeMatMul com.microsoft.MatMulIntegerToFloat", matmul,
+     infer_float_matmul},
+    {"com.microsoft.FusedMatMul com.microsoft.TransposeMatMul", matmul, infer_fused_matmul},
+    {"com.microsoft.MatMulBnb4 com.microsoft.MatMulFpQ4 com.microsoft.MatMulNBits", matmul,
+     infer_packed_matmul},
     {"com.microsoft.QGemm", matmul, infer_qgemm},
-    {"com.microsoft.TransposeMatMul", matmul, infer_fused_matmul},
 };
 
 }  // namespace operators_matmul
 
-std::span<const Operator> matmul_operators() { return operators_matmul::rows; }
+std::span<const OperatorRow> matmul_operators() { return operators_matmul::rows; }
 
 // Recurrent layers: x [S, B, I], w [D, gates * H, I], r [D, gates * H, H].
 
@@ -131,14 +128,12 @@ void infer_recurrent(Operation& op) {
   op.set(2, op.type(0), last);  // the cell state of an LSTM
 }
 
-constexpr Operator rows[] = {
-    {"GRU", OpClass::matmul, infer_recurrent},
-    {"LSTM", OpClass::matmul, infer_recurrent},
-    {"RNN", OpClass::matmul, infer_recurrent},
+constexpr OperatorRow rows[] = {
+    {"GRU LSTM RNN", OpClass::matmul, infer_recurrent},
 };
 
 }  // namespace operators_recurrent
 
-std::span<const Operator> recurrent_operators() { return operators_recurrent::rows; }
+std::span<const OperatorRow> recurrent_operators() { return operators_recurrent::rows; }
 
 }  // namespace npuscope::npu

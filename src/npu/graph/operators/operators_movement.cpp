@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "npu/graph/fold.hpp"
 #include "npu/graph/limits.hpp"
 #include "npu/graph/operators.hpp"
 
@@ -33,15 +32,11 @@ void infer_concat(Operation& op) {
 void fold_concat(Operation& op) {
   if (!op.folds(0)) return;
   const std::size_t axis = concat_axis(op);
-  std::vector<ElementSource> sources;
-  ShapeWalk walk(op.output(0).shape);
-  for (std::uint64_t n = op.output(0).elements(); n > 0; --n, walk.next()) {
-    Shape index = walk.index();
+  fold_movement(op, 0, [&](Shape index) -> ElementSource {
     std::size_t part = 0;
     while (index[axis] >= op.shape(part)[axis]) index[axis] -= op.shape(part++)[axis];
-    sources.push_back({part, position_of(index, op.shape(part))});
-  }
-  fold_movement(op, 0, sources);
+    return {part, position_of(index, op.shape(part))};
+  });
 }
 
 // Sizes of the parts: as given, or equal (the last one smaller where it does not divide).
@@ -80,15 +75,10 @@ void fold_split(Operation& op) {
   const auto sizes = split_sizes(op, op.shape(0)[axis]);
   std::int64_t begin = 0;
   for (std::size_t i = 0; i < op.output_count(); begin += sizes[i++]) {
-    if (!op.folds(i)) continue;
-    std::vector<ElementSource> sources;
-    ShapeWalk walk(op.output(i).shape);
-    for (std::uint64_t n = op.output(i).elements(); n > 0; --n, walk.next()) {
-      Shape index = walk.index();
+    fold_movement(op, i, [&](Shape index) -> ElementSource {
       index[axis] += begin;
-      sources.push_back({0, position_of(index, op.shape(0))});
-    }
-    fold_movement(op, i, sources);
+      return {0, position_of(index, op.shape(0))};
+    });
   }
 }
 
@@ -118,9 +108,7 @@ std::vector<Slice> slices(const Operation& op) {
   const auto ends = op.attribute_or_input("ends", 2);
   auto axes = op.attribute_or_input("axes", 3);
   auto steps = op.has(4) ? op.integers(4) : std::vector<std::int64_t>{};
-  if (axes.empty()) {
-    for (std::size_t i = 0; i < begins.size(); ++i) axes.push_back(std::int64_t(i));
-  }
+  if (axes.empty()) axes = first_axes(begins.size());
   if (steps.empty()) steps.assign(begins.size(), 1);
   if (begins.size() != ends.size() || begins.size() != axes.size() ||
       begins.size() != steps.size()) {
@@ -144,24 +132,18 @@ void infer_slice(Operation& op) {
 void fold_slice(Operation& op) {
   if (!op.folds(0) || !op.values(0)) return;
   const auto parts = slices(op);
-  std::vector<ElementSource> sources;
-  ShapeWalk walk(op.output(0).shape);
-  for (std::uint64_t n = op.output(0).elements(); n > 0; --n, walk.next()) {
-    Shape index = walk.index();
-    for (std::size_t i = 0; i < index.size(); ++i)
+  fold_movement(op, 0, [&](Shape index) -> ElementSource {
+    for (std::size_t i = 0; i < index.size(); ++i) {
       index[i] = parts[i].begin + index[i] * parts[i].step;
-    sources.push_back({0, position_of(index, op.shape(0))});
-  }
-  fold_movement(op, 0, sources);
+    }
+    return {0, position_of(index, op.shape(0))};
+  });
 }
 
 void infer_pad(Operation& op) {
   Shape shape = op.shape(0);
   const auto pads = op.attribute_or_input(op.has_attribute("paddings") ? "paddings" : "pads", 1);
-  std::vector<std::int64_t> axes = op.has(3) ? op.integers(3) : std::vector<std::int64_t>{};
-  if (!op.has(3)) {
-    for (std::size_t i = 0; i < shape.size(); ++i) axes.push_back(std::int64_t(i));
-  }
+  const auto axes = op.has(3) ? op.integers(3) : first_axes(shape.size());
   if (pads.size() != 2 * axes.size()) fail("it has {} pads for {} axes", pads.size(), axes.size());
   const auto normal = normal_axes(axes, shape.size());
   for (std::size_t i = 0; i < normal.size(); ++i) {
@@ -185,37 +167,28 @@ void infer_tile(Operation& op) {
 }
 
 void fold_tile(Operation& op) {
-  if (!op.folds(0) || !op.values(0)) return;
-  std::vector<ElementSource> sources;
-  ShapeWalk walk(op.output(0).shape);
-  for (std::uint64_t n = op.output(0).elements(); n > 0; --n, walk.next()) {
-    Shape index = walk.index();
+  if (!op.values(0)) return;
+  fold_movement(op, 0, [&](Shape index) -> ElementSource {
     for (std::size_t i = 0; i < index.size(); ++i) index[i] %= op.shape(0)[i];
-    sources.push_back({0, position_of(index, op.shape(0))});
-  }
-  fold_movement(op, 0, sources);
+    return {0, position_of(index, op.shape(0))};
+  });
 }
 
 void infer_expand(Operation& op) { op.set(0, op.type(0), broadcast(op.shape(0), op.integers(1))); }
 
 void fold_expand(Operation& op) {
-  if (!op.folds(0) || !op.values(0)) return;
-  std::vector<ElementSource> sources;
-  ShapeWalk walk(op.output(0).shape);
-  for (std::uint64_t n = op.output(0).elements(); n > 0; --n, walk.next()) {
-    sources.push_back({0, position_of(walk.index(), op.shape(0))});
-  }
-  fold_movement(op, 0, sources);
+  if (!op.values(0)) return;
+  fold_movement(op, 0, [&](const Shape& index) -> ElementSource {
+    return {0, position_of(index, op.shape(0))};
+  });
 }
 
 void infer_center_crop_pad(Operation& op) {
   Shape shape = op.shape(0);
   const auto sizes = op.integers(1);
-  auto axes = op.node().ints_attribute("axes");
-  if (!op.has_attribute("axes")) {
-    for (std::size_t i = 0; i < shape.size(); ++i) axes.push_back(std::int64_t(i));
-  }
-  const auto normal = normal_axes(axes, shape.size());
+  const auto normal = normal_axes(
+      op.has_attribute("axes") ? op.node().ints_attribute("axes") : first_axes(shape.size()),
+      shape.size());
   if (sizes.size() != normal.size())
     fail("it has {} sizes for {} axes", sizes.size(), normal.size());
   for (std::size_t i = 0; i < normal.size(); ++i) shape[normal[i]] = sizes[i];
@@ -241,7 +214,7 @@ void infer_col2im(Operation& op) {
 
 constexpr auto copy = OpClass::copy;
 
-constexpr Operator rows[] = {
+constexpr OperatorRow rows[] = {
     {"CenterCropPad", copy, infer_center_crop_pad},
     {"Col2Im", copy, infer_col2im},
     {"Concat", copy, infer_concat, fold_concat},
@@ -256,6 +229,6 @@ constexpr Operator rows[] = {
 
 }  // namespace operators_movement
 
-std::span<const Operator> movement_operators() { return operators_movement::rows; }
+std::span<const OperatorRow> movement_operators() { return operators_movement::rows; }
 
 }  // namespace npuscope::npu

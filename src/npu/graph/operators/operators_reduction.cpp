@@ -1,5 +1,4 @@
 // Reductions along axes, and normalizations.
-#include "npu/graph/fold.hpp"
 #include "npu/graph/operators.hpp"
 
 namespace npuscope::npu {
@@ -46,25 +45,17 @@ void infer_det(Operation& op) {
 
 constexpr auto reduction = OpClass::reduction;
 
-constexpr Operator rows[] = {
-    {"ArgMax", reduction, infer_arg},
-    {"ArgMin", reduction, infer_arg},
+constexpr OperatorRow rows[] = {
+    {"ArgMax ArgMin", reduction, infer_arg},
     {"Det", reduction, infer_det},
-    {"ReduceL1", reduction, infer_reduce},
-    {"ReduceL2", reduction, infer_reduce},
-    {"ReduceLogSum", reduction, infer_reduce},
-    {"ReduceLogSumExp", reduction, infer_reduce},
-    {"ReduceMax", reduction, infer_reduce, fold_reduce},
-    {"ReduceMean", reduction, infer_reduce},
-    {"ReduceMin", reduction, infer_reduce, fold_reduce},
-    {"ReduceProd", reduction, infer_reduce, fold_reduce},
-    {"ReduceSum", reduction, infer_reduce, fold_reduce},
-    {"ReduceSumSquare", reduction, infer_reduce},
+    {"ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMean ReduceSumSquare", reduction,
+     infer_reduce},
+    {"ReduceMax ReduceMin ReduceProd ReduceSum", reduction, infer_reduce, fold_reduce},
 };
 
 }  // namespace operators_reduction
 
-std::span<const Operator> reduction_operators() { return operators_reduction::rows; }
+std::span<const OperatorRow> reduction_operators() { return operators_reduction::rows; }
 
 // Normalizations: the shape stays; some also give statistics.
 
@@ -113,31 +104,24 @@ void infer_embed_normalization(Operation& op) {
 
 constexpr auto normalization = OpClass::normalization;
 
-constexpr Operator rows[] = {
+constexpr OperatorRow rows[] = {
     {"BatchNormalization", normalization, infer_batch_normalization},
-    {"GroupNormalization", normalization, infer_same},
-    {"Hardmax", OpClass::softmax, infer_softmax},
-    {"InstanceNormalization", normalization, infer_same},
-    {"LRN", normalization, infer_same},
-    {"LayerNormalization", normalization, infer_layer_normalization},
-    {"LogSoftmax", OpClass::softmax, infer_softmax},
-    {"LpNormalization", normalization, infer_same},
-    {"MeanVarianceNormalization", normalization, infer_same},
-    {"RMSNormalization", normalization, infer_same},
+    {"GroupNormalization InstanceNormalization LRN LpNormalization MeanVarianceNormalization "
+     "RMSNormalization com.microsoft.GroupNorm",
+     normalization, infer_same},
+    {"Hardmax LogSoftmax Softmax", OpClass::softmax, infer_softmax},
     // onnxruntime's optimizer puts this one into the standard domain.
-    {"SimplifiedLayerNormalization", normalization, infer_layer_normalization},
-    {"Softmax", OpClass::softmax, infer_softmax},
+    {"LayerNormalization SimplifiedLayerNormalization com.microsoft.LayerNormalization "
+     "com.microsoft.SimplifiedLayerNormalization",
+     normalization, infer_layer_normalization},
     {"com.microsoft.BiasSoftmax", OpClass::softmax, infer_same},
     {"com.microsoft.EmbedLayerNormalization", normalization, infer_embed_normalization},
-    {"com.microsoft.GroupNorm", normalization, infer_same},
-    {"com.microsoft.LayerNormalization", normalization, infer_layer_normalization},
-    {"com.microsoft.SimplifiedLayerNormalization", normalization, infer_layer_normalization},
-    {"com.microsoft.SkipLayerNormalization", normalization, infer_skip_normalization},
-    {"com.microsoft.SkipSimplifiedLayerNormalization", normalization, infer_skip_normalization},
+    {"com.microsoft.SkipLayerNormalization com.microsoft.SkipSimplifiedLayerNormalization",
+     normalization, infer_skip_normalization},
 };
 
 }  // namespace operators_normalization
 
-std::span<const Operator> normalization_operators() { return operators_normalization::rows; }
+std::span<const OperatorRow> normalization_operators() { return operators_normalization::rows; }
 
 }  // namespace npuscope::npu

@@ -24,11 +24,8 @@ void set_scaled(Operation& op, const std::vector<double>& scales,
 }
 
 std::vector<std::size_t> axes_of(const Operation& op) {
-  std::vector<std::int64_t> axes = op.node().ints_attribute("axes");
-  if (axes.empty()) {
-    for (std::size_t i = 0; i < op.rank(0); ++i) axes.push_back(std::int64_t(i));
-  }
-  return normal_axes(axes, op.rank(0));
+  const auto axes = op.node().ints_attribute("axes");
+  return normal_axes(axes.empty() ? first_axes(op.rank(0)) : axes, op.rank(0));
 }
 
 // One scale for all axes, so that the result fits into the sizes or covers them.
@@ -130,7 +127,7 @@ void infer_stft(Operation& op) {
 
 constexpr auto copy = OpClass::copy;
 
-constexpr Operator rows[] = {
+constexpr OperatorRow rows[] = {
     {"AffineGrid", OpClass::elementwise, infer_affine_grid},
     {"DFT", OpClass::reduction, infer_dft},
     {"GridSample", OpClass::gather, infer_grid_sample},
@@ -141,6 +138,6 @@ constexpr Operator rows[] = {
 
 }  // namespace operators_resize
 
-std::span<const Operator> resize_operators() { return operators_resize::rows; }
+std::span<const OperatorRow> resize_operators() { return operators_resize::rows; }
 
 }  // namespace npuscope::npu

@@ -163,18 +163,16 @@ void infer_conv_transpose(Operation& op) {
 
 constexpr auto convolution = OpClass::convolution;
 
-constexpr Operator rows[] = {
-    {"Conv", convolution, infer_conv},
+constexpr OperatorRow rows[] = {
+    {"Conv DeformConv com.microsoft.FusedConv", convolution, infer_conv},
     {"ConvInteger", convolution, infer_conv_integer},
     {"ConvTranspose", convolution, infer_conv_transpose},
-    {"DeformConv", convolution, infer_conv},
     {"QLinearConv", convolution, infer_qlinear_conv},
-    {"com.microsoft.FusedConv", convolution, infer_conv},
 };
 
 }  // namespace operators_convolution
 
-std::span<const Operator> convolution_operators() { return operators_convolution::rows; }
+std::span<const OperatorRow> convolution_operators() { return operators_convolution::rows; }
 
 // Pooling over spatial windows, and over regions of interest.
 
@@ -237,22 +235,17 @@ void infer_roi_pool(Operation& op) {
 
 constexpr auto pooling = OpClass::pooling;
 
-constexpr Operator rows[] = {
-    {"AveragePool", pooling, infer_pool},
-    {"GlobalAveragePool", OpClass::reduction, infer_global_pool},
-    {"GlobalLpPool", OpClass::reduction, infer_global_pool},
-    {"GlobalMaxPool", OpClass::reduction, infer_global_pool},
-    {"LpPool", pooling, infer_pool},
-    {"MaxPool", pooling, infer_pool},
-    {"MaxRoiPool", pooling, infer_roi_pool},
+constexpr OperatorRow rows[] = {
+    {"AveragePool LpPool MaxPool", pooling, infer_pool},
+    {"GlobalAveragePool GlobalLpPool GlobalMaxPool", OpClass::reduction, infer_global_pool},
+    {"MaxRoiPool RoiAlign", pooling, infer_roi_pool},
     {"MaxUnpool", OpClass::scatter, infer_max_unpool},
-    {"RoiAlign", pooling, infer_roi_pool},
     {"com.microsoft.QLinearAveragePool", pooling, infer_qlinear_pool},
     {"com.microsoft.QLinearGlobalAveragePool", OpClass::reduction, infer_qlinear_global_pool},
 };
 
 }  // namespace operators_pooling
 
-std::span<const Operator> pooling_operators() { return operators_pooling::rows; }
+std::span<const OperatorRow> pooling_operators() { return operators_pooling::rows; }
 
 }  // namespace npuscope::npu

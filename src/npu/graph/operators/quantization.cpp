@@ -1,4 +1,4 @@
-#include "npu/graph/operators/quantization.hpp"
+#include "npu/graph/semantics.hpp"
 
 #include <cmath>
 #include <map>
@@ -83,9 +83,7 @@ class ScaleFinder {
     for (const Operand& operand : places->operands) {
       set(at(node.inputs, operand.tensor), scale_at(node, operand.scale));
     }
-    if (places->result_scale != 0) {
-      set(at(node.outputs, 0), scale_at(node, places->result_scale));
-    }
+    if (places->result_scale != 0) set(at(node.outputs, 0), scale_at(node, places->result_scale));
   }
 
   std::optional<TensorScale> scale_at(const Node& node, std::size_t place) const {
@@ -175,22 +173,18 @@ void infer_qlinear_concat(Operation& op) {
 
 constexpr auto elementwise = OpClass::elementwise;
 
-constexpr Operator rows[] = {
-    {"DequantizeLinear", elementwise, infer_dequantize},
+constexpr OperatorRow rows[] = {
+    {"DequantizeLinear com.microsoft.DequantizeLinear", elementwise, infer_dequantize},
     {"DynamicQuantizeLinear", elementwise, infer_dynamic_quantize},
-    {"QuantizeLinear", elementwise, infer_quantize},
-    {"com.microsoft.DequantizeLinear", elementwise, infer_dequantize},
-    {"com.microsoft.QLinearAdd", elementwise, infer_qlinear_binary},
+    {"QuantizeLinear com.microsoft.QuantizeLinear", elementwise, infer_quantize},
+    {"com.microsoft.QLinearAdd com.microsoft.QLinearMul", elementwise, infer_qlinear_binary},
     {"com.microsoft.QLinearConcat", OpClass::copy, infer_qlinear_concat},
-    {"com.microsoft.QLinearLeakyRelu", elementwise, infer_same},
-    {"com.microsoft.QLinearMul", elementwise, infer_qlinear_binary},
-    {"com.microsoft.QLinearSigmoid", elementwise, infer_same},
+    {"com.microsoft.QLinearLeakyRelu com.microsoft.QLinearSigmoid", elementwise, infer_same},
     {"com.microsoft.QLinearSoftmax", OpClass::softmax, infer_same},
-    {"com.microsoft.QuantizeLinear", elementwise, infer_quantize},
 };
 
 }  // namespace operators_quantization
 
-std::span<const Operator> quantization_operators() { return operators_quantization::rows; }
+std::span<const OperatorRow> quantization_operators() { return operators_quantization::rows; }
 
 }  // namespace npuscope::npu

@@ -58,7 +58,8 @@ struct BuildRequest {
   PartitionConfig partition;
 };
 
-struct CompiledNetwork;  // src/npu/nsp/compile/compile.hpp: tasks, and what the compiler measured
+struct CompiledNetwork;  // src/npu/targets/nsp/compile/compile.hpp: tasks, and what the compiler
+                         // measured
 
 struct BuildResult {
   // One, or one per specialisation; of a multi-device program as many as devices of each, in order

@@ -86,7 +86,7 @@ struct RunRequest {
   std::function<void(std::string_view)> tell;  // takes "Writing file:…"; may be empty
 };
 
-struct SimulationResult;  // src/npu/nsp/simulate/simulate.hpp: each inference
+struct SimulationResult;  // src/npu/targets/nsp/simulate/simulate.hpp: each inference
 
 // One program on one device, or a multi-device program on all of its.
 struct ProgramRun {

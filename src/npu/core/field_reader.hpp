@@ -1,0 +1,95 @@
+// How target files are read: every field with its bounds, whatever the architecture. Each
+// architecture names its fields, the rest is here.
+//
+//   Result<IpuTarget> parse_ipu_target(std::string_view toml, const std::string& name) {
+//     return read_fields<IpuTarget>(toml, name, {TargetArchitecture::ipu, …}, read_ipu);
+//   }
+//   void read_ipu(FieldReader& in, IpuTarget& target) {
+//     in.number("clock.hz", target.clock_hz, 1e6, 1e10);
+//     in.integer("cores.count", target.cores, 1, 2);
+//   }
+//
+//   targets/ipu-muffin.toml:20: clock.hz must be between 1000000 and 10000000000
+#pragma once
+
+#include <toml++/toml.h>
+
+#include <cmath>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/try.hpp"
+#include "npu/core/target_file.hpp"
+
+namespace npuscope::npu {
+
+// An input error says where the text is no TOML.
+Result<toml::table> read_toml(std::string_view toml, const std::string& name);
+
+// From the key `architecture`; without it, nsp.
+Result<TargetArchitecture> architecture_of(const toml::table& root, const std::string& name);
+
+// Reads fields from one TOML document and keeps the first error, with its line.
+class FieldReader {
+ public:
+  FieldReader(const toml::table& root, std::string name) : root_(root), name_(std::move(name)) {}
+
+  bool has(std::string_view path) const { return bool(root_.at_path(path)); }
+  bool has_table(std::string_view path) const { return root_.at_path(path).is_table(); }
+
+  void text(std::string_view path, std::string& out);
+  void boolean(std::string_view path, bool& out);
+  void number(std::string_view path, double& out, double min, double max);
+
+  template <class Integer>
+  void integer(std::string_view path, Integer& out, double min, double max) {
+    double value = 0;
+    number(path, value, min, max);
+    if (value != std::floor(value)) return fail(path, "a whole number");
+    out = Integer(value);
+  }
+
+  // A table of numbers by name.
+  void numbers(std::string_view path, std::map<std::string, double, std::less<>>& out, double min,
+               double max);
+
+  void fail(std::string_view path, std::string_view expected);
+
+  const toml::table& root() const { return root_; }
+  const std::string& error() const { return error_; }
+
+ private:
+  const toml::table& root_;
+  std::string name_;
+  std::string error_;
+};
+
+// What a file has to describe for its reader. A file of another architecture is an error of the
+// kind `error`: "x.toml: it describes a SigmaStar IPU; this needs `needed`".
+struct WantedTarget {
+  TargetArchitecture architecture = TargetArchitecture::nsp;
+  ErrorKind error = ErrorKind::input;
+  std::string needed;
+};
+
+Result<toml::table> read_toml_of(const WantedTarget& wanted, std::string_view toml,
+                                 const std::string& name);
+
+// All targets have a name and a description, and keep the text that they were read from.
+template <class Target>
+Result<Target> read_fields(std::string_view toml, const std::string& name,
+                           const WantedTarget& wanted, void (*read)(FieldReader&, Target&)) {
+  TRY_AS(root, read_toml_of(wanted, toml, name));
+  Target target;
+  FieldReader in(*root, name);
+  in.text("name", target.name);
+  in.text("description", target.description);
+  read(in, target);
+  if (!in.error().empty()) return input_error("{}", in.error());
+  target.toml = toml;
+  return target;
+}
+
+}  // namespace npuscope::npu

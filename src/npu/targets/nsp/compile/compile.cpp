@@ -1,0 +1,440 @@
+#include "npu/targets/nsp/compile/compile.hpp"
+
+#include <fmt/ranges.h>
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "base/numbers.hpp"
+#include "base/try.hpp"
+#include "formats/qaic/qpc/program_slices.hpp"
+#include "formats/qaic/qpc/qpc.hpp"
+#include "npu/graph/import_onnx.hpp"
+#include "npu/targets/nsp/compile/describe/describe.hpp"
+#include "npu/targets/nsp/compile/devices/devices.hpp"
+#include "npu/targets/nsp/compile/lower/lowering.hpp"
+#include "npu/targets/nsp/compile/place/storages.hpp"
+#include "npu/targets/nsp/compile/tasks/task_graph.hpp"
+#include "npuscope/npu/nsp/compile/build.hpp"
+#include "profile/pmu_events.hpp"
+
+namespace npuscope::npu::nsp {
+namespace {
+
+Status check_options(const CompileOptions& options, const Target& target) {
+  if (options.cores < 1 || options.cores > target.cores) {
+    return usage_error("-aic-num-cores={}: {} has {} cores; use 1 to {}", options.cores,
+                       target.name, target.cores, target.cores);
+  }
+  if (options.stats_level > 100) {
+    return usage_error("-stats-level={}: use 0 to 100 (40, 50, 70 and 100 each add something)",
+                       options.stats_level);
+  }
+  if (options.ddr_stats && options.stats_level < 40) {
+    return usage_error("-ddr-stats needs -stats-level=40 or more, not {}", options.stats_level);
+  }
+  if (!options.pmu_events.empty() && options.stats_level < 40) {
+    return usage_error("PMU events need -stats-level=40 or more, not {}", options.stats_level);
+  }
+  if (options.pmu_events.size() > 8) {
+    return usage_error("{} PMU events asked for; the hardware counts at most 8 at once",
+                       options.pmu_events.size());
+  }
+  if (options.slices > 1 && target.peer_bytes_per_s == 0) {
+    return usage_error("{} devices: {} has no link between devices ([peer] of its description)",
+                       options.slices, target.name);
+  }
+  return {};
+}
+
+struct HostTraffic {
+  std::uint64_t input = 0, output = 0, retained = 0;
+};
+
+// Retained state stays on the device: neither the input nor its _RetainedState output crosses the
+// link.
+HostTraffic host_traffic(const Graph& graph, bool retained_state, bool convert_to_fp16) {
+  HostTraffic traffic;
+  const auto retained =
+      retained_state ? find_retained_state(graph) : std::vector<bool>(graph.tensors.size(), false);
+  const auto bytes = [&](TensorId id) {
+    return device_bytes(graph[id].elements(), device_type(graph[id].type, convert_to_fp16));
+  };
+  for (TensorId id : graph.outputs) {
+    (retained[std::size_t(id)] ? traffic.retained : traffic.output) += bytes(id);
+  }
+  for (TensorId id : graph.inputs)
+    if (!retained[std::size_t(id)]) traffic.input += bytes(id);
+  return traffic;
+}
+
+// Which tasks exchange data with other devices.
+void add_peer_transfers(const LoweredNetwork& network, const std::vector<TaskIndex>& origin,
+                        CompiledNetwork& compiled) {
+  for (std::uint32_t at = 0; at < origin.size(); ++at) {
+    const TaskSpec& spec = network.tasks.tasks()[origin[at]];
+    if (spec.peer_bytes == 0) continue;
+    compiled.program.peer_transfers.push_back(
+        {at, spec.peer, spec.peer_bytes, spec.peer_number, spec.incoming ? 1u : 0u});
+    if (!spec.incoming) compiled.metrics.cores[spec.core].peer_bytes += spec.peer_bytes;
+  }
+}
+
+std::uint64_t hoisted_room(const Target& target) {
+  return std::uint64_t(double(target.vtcm_bytes - target.vtcm_reserved_bytes) *
+                       target.hoisted_share);
+}
+
+void add_hoisted_bytes(const CompileMetrics& metrics, qaic::Program& program) {
+  const auto keeps = [](const CoreMetrics& core) { return core.hoisted_bytes > 0; };
+  if (!std::ranges::any_of(metrics.cores, keeps)) return;
+  for (const CoreMetrics& core : metrics.cores) program.hoisted_bytes.push_back(core.hoisted_bytes);
+}
+
+// Only of such programs is it known that a card keeps constants (targets/aic100.toml).
+bool has_retained_state(const Graph& graph, const CompileOptions& options) {
+  if (!options.retained_state) return false;
+  const std::vector<bool> retained = find_retained_state(graph);
+  return std::ranges::find(retained, true) != retained.end();
+}
+
+struct Lowered {
+  std::vector<NodePlan> plans;
+  LoweredNetwork network;
+};
+
+// Twice where that leaves room for constants to stay in VTCM: how much room there is shows only
+// when everything has found its place.
+Lowered lower(const Graph& graph, const Target& target, const CompileOptions& options,
+              bool log_accesses) {
+  const auto lowered = [&](std::uint64_t hoisted, bool& leaves_room) {
+    Lowering lowering(graph, target, options, hoisted);
+    if (log_accesses) lowering.log_accesses();
+    LoweredNetwork network = lowering.run();
+    leaves_room = lowering.has_space_for(hoisted_room(target));
+    return Lowered{lowering.plans(), std::move(network)};
+  };
+  bool leaves_room = false;
+  Lowered first = lowered(0, leaves_room);
+  if (hoisted_room(target) == 0 || !leaves_room || !has_retained_state(graph, options))
+    return first;
+  try {
+    Lowered second = lowered(hoisted_room(target), leaves_room);
+    if (second.network.spills.empty()) return second;
+  } catch (const LoweringFailure&) {
+    // Whatever found no room there did without.
+  }
+  return first;
+}
+
+std::uint32_t batch_of(const Graph& graph) {
+  for (TensorId id : graph.inputs) {
+    const Shape& shape = graph[id].shape;
+    if (shape.size() >= 2 && shape[0] > 0) return std::uint32_t(shape[0]);
+  }
+  return 1;
+}
+
+}  // namespace
+
+Result<CompiledNetwork> compile_network(const Graph& graph, const Target& target,
+                                        const CompileOptions& given) {
+  CompileOptions options = given;
+  if (options.cores == 0) options.cores = target.cores;
+  TRY(check_options(options, target));
+  try {
+    CompiledNetwork compiled;
+    qaic::Program& program = compiled.program;
+    program.network_name = options.network_name;
+    program.cores = options.cores;
+    program.hvx_threads = target.hvx_threads;
+    program.batch_size = batch_of(graph);
+    program.stats_level = options.stats_level;
+    program.stats_batch_size =
+        options.stats_batch_size > 0 ? options.stats_batch_size : program.batch_size;
+    program.ddr_stats = options.ddr_stats;
+    program.pmu_events = options.pmu_events;
+    const HostTraffic traffic =
+        host_traffic(graph, options.retained_state, options.convert_to_fp16);
+    program.input_bytes = traffic.input;
+    program.output_bytes = traffic.output;
+    program.retained_bytes = traffic.retained;
+    program.slice = options.slice;
+    program.slices = options.slices;
+
+    const bool draws = target.session.has_value() && options.cores == 1;
+    auto [plans, network] = lower(graph, target, options, draws);
+    Schedule schedule = schedule_tasks(network.tasks, target);
+    append_end_of_statistics(network, schedule, target, program);
+    const auto origin = emit_program(network.tasks, schedule, network.strings, program);
+    compiled.descriptor = describe_network(graph, network, origin, program, options);
+    if (draws) compiled.schematic = make_schematic(graph, network, origin, program, options);
+    compiled.metrics = std::move(network.metrics);
+    add_hoisted_bytes(compiled.metrics, program);
+    add_peer_transfers(network, origin, compiled);
+    complete_metrics(graph, plans, network, schedule, target, program, compiled.metrics);
+    return compiled;
+  } catch (const LoweringFailure& failure) {
+    return input_error("{}", failure.message);
+  }
+}
+
+namespace {
+
+std::vector<std::byte> copy_of(std::string_view text) {
+  const ByteSpan bytes = as_byte_span(text);
+  return {bytes.begin(), bytes.end()};
+}
+
+// AICConstantDescriptor: u64 static size, u64 dynamic size, two ECC flags, padding to 24 bytes
+// (formats/qaic.md section 1). Sizes only: npuscope keeps no weights.
+std::vector<std::byte> constants_descriptor(std::uint64_t static_bytes) {
+  std::array<std::uint64_t, 3> fields{static_bytes, 0, 0};
+  const auto bytes = std::as_bytes(std::span(fields));
+  return {bytes.begin(), bytes.end()};
+}
+
+std::vector<qaic::QpcSegmentSource> segments_of(const CompiledNetwork& network,
+                                                const Target& target) {
+  std::vector<qaic::QpcSegmentSource> segments;
+  const auto add = [&](std::string_view name, std::vector<std::byte> bytes) {
+    segments.push_back({std::string(name), std::move(bytes), 0});
+  };
+  add(qaic::segment_constants_descriptor, constants_descriptor(network.metrics.constant_bytes));
+  add(qaic::segment_network_descriptor, qaic::write_network_descriptor(network.descriptor));
+  add(qaic::segment_program, qaic::write_program(network.program));
+  add(qaic::segment_target, copy_of(target.toml));
+  if (network.schematic) add(qaic::segment_schematic, qaic::write_schematic(*network.schematic));
+  return segments;
+}
+
+}  // namespace
+
+Result<std::vector<std::byte>> package_qpc(const std::vector<CompiledNetwork>& networks,
+                                           const Target& target, std::string_view partition) {
+  if (networks.empty()) return usage_error("no network to package");
+  if (networks.size() == 1) return qaic::write_qpc(segments_of(networks[0], target));
+  std::vector<qaic::QpcSegmentSource> outer;
+  for (const CompiledNetwork& network : networks) {
+    TRY_AS(inner, qaic::write_qpc(segments_of(network, target)));
+    outer.push_back({network.program.network_name, std::move(*inner), 0});
+  }
+  if (!partition.empty()) {
+    outer.push_back({std::string(qaic::segment_partition), copy_of(partition), 0});
+  }
+  return qaic::write_qpc(outer);
+}
+
+Result<std::vector<std::uint32_t>> parse_pmu_events(std::string_view list) {
+  std::vector<std::uint32_t> codes;
+  for (std::size_t at = 0, end = 0; end != std::string_view::npos; at = end + 1) {
+    end = list.find(',', at);
+    std::string_view part = list.substr(at, end - at);
+    if (const PmuEventInfo* known = find_pmu_event(part)) {
+      codes.push_back(known->code);
+      continue;
+    }
+    if (part.starts_with("0x") || part.starts_with("0X")) part.remove_prefix(2);
+    const auto code = parse_number<std::uint32_t>(part, 16);
+    if (!code) {
+      return usage_error(
+          "-aic-pmu-events={}: '{}' is neither the name nor the hexadecimal code of an event", list,
+          part);
+    }
+    codes.push_back(*code);
+  }
+  if (codes.size() > 8) {
+    return usage_error("-aic-pmu-events={}: {} events; the hardware counts at most 8 at once", list,
+                       codes.size());
+  }
+  return codes;
+}
+
+namespace {
+
+Status choose_pmu_events(const Target& target, const std::string& recipe, CompileOptions& options,
+                         std::vector<std::string>& warnings) {
+  if (!recipe.empty()) {
+    const auto found = target.pmu_recipes.find(recipe);
+    if (found == target.pmu_recipes.end()) {
+      std::vector<std::string> names;
+      for (const auto& [name, codes] : target.pmu_recipes) names.push_back(name);
+      return usage_error("-aic-pmu-recipe={}: {} has {}", recipe, target.name,
+                         fmt::join(names, ", "));
+    }
+    options.pmu_events = found->second;
+  }
+  for (std::uint32_t code : options.pmu_events) {
+    const bool known = std::ranges::any_of(
+        target.pmu_events, [&](const PmuEvent& event) { return event.code == code; });
+    if (!known) {
+      warnings.push_back(fmt::format("PMU event 0x{:X} is not in {}'s table; it will count nothing",
+                                     code, target.name));
+    }
+  }
+  return {};
+}
+
+Result<std::vector<Symbols>> specializations_of(const BuildRequest& request) {
+  if (request.specializations.empty()) return std::vector<Symbols>{request.import.symbols};
+  TRY_AS(file, MappedFile::open(request.specializations));
+  TRY_AS(list, read_specializations(file->bytes(), request.specializations));
+  for (Symbols& symbols : *list) {
+    for (const auto& [name, value] : request.import.symbols) symbols.insert_or_assign(name, value);
+  }
+  return list;
+}
+
+// What lies in a device's DDR while its networks are loaded. Specialisations share their constants
+// and their state.
+struct DeviceMemory {
+  std::uint64_t constants = 0;
+  std::uint64_t state = 0;
+  std::uint64_t buffers = 0;  // of inputs, outputs and statistics
+  std::uint64_t spilled = 0;
+
+  void add(const CompiledNetwork& network) {
+    constants = std::max(constants, network.metrics.constant_bytes);
+    state = std::max(state, network.program.retained_bytes);
+    spilled = std::max(spilled, network.metrics.spill_bytes);
+    buffers += network.program.input_bytes + network.program.output_bytes;
+    const qaic::StatsDescriptor& stats = network.descriptor.stats;
+    if (stats.buffer_index < network.descriptor.dma_buffers.size()) {
+      buffers += network.descriptor.has_stats
+                     ? network.descriptor.dma_buffers[stats.buffer_index].size
+                     : 0;
+    }
+  }
+  std::uint64_t total() const { return constants + state + buffers + spilled; }
+};
+
+class Builder {
+ public:
+  Builder(const std::filesystem::path& model, BuildRequest request)
+      : model_(model), request_(std::move(request)) {}
+
+  Result<BuildResult> run() {
+    TRY_AS(target, find_target(request_.target));
+    target_ = std::move(*target);
+    CompileOptions& options = request_.options;
+    TRY(choose_pmu_events(target_, request_.pmu_recipe, options, result_.warnings));
+    if (request_.partition.cores > 0) options.cores = request_.partition.cores;
+    if (options.cores == 0) options.cores = target_.cores;
+    request_.partition.cores = options.cores;
+    result_.partition = request_.partition;
+    TRY_AS(specializations, specializations_of(request_));
+    for (std::size_t i = 0; i < specializations->size(); ++i) {
+      const std::string suffix = specializations->size() > 1 ? fmt::format("_spec{}", i) : "";
+      TRY(build((*specializations)[i], suffix));
+    }
+    TRY(check_memory());
+    const bool several = request_.partition.is_multi_device();
+    TRY_AS(qpc, package_qpc(networks_, target_,
+                            several ? write_partition_config(request_.partition) : ""));
+    result_.qpc = std::move(*qpc);
+    result_.networks = std::make_shared<const std::vector<CompiledNetwork>>(std::move(networks_));
+    return std::move(result_);
+  }
+
+ private:
+  void warn(std::string warning) {
+    auto& warnings = result_.warnings;
+    if (std::ranges::find(warnings, warning) == warnings.end()) {
+      warnings.push_back(std::move(warning));
+    }
+  }
+
+  Status build(const Symbols& symbols, const std::string& suffix) {
+    ImportOptions import = request_.import;
+    import.symbols = symbols;
+    TRY_AS(graph, import_onnx_file(model_, import));
+    for (const std::string& warning : graph->warnings) warn(warning);
+    CompileOptions options = request_.options;
+    options.network_name += suffix;
+    return request_.partition.is_multi_device() ? build_slices(*graph, options)
+                                                : build_network(*graph, options);
+  }
+
+  Status build_network(const Graph& graph, const CompileOptions& options) {
+    TRY_AS(network, compile_network(graph, target_, options));
+    networks_.push_back(std::move(*network));
+    return {};
+  }
+
+  Status build_slices(const Graph& graph, CompileOptions options) {
+    const auto devices = std::uint32_t(request_.partition.devices.size());
+    const ShardedGraph sharded = shard_graph(graph, devices, target_.hmx_alignment);
+    if (!sharded.whole_products.empty()) {
+      warn(
+          fmt::format("{} of the model's products are not split, every device computes them: {}{}",
+                      sharded.whole_products.size(),
+                      fmt::join(std::span(sharded.whole_products)
+                                    .first(std::min<std::size_t>(sharded.whole_products.size(), 3)),
+                                ", "),
+                      sharded.whole_products.size() > 3 ? " …" : ""));
+    }
+    options.slices = devices;
+    options.cuts_slices = true;
+    if (build_parts(sharded, options)) return {};
+    options.cuts_slices = false;
+    return build_parts(sharded, options);
+  }
+
+  // Leaves what was built before alone when the parts do not go together.
+  Status build_parts(const ShardedGraph& sharded, CompileOptions options) {
+    const std::string name = options.network_name;
+    const std::size_t first = networks_.size();
+    Status built;
+    for (options.slice = 0; built && options.slice < options.slices; ++options.slice) {
+      options.network_name = fmt::format("{}_slice{:02}", name, options.slice);
+      built = build_network(device_graph(sharded, options.slice), options);
+    }
+    std::vector<const qaic::Program*> programs;
+    for (std::size_t i = first; i < networks_.size(); ++i) {
+      programs.push_back(&networks_[i].program);
+    }
+    if (built) {
+      if (const auto joined = qaic::join_slices(programs, name); !joined) {
+        built = tl::unexpected(joined.error());
+      }
+    }
+    if (!built) networks_.erase(networks_.begin() + std::ptrdiff_t(first), networks_.end());
+    return built;
+  }
+
+  Status check_memory() const {
+    if (target_.ddr_capacity_bytes == 0) return {};
+    std::vector<DeviceMemory> devices(request_.partition.devices.size());
+    for (const CompiledNetwork& network : networks_) devices[network.program.slice].add(network);
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      const DeviceMemory& device = devices[i];
+      if (device.total() <= target_.ddr_capacity_bytes) continue;
+      constexpr double gibibyte = 1 << 30;
+      return input_error(
+          "{}: device {} of {} needs {:.2f} GiB of DDR ({:.2f} of constants, {:.2f} of retained "
+          "state, {:.2f} of input, output and statistics buffers, {:.2f} spilled), but {} has "
+          "{:.2f} GiB; share the model among more devices (-mdp-load-partition-config){}",
+          model_.string(), i, devices.size(), double(device.total()) / gibibyte,
+          double(device.constants) / gibibyte, double(device.state) / gibibyte,
+          double(device.buffers) / gibibyte, double(device.spilled) / gibibyte, target_.name,
+          double(target_.ddr_capacity_bytes) / gibibyte,
+          request_.options.convert_to_fp16 ? "" : " or compile with -convert-to-fp16");
+    }
+    return {};
+  }
+
+  const std::filesystem::path& model_;
+  BuildRequest request_;
+  Target target_;
+  std::vector<CompiledNetwork> networks_;
+  BuildResult result_;
+};
+
+}  // namespace
+
+Result<BuildResult> build(const std::filesystem::path& model, BuildRequest request) {
+  return Builder(model, std::move(request)).run();
+}
+
+}  // namespace npuscope::npu::nsp

@@ -1,0 +1,528 @@
+#include "npu/targets/nsp/compile/lower/matrix_lowering.hpp"
+
+#include <algorithm>
+
+#include "npu/targets/nsp/compile/lower/vector_lowering.hpp"
+
+namespace npuscope::npu::nsp {
+namespace {
+
+constexpr std::uint64_t weight_chunk_bytes = 1 << 20;  // streamed at a time: long DDR bursts, yet
+                                                       // several fit beside the activations
+
+// All of `all` in `parts` portions of whole `grain`s.
+std::uint64_t grain_part(std::uint64_t all, std::uint64_t index, std::uint64_t parts,
+                         std::uint64_t grain) {
+  const std::uint64_t grains = divide_up(all, grain);
+  const std::uint64_t begin = std::min(all, grains * index / parts * grain);
+  const std::uint64_t end = std::min(all, grains * (index + 1) / parts * grain);
+  return end - begin;
+}
+
+// Products with constant weights. The cores share the work by columns (each core streams its own
+// columns' weights from DDR; all need the whole activation) or by rows (each core has rows of the
+// activation; every weight is read from DDR once and multicast).
+class ConstantProducts : LoweringPart {
+ public:
+  ConstantProducts(const CompileContext& context, TaskWriter& writer, Placement& place,
+                   Chains& chains, ProductTasks& tasks)
+      : LoweringPart(context, writer, place), chains_(chains), tasks_(tasks) {}
+
+  // With the row of elementwise operators after it, where its tiles go through that: the writer's
+  // position is then that of the row's last node.
+  void lower(ProductJob& job) {
+    choose_product_partition(context_, job);
+    const NodePlan& plan = *job.plan;
+    count_weights(job);
+    const Layout layout = job.on_hmx ? Layout::d32 : Layout::flat;
+    Partition needed{context_.tensor(plan.activation).shape, replicated, 1};
+    if (!job.by_columns) needed.axis = job.partition.axis;
+    if (needed.axis >= int(needed.shape.size())) needed.axis = replicated;
+    std::vector<Operand> operands{place_.operands.prepare(plan.activation, needed, layout)};
+    const BufferId halo =
+        exchange_halo(context_, writer_, place_, *job.node, operands[0], job.partition);
+    tasks_.load_bias(job, operands);
+    job.chain = chains_.behind(plan.result, job.partition);
+    NodeResult result = tasks_.make_result(job, layout);
+    run_tiles(job, operands, halo, result);
+    for (Operand& operand : operands) place_.operands.finish(operand);
+    place_.residency.release(halo);
+    if (!job.chain.nodes.empty()) writer_.go_to(job.chain.end - 1);
+    place_.operands.keep_result(result);
+  }
+
+ private:
+  struct Tiling {
+    std::uint64_t rows = 1;         // tiles of the activation
+    std::uint64_t chunks = 1;       // of the weights' columns
+    std::uint64_t depth_parts = 1;  // of each chunk
+    std::uint64_t loads() const { return chunks * depth_parts; }
+  };
+
+  void count_weights(const ProductJob& job) {
+    const std::uint64_t grain = context_.target.hmx_alignment;
+    const std::uint64_t channels = divide_up(job.product.depth, job.product.kernel_area);
+    place_.constants.count(job.plan->weights, job.weight_bytes,
+                           device_bytes(round_up(channels, grain) * job.product.kernel_area *
+                                            round_up(job.product.columns, grain) * job.groups,
+                                        context_.type_of(job.plan->weights)));
+  }
+
+  void run_tiles(const ProductJob& job, std::vector<Operand>& operands, BufferId halo,
+                 NodeResult& result) {
+    const Tiling tiling = find_tiling(job, operands, result);
+    const std::uint64_t loads = tiling.loads();
+    const bool is_matmul = job.plan->op_class == OpClass::matmul;
+    PieceWriter made(result.core_bytes, tiling.rows, tiling.chunks,
+                     tiling.chunks == 1 && is_matmul ? job.product.columns : 1, is_matmul);
+    ProductJob part_of_depth = job;
+    part_of_depth.product.depth = divide_up(job.product.depth, tiling.depth_parts);
+    for (std::uint64_t load = 0; load < loads; ++load) {
+      const BufferId weights = load_weights(job, tiling, load);
+      const std::uint64_t chunk = load / tiling.depth_parts;
+      for (std::uint64_t row = 0; row < tiling.rows; ++row) {
+        ProductTile tile = tile_of(job, result.core_bytes, row, tiling.rows, chunk, tiling.chunks);
+        tile.index = load * tiling.rows + row;
+        tile.tiles = loads * tiling.rows;
+        tile.whole_depth = (load + 1) % tiling.depth_parts == 0;
+        tile.name = writer_.name_of_tile(tile.index, tile.tiles);
+        tile.operands = operands;
+        tile.halo = halo;
+        tile.depth = even_part(job.product.depth, load % tiling.depth_parts, tiling.depth_parts);
+        tile.adds_up = load % tiling.depth_parts > 0;
+        tile.row = row;
+        tile.row_tiles = tiling.rows;
+        tile.reads = {weights, halo};
+        tile.read_bytes =
+            writer_.bytes_in(tile.reads) +
+            place_.tiles.bytes_of_resident(std::span(operands).first(1), tiling.rows) +
+            place_.tiles.bytes_of_resident(std::span(operands).subspan(1), 1);
+        const auto own = place_.transfers.load_tiles(operands, row, tiling.rows, tile.reads);
+        tile.read_bytes += writer_.bytes_in(own);
+        tile.written = made.piece(chunk * tiling.rows + row, tile.output_bytes);
+        tasks_.emit(part_of_depth, tile, result);
+        for (BufferId buffer : own) place_.residency.release(buffer);
+      }
+      place_.residency.release(weights);
+    }
+    if (context_.cuts_resident && !result.streamed)
+      place_.storages[result.storage].pieces = made.pieces();
+  }
+
+  Tiling find_tiling(const ProductJob& job, std::vector<Operand>& operands, NodeResult& result) {
+    const std::uint64_t finer = place_.tiles.find_cuts(
+        [&](std::uint64_t times) {
+          return tile_sizes(job, operands, result, plan_tiling(job, operands, result, times));
+        },
+        operands, std::span(&result, 1));
+    const Tiling tiling = plan_tiling(job, operands, result, finer);
+    const std::uint64_t loads = tiling.loads();
+    writer_.check_tiles(std::max({loads, tiling.rows, loads * tiling.rows}));
+    return tiling;
+  }
+
+  Tiling plan_tiling(const ProductJob& job, std::span<const Operand> operands,
+                     const NodeResult& result, std::uint64_t finer) const {
+    Tiling tiling;
+    tiling.rows = place_.tiles.usual_tiles(operands, std::span(&result, 1));
+    const bool streams =
+        result.streamed ||
+        std::ranges::any_of(operands, [](const Operand& operand) { return operand.streamed; });
+    if (streams) tiling.rows *= finer;
+    const std::uint64_t own_weights = own_weight_bytes(job);
+    // With a streamed activation, weights that fit are held, so that it is streamed only once.
+    if (tiling.rows > 1 && own_weights <= context_.resident_limit / finer) return tiling;
+    // A core whose columns ran out would load weights that it has no use for.
+    const bool split = job.by_columns && job.partition.axis >= 0;
+    const std::uint64_t own_columns = divide_up(job.product.columns, split ? context_.cores : 1);
+    const std::uint64_t max_chunks =
+        job.groups > 1 ? job.groups : divide_up(own_columns, context_.target.hmx_alignment);
+    // A streamed activation is read again for every chunk: those are then as large as may be held.
+    const bool reads_again = !operands.empty() && operands[0].streamed;
+    const std::uint64_t chunk_bytes = divide_up(
+        reads_again ? std::max(context_.resident_limit, weight_chunk_bytes) : weight_chunk_bytes,
+        finer);
+    tiling.chunks = std::clamp<std::uint64_t>(divide_up(own_weights, chunk_bytes), 1,
+                                              std::max<std::uint64_t>(max_chunks, 1));
+    // Of a result alone each chunk of columns is a part already.
+    const bool only_result =
+        std::ranges::none_of(operands, [](const Operand& operand) { return operand.streamed; });
+    if (only_result) tiling.rows = divide_up(tiling.rows, tiling.chunks);
+    // Very deep products: even one block of columns is too much at once, so the depth is cut and
+    // the parts' products are added up in place.
+    tiling.depth_parts = std::max<std::uint64_t>(
+        divide_up(divide_up(own_weights, tiling.chunks), 2 * chunk_bytes), 1);
+    return tiling;
+  }
+
+  std::vector<std::uint64_t> tile_sizes(const ProductJob& job, std::span<const Operand> operands,
+                                        const NodeResult& result, const Tiling& tiling) const {
+    std::vector<std::uint64_t> sizes{divide_up(own_weight_bytes(job), tiling.loads())};
+    const auto streamed = place_.tiles.streamed_sizes(operands, tiling.rows);
+    sizes.insert(sizes.end(), streamed.begin(), streamed.end());
+    if (!result.streamed) return sizes;
+    // The last tile is the largest, save that its last block of columns may not be whole.
+    const ProductTile last = tile_of(job, result.core_bytes, tiling.rows - 1, tiling.rows,
+                                     tiling.chunks - 1, tiling.chunks);
+    const std::uint64_t block = device_bytes(largest(last.rows) * context_.target.hmx_alignment,
+                                             context_.type_of(job.plan->result));
+    const std::size_t at_once =
+        std::max(place_.tiles.tiles_at_once(result), chains_.max_places(job.chain));
+    sizes.insert(sizes.end(), at_once,
+                 std::min(largest(last.output_bytes) + block, largest(result.core_bytes)));
+    return sizes;
+  }
+
+  std::uint64_t own_weight_bytes(const ProductJob& job) const {
+    const bool split = job.by_columns && job.partition.axis >= 0;
+    return split ? largest(context_.slices_of(job.partition, job.weight_bytes)) : job.weight_bytes;
+  }
+
+  // A chunk of the weights in VTCM. By columns each core loads its own; by rows each loads a part
+  // and sends it to all, so that DDR is read once.
+  BufferId load_weights(const ProductJob& job, const Tiling& tiling, std::uint64_t load) {
+    const TensorId id = job.plan->weights;
+    const std::uint64_t chunk = load, chunks = tiling.loads();
+    const StringId name = writer_.name_of_tile(chunk, chunks);
+    CoreBytes own(context_.cores, job.weight_bytes);  // all of a core's weights
+    if (job.by_columns && job.partition.axis >= 0) {
+      own = context_.slices_of({job.partition.shape, job.partition.axis, job.partition.unit},
+                               job.weight_bytes);
+    }
+    const CoreBytes here = even_bytes(own, chunk, chunks, context_.type_of(id));
+    const ProductTile tile =
+        tile_of(job, CoreBytes(context_.cores), 0, 1, load / tiling.depth_parts, tiling.chunks);
+    const std::uint64_t depth =
+        even_part(job.product.depth, load % tiling.depth_parts, tiling.depth_parts);
+    const bool shared = !job.by_columns && context_.cores > 1;
+    if (!shared) {
+      if (const BufferId kept = place_.constants.keep(id, chunk, chunks, here);
+          kept != BufferId::none)
+        return kept;
+    }
+    const BufferId buffer = place_.residency.allocate(here, Lifetime::tile);
+    for (std::uint32_t core = 0; core < context_.cores; ++core) {
+      const std::uint64_t bytes =
+          shared ? even_bytes(here[core], core, context_.cores, context_.type_of(id)) : here[core];
+      if (bytes == 0) continue;
+      const Shape shape = tasks_.chunk_shape(job, tile, depth, core, here[core]);
+      TaskSpec copy = writer_.dma_task(core, copy_to_vtcm, name, id, shape, bytes);
+      copy.ddr_read = bytes;
+      copy.movement = Movement::weights;
+      if (shared) {
+        place_.transfers.load_for_all(copy, shape, buffer);
+      } else {
+        writer_.add(copy, {writes(buffer, core)});
+      }
+    }
+    return buffer;
+  }
+
+  ProductTile tile_of(const ProductJob& job, const CoreBytes& output_bytes, std::uint64_t row_tile,
+                      std::uint64_t row_tiles, std::uint64_t chunk, std::uint64_t chunks) const {
+    ProductTile tile;
+    const std::uint64_t all_columns = job.product.columns * std::max<std::uint64_t>(job.groups, 1);
+    const std::uint64_t all_bytes = std::max<std::uint64_t>(context_.bytes_of(job.plan->result), 1);
+    for (std::uint32_t core = 0; core < context_.cores; ++core) {
+      const bool split = job.partition.axis >= 0;
+      std::uint64_t rows = job.product.rows;
+      std::uint64_t columns = all_columns;
+      if (split) {
+        const auto mine = shares(job.partition.shape[std::size_t(job.partition.axis)],
+                                 job.partition.unit, context_.cores)[core];
+        const auto extent = std::uint64_t(job.partition.shape[std::size_t(job.partition.axis)]);
+        (job.by_columns ? columns : rows) =
+            divide_up((job.by_columns ? all_columns : job.product.rows) * mine, extent);
+      }
+      rows = even_part(rows, row_tile, row_tiles);
+      std::uint64_t groups = 1;
+      if (job.groups > 1) {
+        groups = even_part(divide_up(columns, job.product.columns), chunk, chunks);
+        columns = groups > 0 ? job.product.columns : 0;
+      } else {
+        columns = grain_part(columns, chunk, chunks, context_.target.hmx_alignment);
+      }
+      tile.rows.push_back(rows);
+      tile.columns.push_back(columns);
+      tile.groups.push_back(groups);
+      const std::uint64_t elements = rows * columns * groups;
+      tile.output_bytes.push_back(std::min(
+          output_bytes[core],
+          std::uint64_t(double(all_bytes) * double(elements) /
+                        double(std::max<std::uint64_t>(job.product.rows * all_columns, 1)))));
+    }
+    return tile;
+  }
+
+  Chains& chains_;
+  ProductTasks& tasks_;
+};
+
+// Products of two activations (attention): the cores share the batches, head by head, else the
+// rows.
+class BatchProducts : LoweringPart {
+ public:
+  BatchProducts(const CompileContext& context, TaskWriter& writer, Placement& place,
+                ProductTasks& tasks)
+      : LoweringPart(context, writer, place), tasks_(tasks) {}
+
+  void lower(ProductJob& job) {
+    const NodePlan& plan = *job.plan;
+    job.partition = choose_partition(job);
+    const Layout left = job.on_hmx ? Layout::d32 : Layout::flat;
+    const Layout right = job.on_hmx ? Layout::weights_d32 : Layout::flat;
+    std::vector<Operand> operands;
+    operands.push_back(place_.operands.prepare(
+        plan.activation, partition_needed(job, plan.activation, false), left));
+    operands.push_back(
+        place_.operands.prepare(plan.weights, partition_needed(job, plan.weights, true), right));
+    tasks_.load_bias(job, operands);
+    NodeResult result = tasks_.make_result(job, left);
+    const std::uint64_t tiles = find_tiles(job, operands, result);
+    const bool streamed = result.streamed || operands[0].streamed || operands[1].streamed;
+    PieceWriter made(result.core_bytes, tiles, 1, streamed ? 1 : job.product.columns);
+    for (std::uint64_t index = 0; index < tiles; ++index) {
+      ProductTile tile = tile_of(job, result.core_bytes, index, tiles, streamed);
+      tile.written = made.piece(index, tile.output_bytes);
+      tile.operands = operands;
+      tile.depth = job.product.depth;
+      tile.row = index;
+      tile.row_tiles = tiles;
+      tile.read_parts = parts_of_rows(operands[0], tile.row_range);
+      tile.read_bytes = place_.tiles.bytes_of_resident(operands, tiles);
+      const auto own = place_.transfers.load_tiles(operands, index, tiles, tile.reads);
+      tile.read_bytes += writer_.bytes_in(own);
+      tasks_.emit(job, tile, result);
+      for (BufferId buffer : own) place_.residency.release(buffer);
+    }
+    if (context_.cuts_resident && !result.streamed)
+      place_.storages[result.storage].pieces = made.pieces();
+    for (Operand& operand : operands) place_.operands.finish(operand);
+    place_.operands.keep_result(result);
+  }
+
+ private:
+  // Batches (heads) that the operands share are dealt out to the cores; else rows.
+  Partition choose_partition(const ProductJob& job) const {
+    const TensorId result = job.plan->result;
+    const Shape& shape = context_.tensor(result).shape;
+    Partition partition{shape, replicated, 1};
+    if (context_.cores == 1 || shape.size() < 2) return partition;
+    const int rank = int(shape.size());
+    for (TensorId id : {job.plan->activation, job.plan->weights}) {
+      if (place_.storages.of(id) == no_storage) continue;
+      const Storage& storage = place_.storages[place_.storages.of(id)];
+      if (storage.buffer == BufferId::none) continue;
+      const Partition held = partition_in_view(storage.partition, context_.tensor(id).shape);
+      const int axis = held.axis + rank - int(context_.tensor(id).shape.size());
+      if (held.axis >= 0 && axis >= 0 && axis < rank - 2 && shape[std::size_t(axis)] > 1 &&
+          shape[std::size_t(axis)] == held.shape[std::size_t(held.axis)]) {
+        return {shape, axis, held.unit};
+      }
+    }
+    for (int axis = 0; axis < rank - 1; ++axis) {
+      const bool larger =
+          partition.axis < 0 || shape[std::size_t(axis)] > shape[std::size_t(partition.axis)];
+      const bool enough =
+          partition.axis >= 0 && shape[std::size_t(partition.axis)] >= std::int64_t(context_.cores);
+      if (shape[std::size_t(axis)] > 1 && larger && !enough) partition.axis = axis;
+    }
+    return partition;
+  }
+
+  // What an operand must be for the result to have the job's partition.
+  Partition partition_needed(const ProductJob& job, TensorId id, bool weights) const {
+    Partition needed{context_.tensor(id).shape, replicated, 1};
+    if (job.partition.axis < 0) return needed;
+    const int rank = int(job.partition.shape.size());
+    const int own_rank = int(needed.shape.size());
+    const int axis = job.partition.axis - (rank - own_rank);
+    const bool batch_axis = axis >= 0 && axis < own_rank - (weights ? 2 : 1);
+    if (batch_axis &&
+        needed.shape[std::size_t(axis)] == job.partition.shape[std::size_t(job.partition.axis)]) {
+      needed.axis = axis;
+      needed.unit = job.partition.unit;
+    }
+    return needed;
+  }
+
+  // One task per batch (head) of the busiest core, more when something is streamed.
+  std::uint64_t usual_tiles(const ProductJob& job, std::span<const Operand> operands,
+                            const NodeResult& result) const {
+    const int rank = int(job.partition.shape.size());
+    const bool shared_batches = job.partition.axis >= 0 && job.partition.axis < rank - 2;
+    const std::uint64_t per_core =
+        shared_batches ? divide_up(job.groups, std::min<std::uint64_t>(job.groups, context_.cores))
+                       : job.groups;
+    return std::max(std::clamp<std::uint64_t>(per_core, 1, 64),
+                    place_.tiles.usual_tiles(operands, std::span(&result, 1)));
+  }
+
+  std::uint64_t find_tiles(const ProductJob& job, std::vector<Operand>& operands,
+                           NodeResult& result) {
+    const std::uint64_t finer = place_.tiles.find_cuts(
+        [&](std::uint64_t times) {
+          const std::uint64_t cuts = usual_tiles(job, operands, result) * times;
+          auto sizes = place_.tiles.streamed_sizes(operands, cuts);
+          if (result.streamed) {
+            const ProductTile last = tile_of(job, result.core_bytes, cuts - 1, cuts, true);
+            sizes.insert(sizes.end(), place_.tiles.tiles_at_once(result),
+                         largest(last.output_bytes));
+          }
+          return sizes;
+        },
+        operands, std::span(&result, 1));
+    const std::uint64_t tiles = usual_tiles(job, operands, result) * finer;
+    writer_.check_tiles(tiles);
+    return tiles;
+  }
+
+  // Whole batches while there are enough of them, else rows of one, else, where streaming needs
+  // more tiles than there are rows, columns of one row.
+  ProductTile tile_of(const ProductJob& job, const CoreBytes& output_bytes, std::uint64_t index,
+                      std::uint64_t tiles, bool streamed) const {
+    ProductTile tile;
+    const DataType type = context_.type_of(job.plan->result);
+    const std::uint64_t bits = std::max(bits_of(type), 1u);  // strings have none
+    const std::uint64_t columns = job.product.columns;
+    for (std::uint32_t core = 0; core < context_.cores; ++core) {
+      const std::uint64_t mine = divide_up(output_bytes[core] * 8 / bits, columns);
+      const bool cuts_rows = streamed && mine < tiles;
+      const std::uint64_t grain = cuts_rows ? 1 : columns;  // elements that stay together
+      const std::uint64_t grains = mine * columns / grain;
+      const std::uint64_t begin = grains * index / tiles * grain;
+      const std::uint64_t end = grains * (index + 1) / tiles * grain;
+      const std::uint64_t rows = cuts_rows ? 1 : (end - begin) / columns;
+      if (!streamed) tile.row_range.push_back({begin / columns, end / columns, mine});
+      const bool whole = rows >= job.product.rows;
+      tile.groups.push_back(whole ? divide_up(rows, job.product.rows) : 1);
+      tile.rows.push_back(whole ? job.product.rows : rows);
+      tile.columns.push_back(cuts_rows ? end - begin : columns);
+      tile.output_bytes.push_back(device_bytes(end, type) - device_bytes(begin, type));
+    }
+    tile.name = writer_.name_of_tile(index, tiles);
+    return tile;
+  }
+
+  // The parts of the activation from which rows [first, last) of `rows` on each core are made.
+  std::vector<std::vector<BufferPart>> parts_of_rows(const Operand& activation,
+                                                     const std::vector<RowRange>& rows) const {
+    if (rows.empty() || activation.storage == no_storage || activation.streamed) return {};
+    const Storage& storage = place_.storages[activation.storage];
+    const bool in_order = storage.pieces != nullptr && storage.buffer == activation.buffer &&
+                          storage.pieces->row_elements %
+                                  std::uint64_t(context_.tensor(activation.tensor).shape.back()) ==
+                              0;
+    if (!in_order) return {};
+    std::vector<std::vector<BufferPart>> parts(context_.cores);
+    for (std::uint32_t core = 0; core < context_.cores; ++core) {
+      const RowRange& range = rows[core];
+      const std::uint64_t bytes = activation.core_bytes[core];
+      if (range.all == 0 || bytes % range.all != 0) return {};
+      parts[core] = {part_of_bytes(*storage.pieces, core, bytes / range.all * range.first,
+                                   bytes / range.all * range.last)};
+    }
+    return parts;
+  }
+
+  ProductTasks& tasks_;
+};
+
+}  // namespace
+
+ProductJob MatrixLowering::describe(const Node& node, const NodePlan& plan) const {
+  ProductJob job;
+  job.node = &node;
+  job.plan = &plan;
+  job.product = matrix_product(context_.graph, node);
+  const Tensor& weights = context_.tensor(plan.weights);
+  if (job.is_convolution()) {
+    job.groups = job.product.batch;
+  } else if (job.product.constant_weights && weights.shape.size() <= 2) {
+    job.product.rows *= job.product.batch;  // one matrix for all: their rows are one product
+    job.product.batch = 1;
+  } else {
+    job.groups = job.product.batch;
+  }
+  job.weight_bytes = context_.bytes_of(plan.weights);
+  job.on_hmx = plan.integer || bits_of(context_.type_of(plan.activation)) <= 16;
+  return job;
+}
+
+void MatrixLowering::lower(const Node& node, const NodePlan& plan) {
+  ProductJob job = describe(node, plan);
+  const MatrixProduct& product = job.product;
+  if (product.rows == 0 || product.columns == 0 || product.depth == 0 || job.groups == 0) {
+    return lower_empty(job);
+  }
+  const bool depthwise =
+      job.is_convolution() && job.groups > 1 && product.depth == product.kernel_area;
+  if (depthwise) return lower_depthwise(job);
+  const std::uint64_t macs =
+      product_work(context_, job, product.rows, product.columns, job.groups).macs;
+  (job.on_hmx ? metrics_.hmx_macs : metrics_.non_hmx_macs) += macs;
+  const bool constant = product.constant_weights && (job.is_convolution() || job.groups == 1);
+  constant ? ConstantProducts(context_, writer_, place_, chains_, tasks_).lower(job)
+           : BatchProducts(context_, writer_, place_, tasks_).lower(job);
+}
+
+// Nothing to multiply: the result is only written.
+void MatrixLowering::lower_empty(const ProductJob& job) {
+  Node empty = *job.node;
+  empty.outputs = {job.plan->result};
+  empty.inputs = {job.plan->activation};
+  vector_.lower(empty, OpClass::elementwise, kernel_named(context_.target, "aicconvolutiond32"));
+}
+
+// One input channel per group: on the HMX 31 of 32 depths would be padding, so HVX does it.
+void MatrixLowering::lower_depthwise(const ProductJob& job) {
+  const NodePlan& plan = *job.plan;
+  const std::uint64_t macs = multiply_accumulates(context_.graph, *job.node);
+  metrics_.non_hmx_macs += macs;
+  const double macs_per_byte =
+      double(macs) / double(std::max<std::uint64_t>(context_.bytes_of(plan.result), 1));
+  VectorKernel kernel;
+  kernel.name = "aicdepthwiseconvd32";
+  kernel.cycles = [macs_per_byte, &target = context_.target,
+                   type = context_.type_of(plan.activation)](std::uint64_t bytes) {
+    return hvx_product_cycles(target, std::uint64_t(macs_per_byte * double(bytes)), type);
+  };
+  Node fused = *job.node;
+  fused.outputs = {plan.result};
+  fused.inputs = {plan.activation, plan.weights};
+  vector_.lower(fused, OpClass::convolution, kernel);
+}
+
+// Every core takes its share of the output; the work is the operator's multiply-accumulates, padded
+// as one product would be.
+void MatrixLowering::lower_compound(const Node& node) {
+  const MatrixProduct product = matrix_product(context_.graph, node);
+  const bool on_hmx = bits_of(context_.type_of(node.outputs[0])) <= 16;
+  const std::uint64_t plain = multiply_accumulates(context_.graph, node);
+  const std::uint64_t padded =
+      hmx_work(context_.target, product, product.rows, product.columns, false).macs * product.batch;
+  VectorKernel kernel;
+  kernel.name = "aicconvolutiond32";
+  const double work = double(on_hmx ? std::max(plain, padded) : plain);
+  std::uint64_t output_bytes = 0;
+  for (TensorId id : node.outputs) output_bytes += id == TensorId::none ? 0 : context_.bytes_of(id);
+  const double per_byte = work / double(std::max<std::uint64_t>(output_bytes, 1));
+  if (on_hmx) {
+    kernel.hmx_macs = std::uint64_t(work);
+    metrics_.hmx_macs += kernel.hmx_macs;
+    const double rate = context_.target.hmx_macs_per_cycle_fp16 * context_.target.hmx_efficiency;
+    const double overhead = context_.target.hmx_overhead_cycles;
+    kernel.cycles = [=](std::uint64_t bytes) {
+      return std::uint64_t(overhead + per_byte * double(bytes) / rate);
+    };
+  } else {
+    metrics_.non_hmx_macs += plain;
+    const DataType type = context_.type_of(node.outputs[0]);
+    kernel.cycles = [=, &target = context_.target](std::uint64_t bytes) {
+      return hvx_product_cycles(target, std::uint64_t(per_byte * double(bytes)), type);
+    };
+  }
+  vector_.lower(node, OpClass::matmul, kernel);
+}
+
+}  // namespace npuscope::npu::nsp

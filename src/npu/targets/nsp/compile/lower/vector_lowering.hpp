@@ -1,0 +1,87 @@
+// Operators on HVX.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "npu/graph/semantics.hpp"
+#include "npu/targets/nsp/compile/place/placement.hpp"
+#include "npu/targets/nsp/compile/place/storages.hpp"
+#include "npu/targets/nsp/compile/tasks/task_writer.hpp"
+
+namespace npuscope::npu::nsp {
+
+// The tasks of a node on HVX: each core's slice of the result, at once or tile by tile.
+
+// A kernel on HVX (or, of compound operators, on the HMX) and how a node uses it.
+struct VectorKernel {
+  std::string name;
+  std::function<std::uint64_t(std::uint64_t output_bytes)> cycles;
+  bool reads_ddr = false;           // as many bytes as it puts out, element by element
+  TensorId table = TensorId::none;  // of this
+  StorageId source = no_storage;    // which lies here; no storage: a constant
+  bool in_place = false;            // may write over an input of the same size
+  std::uint64_t hmx_macs = 0;       // of the whole operator; then it runs on the HMX
+  // What must be computed at once: so many elements that follow one another; 0: everything.
+  std::uint64_t row_elements = 0;
+};
+
+// One whose cycles the target's description gives.
+inline VectorKernel kernel_named(const Target& target, const std::string& name) {
+  VectorKernel kernel;
+  kernel.name = name;
+  kernel.cycles = [&target, name](std::uint64_t bytes) {
+    return vector_cycles(target, name, bytes);
+  };
+  return kernel;
+}
+
+class VectorLowering : LoweringPart {
+ public:
+  using LoweringPart::LoweringPart;
+
+  void lower(const Node& node, OpClass op_class, const VectorKernel& kernel);
+  // Data that is found by indices, often in DDR (embedding tables, KV caches).
+  void lower_gather(const Node& node);
+  void lower_scatter(const Node& node);
+
+ private:
+  std::vector<Operand> prepare_inputs(const Node& node, OpClass op_class, const Partition& output,
+                                      Layout layout);
+  // A Concat of very many parts: each is copied to its place in the result, one after the other.
+  void lower_concat_by_parts(const Node& node, OpClass op_class, const VectorKernel& kernel);
+  void copy_part(const VectorKernel& kernel, const Operand& operand, std::size_t index,
+                 std::size_t parts, const std::vector<NodeResult>& results);
+  // A reduction over the very axis that the cores share: each reduces its slice, the small partial
+  // results go to every core, and each combines them. False where the cores share another.
+  bool lower_split_reduction(const Node& node, const std::string& kernel);
+  bool reduces_split_axis(const Node& node) const;
+};
+
+// How the cores share an operator: along which axis of its output, and what part of its inputs each
+// of them then needs.
+
+inline constexpr std::uint64_t repeat_bytes =
+    64 * 1024;  // computing this on every core beats exchanging it
+
+// The axis of input `index` that corresponds to `output_axis` of the node's output; `replicated`
+// when that input is needed whole; `incompatible` when the output cannot be split there.
+int input_axis(const Graph& graph, const Node& node, OpClass op_class, std::size_t index,
+               int output_axis);
+
+// That of the largest input that is in VTCM, where the operator allows it.
+Partition choose_partition(const CompileContext& context, const Storages& storages,
+                           const Node& node, OpClass op_class);
+
+// What input `index` must be for the output to have the partition.
+Partition partition_of_input(const Graph& graph, const Node& node, OpClass op_class,
+                             std::size_t index, const Partition& output);
+
+// Rows of an image that a core's neighbours need for windows across the border between them.
+
+// The neighbours' rows that a window operator on `operand` needs; none where it needs none, or
+// where there is no room: then the operand is streamed instead.
+BufferId exchange_halo(const CompileContext& context, TaskWriter& writer, Placement& place,
+                       const Node& node, Operand& operand, const Partition& partition);
+
+}  // namespace npuscope::npu::nsp

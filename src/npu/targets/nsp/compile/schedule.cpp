@@ -1,0 +1,260 @@
+#include "npu/targets/nsp/compile/tasks/task_graph.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace npuscope::npu::nsp {
+namespace {
+
+// Operators whose tiles are taken in turn, and the tasks that stand among them.
+class Group {
+ public:
+  Group(const TaskGraph& tasks, std::vector<TaskIndex>& order) : tasks_(tasks), order_(order) {}
+
+  // The tasks [begin, end): those of one operator, and those before them that are of none.
+  void add(TaskIndex begin, TaskIndex end) {
+    const std::uint32_t tiles = tasks_.tasks()[end - 1].tiles;
+    if (begin_ < end_ && (tiles != tiles_ || !can_take(begin, end))) close(begin);
+    if (begin_ == end_) {
+      while (begin < end && tasks_.tasks()[begin].tiles < 2) ++begin;
+      begin_ = end_ = begin;
+      tiles_ = tiles;
+      late_.clear();
+      hmx_is_late_ = false;
+      if (!can_take(begin, end)) begin_ = end;
+    }
+    end_ = end;
+  }
+
+  // Nothing after `next` takes part.
+  void close(TaskIndex next) {
+    std::vector<TaskIndex> early, mine, late;
+    for (TaskIndex i = begin_; i < end_; ++i) {
+      (is_tile(i) ? mine : is_late(i) ? late : early).push_back(i);
+    }
+    std::ranges::stable_sort(mine, [&](TaskIndex a, TaskIndex b) {
+      return tasks_.tasks()[a].tile < tasks_.tasks()[b].tile;
+    });
+    auto at = order_.begin() + begin_;
+    for (const auto* part : {&early, &mine, &late}) at = std::copy(part->begin(), part->end(), at);
+    begin_ = end_ = next;
+  }
+
+ private:
+  bool is_tile(TaskIndex i) const { return tasks_.tasks()[i].tiles > 1; }
+  bool is_late(TaskIndex i) const { return late_[i - begin_]; }
+
+  // Also notes which of the tasks that are no tiles need one of the group's, if by another of them:
+  // they are late. In turn with the others, a tile may need none of those, nor a later tile of an
+  // operator before. HVX and HMX queues must keep their order otherwise: a task on HVX that is no
+  // tile ends the group, and after a late one on the HMX all there are late.
+  bool can_take(TaskIndex begin, TaskIndex end) {
+    late_.resize(begin - begin_, false);
+    for (TaskIndex i = begin; i < end; ++i) {
+      const bool on_hmx = tasks_.tasks()[i].group == qaic::ThreadGroup::hmx;
+      // What comes from another device may wait for what this one sends after its tiles.
+      bool late = (on_hmx && hmx_is_late_) || tasks_.tasks()[i].peer_bytes > 0;
+      if (!is_tile(i) && tasks_.tasks()[i].group == qaic::ThreadGroup::hvx) return false;
+      for (const TaskNeed& need : tasks_.needs(i)) {
+        if (need.task < begin_) continue;
+        if (!is_tile(need.task)) {
+          late = late || is_late(need.task);
+        } else if (!is_tile(i)) {
+          late = true;
+        } else if (tasks_.tasks()[need.task].tile > tasks_.tasks()[i].tile) {
+          return false;
+        }
+      }
+      if (late && is_tile(i)) return false;
+      hmx_is_late_ = hmx_is_late_ || (on_hmx && late);
+      late_.push_back(late);
+    }
+    return true;
+  }
+
+  const TaskGraph& tasks_;
+  std::vector<TaskIndex>& order_;
+  TaskIndex begin_ = 0, end_ = 0;
+  std::uint32_t tiles_ = 0;
+  std::vector<bool> late_;  // from begin_ on
+  bool hmx_is_late_ = false;
+};
+
+}  // namespace
+
+std::vector<TaskIndex> interleave_tiles(const TaskGraph& tasks) {
+  std::vector<TaskIndex> order(tasks.tasks().size());
+  std::iota(order.begin(), order.end(), 0u);
+  Group group(tasks, order);
+  const auto& all = tasks.tasks();
+  TaskIndex begin = 0;  // of what has not been given to the group
+  for (TaskIndex i = 0; i < all.size(); ++i) {
+    if (all[i].tiles < 2) continue;
+    TaskIndex end = i + 1;
+    for (TaskIndex j = end; j < all.size() && all[j].node == all[i].node; ++j) {
+      if (all[j].tiles > 1) end = j + 1;
+    }
+    group.add(begin, end);
+    begin = end;
+    i = end - 1;
+  }
+  group.close(TaskIndex(all.size()));
+  return order;
+}
+
+namespace {
+
+// How long a task keeps its unit, roughly; only the order that comes of it matters. In picoseconds.
+std::int64_t estimated_duration(const TaskSpec& task, const Target& target, std::uint32_t cores) {
+  const double share = std::min(target.ddr_bytes_per_s_per_core,
+                                target.ddr_bytes_per_s * target.ddr_efficiency / cores);
+  double seconds = double(task.cycles) / target.core_hz;
+  if (task.ddr_read + task.ddr_write > 0) {
+    seconds += target.ddr_latency_s + double(task.ddr_read + task.ddr_write) / share;
+  }
+  if (task.multicast > 0) {
+    seconds +=
+        target.multicast_latency_s + double(task.multicast) / target.multicast_bytes_per_s_per_core;
+  }
+  if (task.peer_bytes > 0 && !task.incoming) {
+    seconds += target.peer_latency_s + double(task.peer_bytes) / (target.peer_bytes_per_s / cores);
+  }
+  return std::llround(seconds * 1e12);
+}
+
+bool is_outgoing(const TaskSpec& task) { return task.peer_bytes > 0 && !task.incoming; }
+bool is_incoming(const TaskSpec& task) { return task.peer_bytes > 0 && task.incoming; }
+
+// What all cores send to other devices in one exchange comes before what they receive in it.
+void send_before_receiving(const TaskGraph& tasks, std::vector<TaskIndex>& order) {
+  const auto& specs = tasks.tasks();
+  const auto needs_one_of = [&](TaskIndex task, auto begin, auto end) {
+    return std::any_of(begin, end, [&](TaskIndex other) {
+      const auto needs = tasks.needs(task);
+      return std::ranges::any_of(needs, [&](const TaskNeed& need) { return need.task == other; });
+    });
+  };
+  for (auto begin = order.begin(); begin != order.end();) {
+    auto end = begin;
+    while (end != order.end() && specs[*end].peer_bytes > 0) {
+      if (is_outgoing(specs[*end]) && needs_one_of(*end, begin, end)) break;
+      ++end;
+    }
+    std::stable_partition(begin, end, [&](TaskIndex task) { return is_outgoing(specs[task]); });
+    begin = end == begin ? end + 1 : end;
+  }
+}
+
+}  // namespace
+
+Schedule schedule_tasks(const TaskGraph& tasks, const Target& target) {
+  const std::size_t count = tasks.tasks().size();
+  std::vector<std::int64_t> begin(count);
+  std::vector<std::int64_t> end(count);
+  const std::size_t queue_count = tasks.cores() * qaic::thread_groups;
+  std::vector<std::int64_t> free_at(queue_count, 0);
+  std::vector<TaskIndex> order = interleave_tiles(tasks);
+  send_before_receiving(tasks, order);
+  std::int64_t sent = 0;  // by all cores so far
+  for (TaskIndex i : order) {
+    const TaskSpec& task = tasks.tasks()[i];
+    std::int64_t ready = 0;
+    for (const TaskNeed& need : tasks.needs(i)) ready = std::max(ready, end[need.task]);
+    // Devices wait for one another: were anything that follows a transfer from another to stand in
+    // a queue before what this one sends in the same exchange, each could wait for the other.
+    if (is_incoming(task)) ready = std::max(ready, sent);
+    const std::uint32_t queue = tasks.queue_of(i);
+    const bool in_program_order = tasks.runs_in_program_order(i);
+    begin[i] = in_program_order ? std::max(ready, free_at[queue]) : ready;
+    end[i] = begin[i] + estimated_duration(task, target, tasks.cores());
+    if (in_program_order) free_at[queue] = end[i];
+    if (is_outgoing(task)) sent = std::max(sent, end[i]);
+  }
+  Schedule schedule;
+  schedule.global = order;
+  // What a task needs begins no later than it and precedes it in this order, so sorting by (begin,
+  // order) keeps every need before its task: the queues cannot deadlock.
+  std::ranges::stable_sort(schedule.global,
+                           [&](TaskIndex a, TaskIndex b) { return begin[a] < begin[b]; });
+  schedule.begin = std::move(begin);
+  schedule.queues.resize(queue_count);
+  for (TaskIndex task : schedule.global) schedule.queues[tasks.queue_of(task)].push_back(task);
+  return schedule;
+}
+
+std::vector<TaskIndex> emit_program(const TaskGraph& tasks, const Schedule& schedule,
+                                    const StringPool& strings, qaic::Program& program) {
+  const std::size_t count = tasks.tasks().size();
+  std::vector<std::uint32_t> place(count);     // in program.tasks
+  std::vector<std::uint32_t> position(count);  // in its queue
+  std::vector<TaskIndex> origin;
+  origin.reserve(count);
+  program.queue_begin.clear();
+  for (const auto& queue : schedule.queues) {
+    program.queue_begin.push_back(std::uint32_t(origin.size()));
+    for (std::uint32_t i = 0; i < queue.size(); ++i) {
+      place[queue[i]] = std::uint32_t(origin.size());
+      position[queue[i]] = i;
+      origin.push_back(queue[i]);
+    }
+  }
+  program.queue_begin.push_back(std::uint32_t(origin.size()));
+  program.tasks.assign(count, {});
+
+  // Waits, in an order in which the tasks could run: a queue that has once seen another queue's
+  // progress need not look for less.
+  const std::size_t queue_count = schedule.queues.size();
+  std::vector<std::uint32_t> seen(queue_count * queue_count, 0);
+  std::vector<std::vector<qaic::Wait>> waits(count);
+  for (TaskIndex index : schedule.global) {
+    const std::uint32_t queue = tasks.queue_of(index);
+    for (const TaskNeed& need : tasks.needs(index)) {
+      const std::uint32_t other = tasks.queue_of(need.task);
+      const std::uint32_t done = position[need.task] + 1;
+      std::uint32_t& known = seen[queue * queue_count + other];
+      if (other == queue || known >= done) continue;
+      known = done;
+      auto& mine = waits[index];
+      const auto same =
+          std::ranges::find_if(mine, [&](const qaic::Wait& wait) { return wait.queue == other; });
+      if (same != mine.end()) {
+        same->count = done;
+      } else {
+        mine.push_back({other, done});
+      }
+    }
+  }
+  std::map<StringId, std::uint32_t> kernel_numbers;
+  for (std::uint32_t at = 0; at < count; ++at) {
+    const TaskSpec& spec = tasks.tasks()[origin[at]];
+    const auto [kernel, added] =
+        kernel_numbers.emplace(spec.kernel, std::uint32_t(program.kernels.size()));
+    if (added) program.kernels.emplace_back(strings[spec.kernel]);
+    qaic::Task& task = program.tasks[at];
+    task.kernel = kernel->second;
+    task.cycles = std::uint32_t(std::min<std::uint64_t>(spec.cycles, 0xFFFFFFFFu));
+    task.ddr_read = spec.ddr_read;
+    task.ddr_write = spec.ddr_write;
+    task.multicast = spec.multicast;
+    task.macs = spec.macs;
+    task.flags |= spec.flags;  // task_signals may have been set already
+    task.thread_imbalance = spec.thread_imbalance;
+    task.port = spec.port;
+    task.wait_begin = std::uint32_t(program.waits.size());
+    task.wait_count = std::uint32_t(waits[origin[at]].size());
+    for (const qaic::Wait& wait : waits[origin[at]]) {
+      program.waits.push_back(wait);
+      program.tasks[program.queue_begin[wait.queue] + wait.count - 1].flags |= qaic::task_signals;
+    }
+    task.dependency_begin = std::uint32_t(program.dependencies.size());
+    for (const TaskNeed& need : tasks.needs(origin[at])) {
+      program.dependencies.push_back({place[need.task], need.data ? 0u : 1u});
+    }
+    task.dependency_count = std::uint32_t(program.dependencies.size()) - task.dependency_begin;
+  }
+  return origin;
+}
+
+}  // namespace npuscope::npu::nsp

@@ -1,0 +1,134 @@
+// The constant input of every step: model in device precision, hardware, options.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/arithmetic.hpp"
+#include "npu/graph/graph.hpp"
+#include "npu/graph/semantics.hpp"
+#include "npu/targets/nsp/compile/compile.hpp"
+
+namespace npuscope::npu::nsp {
+
+// How a tensor lies on the device: element type, split over cores, bytes per core.
+
+using CoreBytes = std::vector<std::uint64_t>;  // by core
+using CoreShapes = std::vector<Shape>;
+
+// 0 of none.
+std::uint64_t largest(const std::vector<std::uint64_t>& values);
+
+// Element type on the device: float16 for floats when converting.
+DataType device_type(DataType type, bool convert_to_fp16);
+std::uint64_t device_bytes(std::uint64_t elements, DataType type);
+
+// One of so many even parts.
+std::uint64_t even_part(std::uint64_t all, std::uint64_t index, std::uint64_t parts);
+// The same of the bytes of a tensor of that type: whole elements.
+std::uint64_t even_bytes(std::uint64_t bytes, std::uint64_t index, std::uint64_t parts,
+                         DataType type);
+CoreBytes even_bytes(const CoreBytes& bytes, std::uint64_t index, std::uint64_t parts,
+                     DataType type);
+
+inline constexpr int replicated = -1;    // every core holds all of it
+inline constexpr int incompatible = -2;  // no axis of this shape matches the split
+
+// A split of `shape` along `axis` in steps of `unit` elements, or replicated.
+struct Partition {
+  Shape shape;
+  int axis = replicated;
+  std::int64_t unit = 1;
+};
+
+// The same split seen in `view`, a reshape of partition.shape (same bytes in the same order). It
+// survives when as many elements lie outside the axis in both shapes and no step is cut; otherwise
+// the result's axis is `incompatible`.
+Partition partition_in_view(const Partition& partition, const Shape& view);
+
+// Elements along an axis of `extent` that each core gets, in whole units, the first cores first.
+std::uint64_t share(std::int64_t extent, std::int64_t unit, std::uint32_t core,
+                    std::uint32_t cores);
+std::vector<std::uint64_t> shares(std::int64_t extent, std::int64_t unit, std::uint32_t cores);
+
+// Bytes that each core holds of a tensor of `bytes` with this partition.
+std::vector<std::uint64_t> slice_bytes(const Partition& partition, std::uint64_t bytes,
+                                       std::uint32_t cores);
+
+// The shape of what one of the cores holds.
+Shape slice_shape(const Partition& partition, std::uint32_t core, std::uint32_t cores);
+
+// Whether a tensor held as `held` is where `needed` wants it, both in the same shape.
+bool satisfies(const Partition& held, const Partition& needed, std::uint32_t cores);
+
+// "1 x 32 x 4096"
+std::string shape_text(const Shape& shape);
+
+// What becomes of every node before tiles are cut: executed, folded away, a mere view, or part of
+// the matrix product before it (bias, batch normalisation, activation, requantisation).
+enum class NodeFate : std::uint8_t { execute, folded, view, fused };
+
+struct NodePlan {
+  NodeFate fate = NodeFate::execute;
+  OpClass op_class = OpClass::elementwise;
+  // Of matrix products: where the fused result goes, the operands behind DequantizeLinear, the
+  // bias.
+  TensorId result = TensorId::none;
+  TensorId activation = TensorId::none;
+  TensorId weights = TensorId::none;
+  std::vector<TensorId> fused_constants;  // bias, folded normalisation parameters
+  bool integer = false;                   // int8 by int8
+  bool compound = false;  // several products in one operator: attention, LSTM, Einsum
+};
+
+std::vector<NodePlan> plan_nodes(const Graph& graph);
+
+// Thrown inside the compiler only; compile_network makes an Error of it.
+struct LoweringFailure {
+  std::string message;
+};
+
+struct CompileContext {
+  CompileContext(const Graph& graph, const Target& target, const CompileOptions& options)
+      : graph(graph),
+        target(target),
+        options(options),
+        plans(plan_nodes(graph)),
+        cores(options.cores),
+        vtcm_bytes(target.vtcm_bytes - target.vtcm_reserved_bytes),
+        cuts_resident(!target.session && (options.slices < 2 || options.cuts_slices)) {}
+
+  const Graph& graph;
+  const Target& target;
+  const CompileOptions& options;
+  const std::vector<NodePlan> plans;  // by node
+  const std::uint32_t cores;
+  const std::uint64_t vtcm_bytes;                           // of each core, for tensors
+  const std::uint64_t tile_bytes = vtcm_bytes / 16;         // streamed at a time
+  const std::uint64_t resident_limit = vtcm_bytes * 2 / 5;  // a larger slice stays in DDR
+  // Whether operators on tensors in VTCM are cut along the pieces of those. Schematics, which
+  // targets with sessions have, name operators, not tiles. Programs for several devices only
+  // where that is asked for.
+  const bool cuts_resident;
+
+  const Tensor& tensor(TensorId id) const { return graph[id]; }
+  DataType type_of(TensorId id) const {
+    return device_type(graph[id].type, options.convert_to_fp16);
+  }
+  std::uint64_t bytes_of(TensorId id) const {
+    return device_bytes(graph[id].elements(), type_of(id));
+  }
+  // Bytes of each core's slice, and one core's slice as a shape.
+  CoreBytes slices_of(const Partition& partition, std::uint64_t bytes) const {
+    return slice_bytes(partition, bytes, cores);
+  }
+  Shape slice_of(const Partition& partition, std::uint32_t core) const {
+    return slice_shape(partition, core, cores);
+  }
+  bool fits(const CoreBytes& core_bytes) const { return largest(core_bytes) <= resident_limit; }
+};
+
+inline bool has_input(const Node& node, std::size_t index) { return node.has_input(index); }
+
+}  // namespace npuscope::npu::nsp
