@@ -1,0 +1,122 @@
+#include "formats/ggml/numbers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace npuscope::ggml {
+namespace {
+
+constexpr NamedNumber tokens{"tokens", NumberQuantity::count};
+constexpr NamedNumber eval_time{"eval time of llama.cpp", MeasureKind::wall};
+constexpr NamedNumber batch_time{"NPU batches", MeasureKind::work};
+constexpr NamedNumber op_time{"ops in the NPU batches", MeasureKind::work};
+constexpr NamedNumber token_rate{"tokens per second", NumberQuantity::rate};
+constexpr NamedNumber batch_share{"NPU batches, share of eval time", NumberQuantity::share};
+
+struct PmuName {
+  std::uint32_t event;
+  const char* name;
+};
+// Of the counters that the backend sets by default, on v79; ids of other versions may count
+// something else.
+constexpr std::array<PmuName, 8> pmu_names{{{0x003, "COMMITTED_PKT_ANY"},
+                                            {0x111, "HVX packets"},
+                                            {0x100, "HVX_ACTIVE"},
+                                            {0x105, "VTCM stalls of HVX"},
+                                            {0x240, "UDMA_ACTIVE_CYCLES"},
+                                            {0x256, "L2_UDMA_BYPASS_RD"},
+                                            {0x07D, "L2_DU_READ_MISS"},
+                                            {0x08C, "L2_DU_STORE_MISS"}}};
+
+// What llama.cpp counts in the phase.
+const EvalTime* eval_time_of(const Results& results, StepPhase phase) {
+  if (phase == StepPhase::prefill && results.prompt.tokens > 0) return &results.prompt;
+  if (phase == StepPhase::decode && results.decode.tokens > 0) return &results.decode;
+  return nullptr;
+}
+
+}  // namespace
+
+MeasureColumn make_pmu_column(const Log& log, std::size_t place, Profile& profile) {
+  std::string name = fmt::format("pmu counter {}", place + 1);
+  NumberRole role = NumberRole::none;
+  if (place < log.pmu_events.size()) {
+    const std::uint32_t event = log.pmu_events[place];
+    name = fmt::format("pmu 0x{:03x}", event);
+    const auto known = std::ranges::find(pmu_names, event, &PmuName::event);
+    if (known != pmu_names.end() && log.arch == "v79") {
+      name = fmt::format("{} (pmu 0x{:03x})", known->name, event);
+      if (event == 0x003) role = NumberRole::packets;
+    }
+  }
+  return profile.column_of(NamedNumber(name, NumberQuantity::count, role), Origin::counter);
+}
+
+void add_run_numbers(const Log& log, const Steps& steps, const std::vector<std::uint32_t>& of,
+                     const Placement& placement, Profile& profile) {
+  const auto add = [&](const NamedNumber& number, Origin origin, double value) {
+    profile.add_measure(Measure::Subject::profile, 0, number, origin, profile.base_clock, value);
+  };
+  std::vector<bool> is_of_these(steps.steps.size(), false);
+  for (const std::uint32_t step : of) is_of_these[step] = true;
+  double batches = 0, ops = 0;
+  for (std::size_t i = 0; i < log.batches.size(); ++i) {
+    if (!is_of_these[steps.of_batch[i]]) continue;
+    const Batch& batch = log.batches[i];
+    batches += double(placement.end_of(i) - placement.begin_of(i));
+    for (std::uint32_t run = 0; run < batch.runs; ++run) {
+      const OpRun& each = log.runs[batch.first_run + run];
+      ops += double(placement.time(i, each.start + std::int64_t(each.cycles)) -
+                    placement.time(i, each.start));
+    }
+  }
+  double rows = 0;
+  for (const std::uint32_t step : of) rows += double(steps.steps[step].tokens.value_or(0));
+  if (rows > 0) add(tokens, Origin::derived, rows);
+  add(batch_time, Origin::measured, batches);
+  add(op_time, Origin::measured, ops);
+  if (of.empty()) return;
+  const StepPhase phase = steps.steps[of.front()].phase;
+  const EvalTime* time = eval_time_of(log.results, phase);
+  // Of one stretch of several the log does not say it.
+  double all = 0;
+  for (const Step& step : steps.steps) {
+    if (step.phase == phase) all += double(step.tokens.value_or(0));
+  }
+  if (time == nullptr || all != rows) return;
+  add(eval_time, Origin::measured, time->milliseconds * 1e6);
+  add(token_rate, Origin::derived, time->tokens / (time->milliseconds * 1e-3));
+  add(batch_share, Origin::derived, batches / (time->milliseconds * 1e6));
+}
+
+void add_result_numbers(const Results& results, Profile& profile) {
+  const auto add = [&](const NamedNumber& number, double value) {
+    profile.add_measure(Measure::Subject::profile, 0, number, Origin::measured, profile.base_clock,
+                        value);
+  };
+  if (results.prompt.tokens > 0) {
+    add(tokens.called("prompt tokens"), results.prompt.tokens);
+    add(eval_time.called("prompt eval time"), results.prompt.milliseconds * 1e6);
+    add(token_rate.called("prompt tokens per second"),
+        results.prompt.tokens / (results.prompt.milliseconds * 1e-3));
+  }
+  if (results.decode.tokens > 0) {
+    add(tokens, results.decode.tokens);
+    add(eval_time.called("eval time"), results.decode.milliseconds * 1e6);
+    add(token_rate, results.decode.tokens / (results.decode.milliseconds * 1e-3));
+  }
+  for (const BenchRow& row : results.bench) {
+    add(token_rate.called(row.test + ", tokens per second"), row.tokens_per_second);
+  }
+  for (const BackendOp& op : results.backend_ops) {
+    add(NamedNumber(op.name, MeasureKind::wall), op.microseconds * 1e3);
+    if (!(op.rate > 0)) continue;
+    const std::string name =
+        op.name + (op.is_of_bytes ? ", bytes per second" : ", FLOP per second");
+    add(NamedNumber(name, NumberQuantity::rate), op.rate);
+  }
+}
+
+}  // namespace npuscope::ggml

@@ -1,0 +1,489 @@
+#include "formats/ggml/profile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/text.hpp"
+#include "formats/ggml/layers.hpp"
+#include "formats/ggml/numbers.hpp"
+#include "formats/ggml/placement.hpp"
+#include "formats/ggml/steps.hpp"
+
+namespace npuscope::ggml {
+namespace {
+
+constexpr std::uint32_t no_run = ~std::uint32_t{0};
+
+// What an event is work of.
+enum class Lane : std::uint8_t { hvx, hmx, dma, wait, set_up };
+
+Lane lane_of(std::string_view event) {
+  if (event.starts_with("HVX_")) return Lane::hvx;
+  if (event.starts_with("HMX_")) return Lane::hmx;
+  if (event == "DMA") return Lane::dma;
+  return event == "FENCE" ? Lane::wait : Lane::set_up;
+}
+
+// The steps that become one profile.
+struct Group {
+  StepPhase phase = StepPhase::other;
+  std::vector<std::uint32_t> steps;
+  bool is_interrupted = false;  // by steps of other phases
+};
+
+std::vector<Group> groups_of(const std::vector<Step>& steps) {
+  constexpr std::size_t max_stretches = 8;
+  std::vector<Group> groups;
+  for (std::uint32_t i = 0; i < steps.size(); ++i) {
+    if (groups.empty() || groups.back().phase != steps[i].phase) {
+      groups.push_back({steps[i].phase, {}});
+    }
+    groups.back().steps.push_back(i);
+  }
+  if (groups.size() <= max_stretches) return groups;
+  std::vector<Group> merged;
+  for (Group& group : groups) {
+    const auto found = std::ranges::find(merged, group.phase, &Group::phase);
+    if (found == merged.end()) {
+      merged.push_back(std::move(group));
+      continue;
+    }
+    found->is_interrupted = true;
+    found->steps.insert(found->steps.end(), group.steps.begin(), group.steps.end());
+  }
+  return merged;
+}
+
+struct SessionUnits {
+  UnitId session = UnitId::none;
+  std::array<std::array<UnitId, 5>, trace_threads> of{};  // by thread and lane
+};
+
+class ProfileMaker {
+ public:
+  ProfileMaker(const Log& log, const Steps& steps, const Placement& placement,
+               const std::vector<Layer>& layers, const Group& group)
+      : log_(log), steps_(steps), placement_(placement), layers_(layers), group_(group) {}
+
+  Profile make() {
+    describe();
+    add_clocks();
+    add_units();
+    add_columns();
+    std::vector<std::uint32_t> instance_of(steps_.steps.size(), every_instance);
+    for (std::uint32_t i = 0; i < group_.steps.size(); ++i) instance_of[group_.steps[i]] = i;
+    for (std::size_t i = 0; i < log_.batches.size(); ++i) {
+      instance_ = instance_of[steps_.of_batch[i]];
+      if (instance_ != every_instance) add_batch(i);
+    }
+    finish_columns();
+    add_op_numbers();
+    add_run_numbers(log_, steps_, group_.steps, placement_, profile_);
+    add_notes();
+    return std::move(profile_);
+  }
+
+ private:
+  StringId text(std::string_view text) { return profile_.strings.intern(text); }
+
+  void describe() {
+    Provenance& provenance = profile_.provenance;
+    provenance.format = format_name;
+    provenance.files = {log_.name};
+    provenance.version = fmt::format("G{}", int(log_.generation) - int(Generation::g0));
+    provenance.device = log_.arch.empty() ? "Hexagon" : "Hexagon " + log_.arch;
+    provenance.graph = name_of(group_.phase);
+    if (log_.mode) provenance.instrumentation = fmt::format("GGML_HEXAGON_PROFILE={}", *log_.mode);
+    provenance.inferences = std::uint32_t(group_.steps.size());
+    using Temperature = Provenance::Temperature;
+    const bool is_first = !group_.steps.empty() && group_.steps.front() == 0;
+    provenance.temperature = !is_first                            ? Temperature::warm
+                             : group_.phase == StepPhase::warm_up ? Temperature::cold
+                             : group_.steps.size() > 1            ? Temperature::cold_then_warm
+                                                                  : Temperature::unknown;
+  }
+
+  void add_clocks() {
+    profile_.clocks.push_back({text("time"), ClockKind::wall, Hertz(1e9), false, 0});
+    profile_.base_clock = ClockId(0);
+    double cycles = 0, seconds = 0;
+    for (std::size_t i = 0; i < log_.batches.size(); ++i) {
+      const double hertz = log_.clocks[log_.batches[i].clock].cycles_per_us * 1e6;
+      if (!(hertz > 0)) continue;
+      cycles += double(placement_.cycles_of(i));
+      seconds += double(placement_.cycles_of(i)) / hertz;
+    }
+    Clock core{text("core cycles"), ClockKind::unit_cycles,
+               Hertz(seconds > 0 ? cycles / seconds : 0)};
+    profile_.clocks.push_back(core);
+  }
+
+  UnitId add_unit(std::string_view name, Engine engine, std::uint32_t core, std::uint32_t lane,
+                  UnitId parent) {
+    profile_.units.push_back({0, core, engine, lane, text(name), parent, {}, {}});
+    return UnitId(std::uint32_t(profile_.units.size() - 1));
+  }
+
+  // Only what the log has events of.
+  void add_units() {
+    std::array<bool, trace_threads> has_hvx{}, has_dma{}, has_set_up{};
+    bool has_hmx = false;
+    for (const Event& event : log_.events) {
+      const Lane lane = lane_of(log_.event_names[event.name]);
+      has_hmx |= lane == Lane::hmx;
+      has_hvx[event.thread] |= lane == Lane::hvx;
+      has_dma[event.thread] |= lane == Lane::dma;
+      has_set_up[event.thread] |= lane == Lane::set_up || lane == Lane::wait;
+    }
+    for (std::uint32_t core = 0; core < log_.sessions.size(); ++core) {
+      SessionUnits units;
+      units.session = add_unit(log_.sessions[core].name, Engine::core, core, 0, UnitId::none);
+      for (std::uint32_t i = 0; i < trace_threads; ++i) {
+        if (has_hvx[i]) {
+          units.of[i][std::size_t(Lane::hvx)] =
+              add_unit(fmt::format("HVX thread {}", i), Engine::hvx, core, i, units.session);
+        }
+        if (has_set_up[i]) {
+          const UnitId unit =
+              add_unit(fmt::format("set-up, thread {}", i), Engine::other, core, i, units.session);
+          units.of[i][std::size_t(Lane::set_up)] = units.of[i][std::size_t(Lane::wait)] = unit;
+        }
+      }
+      if (has_hmx) {
+        const UnitId hmx = add_unit("HMX queue", Engine::hmx, core, 0, units.session);
+        for (auto& of_thread : units.of) of_thread[std::size_t(Lane::hmx)] = hmx;
+      }
+      for (std::uint32_t i = 0; i < trace_threads; ++i) {
+        if (!has_dma[i]) continue;
+        units.of[i][std::size_t(Lane::dma)] = add_unit(fmt::format("DMA in flight, thread {}", i),
+                                                       Engine::dma, core, i, units.session);
+      }
+      units_.push_back(units);
+    }
+  }
+
+  void add_columns() {
+    has_path_ = log_.sessions.size() == 1;
+    for (const Operation& operation : log_.operations) has_bytes_ |= operation.weight_bytes > 0;
+  }
+
+  OpId op_of(std::uint32_t operation, std::uint32_t event) {
+    const auto key = std::uint64_t{operation} << 32 | event;
+    const auto [found, is_new] = ops_.try_emplace(key, OpId(std::uint32_t(profile_.ops.size())));
+    if (is_new) profile_.ops.push_back(make_op(operation, event));
+    return found->second;
+  }
+
+  // `event`: no_run for the op itself.
+  Op make_op(std::uint32_t number, std::uint32_t event) {
+    Op op;
+    const std::string_view event_name =
+        event == no_run ? std::string_view() : std::string_view(log_.event_names[event]);
+    if (event != no_run) {
+      op.kind = text(event_name);
+      const Lane lane = lane_of(event_name);
+      op.engine = lane == Lane::hvx   ? Engine::hvx
+                  : lane == Lane::hmx ? Engine::hmx
+                  : lane == Lane::dma ? Engine::dma
+                                      : Engine::other;
+    }
+    if (number == no_run) {
+      op.name = text("between ops");
+      op.node = op.name;
+      return op;
+    }
+    const Operation& operation = log_.operations[number];
+    const Layer& layer = layers_[number];
+    op.node = text(layer.label);
+    op.node_kind = text(operation.op);
+    if (event == no_run) {
+      op.kind = text(kernel_of(operation));
+      op.engine = Engine::core;
+    }
+    std::string operands;
+    const auto add = [&](const std::vector<Tensor>& tensors, const char* side) {
+      for (const Tensor& tensor : tensors) {
+        operands += fmt::format("{}{} {} {} {}", operands.empty() ? "" : "\n", side, tensor.name,
+                                tensor.type, tensor.extents_text);
+      }
+    };
+    add(operation.inputs, "in");
+    add(operation.outputs, "out");
+    op.name = op.node;
+    op.operands = text(operands);
+    op.types = text(types_of(operation));
+    op.attributes = text(operation.kernel);
+    if (!operation.outputs.empty()) {
+      const Tensor& output = operation.outputs.front();
+      op.shape = text(output.extents_text);
+      const std::array<std::int64_t, 4> extents{output.extents[3], output.extents[2],
+                                                output.extents[1], output.extents[0]};
+      const std::size_t skip = extents[0] == 1 && extents[1] == 1 ? 2 : 0;
+      op.extents = profile_.shapes.intern(std::span(extents).subspan(skip));
+    }
+    op.once_per_inference = false;
+    if (event == no_run) operation_of_op_[std::uint32_t(profile_.ops.size())] = number;
+    return op;
+  }
+
+  // "MUL_MAT hmx-tiled".
+  static std::string kernel_of(const Operation& operation) {
+    const std::string_view kernel = operation.kernel;
+    const bool names_it = !kernel.empty() && !kernel.starts_with("vtcm") &&
+                          !kernel.starts_with("nth") && !kernel.starts_with("idx") &&
+                          !kernel.starts_with("seq");
+    if (!names_it) return operation.op;
+    return fmt::format("{} {}", operation.op, kernel.substr(0, kernel.find(' ')));
+  }
+
+  static std::string types_of(const Operation& operation) {
+    std::vector<std::string_view> types;
+    for (const auto* tensors : {&operation.inputs, &operation.outputs}) {
+      for (const Tensor& tensor : *tensors) {
+        if (tensor.type.empty() || std::ranges::find(types, tensor.type) != types.end()) continue;
+        types.push_back(tensor.type);
+      }
+    }
+    return fmt::format("{}", fmt::join(types, ", "));
+  }
+
+  void add_span(UnitId unit, OpId op, SpanKind kind, std::int64_t begin, std::int64_t end,
+                std::int64_t cycles) {
+    Spans& spans = profile_.spans;
+    spans.unit.push_back(unit);
+    spans.op.push_back(op);
+    spans.kind.push_back(kind);
+    spans.start.push_back(begin);
+    spans.duration.push_back(std::max<std::int64_t>(0, end - begin));
+    spans.processor_cycles.push_back(cycles);
+    spans.instance.push_back(instance_);
+  }
+
+  void add_batch(std::size_t number) {
+    const Batch& batch = log_.batches[number];
+    const SessionUnits& units = units_[batch.session];
+    const auto time = [&](std::int64_t counter) { return placement_.time(number, counter); };
+    const bool is_counted = placement_.has_counter();
+    const std::int64_t begin = placement_.begin_of(number), end = placement_.end_of(number);
+    add_span(units.session, OpId::none, SpanKind::inference, begin, end,
+             is_counted ? placement_.cycles_of(number) : -1);
+    Phase phase;
+    phase.name = text("NPU batch");
+    phase.instance = instance_;
+    phase.unit = units.session;
+    phase.start = begin;
+    phase.duration = end - begin;
+    profile_.phases.push_back(phase);
+    if (batch.host_usec) {
+      phase.name = text("host, from push to pop");
+      phase.duration = std::int64_t(*batch.host_usec) * 1000;
+      phase.start = end - phase.duration;
+      phase.parent = outermost_phase;
+      profile_.phases.push_back(phase);
+    }
+    for (std::uint32_t i = 0; i < batch.runs; ++i) {
+      const OpRun& run = log_.runs[batch.first_run + i];
+      const Operation& operation = log_.operations[run.operation];
+      const auto cycles = std::int64_t(run.cycles);
+      const SpanKind kind = !operation.synchronises               ? SpanKind::op
+                            : operation.op.starts_with("FENCE_W") ? SpanKind::sync
+                                                                  : SpanKind::communication;
+      if (run.pmu != no_run) {
+        pmu_of_.push_back({std::uint32_t(profile_.spans.size()), run.pmu});
+      }
+      add_span(units.session, op_of(run.operation, no_run), kind, time(run.start),
+               time(run.start + cycles), cycles);
+    }
+    add_events(number, batch, units);
+    count_affected(batch);
+  }
+
+  // Cut at the windows of the ops; what lies in none of them is of the batch.
+  void add_events(std::size_t number, const Batch& batch, const SessionUnits& units) {
+    const auto runs = std::span(log_.runs).subspan(batch.first_run, batch.runs);
+    const auto events = std::span(log_.events).subspan(batch.first_event, batch.events);
+    for (const Event& event : events) {
+      const std::string& name = log_.event_names[event.name];
+      const Lane lane = lane_of(name);
+      const UnitId unit = units.of[event.thread][std::size_t(lane)];
+      const SpanKind kind = lane == Lane::dma    ? SpanKind::transfer
+                            : lane == Lane::wait ? SpanKind::wait
+                                                 : SpanKind::op;
+      const std::int64_t end = event.start + std::int64_t(event.cycles);
+      std::int64_t at = event.start;
+      auto run = std::upper_bound(
+          runs.begin(), runs.end(), at,
+          [](std::int64_t begin, const OpRun& each) { return begin < each.start; });
+      if (run != runs.begin()) --run;
+      do {
+        while (run != runs.end() && run->start + std::int64_t(run->cycles) <= at) ++run;
+        const bool is_inside = run != runs.end() && run->start <= at;
+        const std::int64_t until =
+            run == runs.end()
+                ? end
+                : std::min(end, is_inside ? run->start + std::int64_t(run->cycles) : run->start);
+        add_span(unit, op_of(is_inside ? run->operation : no_run, event.name), kind,
+                 placement_.time(number, at), placement_.time(number, until), until - at);
+        at = until;
+      } while (at < end);
+    }
+  }
+
+  // Ops of which a thread's events are missing: from its last one on.
+  void count_affected(const Batch& batch) {
+    std::array<std::int64_t, trace_threads> last{};
+    bool any = batch.may_have_lost;
+    for (const std::uint64_t lost : batch.lost) any |= lost > 0;
+    may_have_lost_ += batch.may_have_lost;
+    if (!any) return;
+    for (std::uint32_t i = 0; i < batch.events; ++i) {
+      const Event& event = log_.events[batch.first_event + i];
+      std::int64_t& of_thread = last[event.thread];
+      of_thread = std::max(of_thread, event.start + std::int64_t(event.cycles));
+    }
+    std::int64_t from = std::numeric_limits<std::int64_t>::max();
+    for (std::size_t i = 0; i < trace_threads; ++i) {
+      lost_ += batch.lost[i];
+      if (batch.lost[i] > 0 || batch.may_have_lost) from = std::min(from, last[i]);
+    }
+    for (std::uint32_t i = 0; i < batch.runs; ++i) {
+      const OpRun& run = log_.runs[batch.first_run + i];
+      affected_ += run.start + std::int64_t(run.cycles) > from;
+    }
+  }
+
+  void finish_columns() {
+    Spans& spans = profile_.spans;
+    if (has_path_) {
+      MeasureColumn path = profile_.column_of(op_window, profile_.provenance.times);
+      path.clock = profile_.base_clock;
+      for (std::size_t row = 0; row < spans.size(); ++row) {
+        path.values.push_back(is_window(row) ? spans.duration[row] : MeasureColumn::missing);
+      }
+      spans.measures.push_back(std::move(path));
+    }
+    if (has_bytes_) {
+      MeasureColumn bytes = profile_.column_of(weight_bytes, Origin::estimated);
+      for (std::size_t row = 0; row < spans.size(); ++row) {
+        const double value =
+            is_window(row)
+                ? log_.operations[operation_of_op_.at(index_of(spans.op[row]))].weight_bytes
+                : 0;
+        bytes.values.push_back(value > 0 ? std::int64_t(value) : MeasureColumn::missing);
+      }
+      spans.measures.push_back(std::move(bytes));
+    }
+    for (std::size_t i = 0; i < pmu_counters && !pmu_of_.empty(); ++i) {
+      MeasureColumn counts = make_pmu_column(log_, i, profile_);
+      counts.values.assign(spans.size(), MeasureColumn::missing);
+      for (const auto& [row, place] : pmu_of_) counts.values[row] = log_.pmu[place][i];
+      spans.measures.push_back(std::move(counts));
+    }
+  }
+
+  bool is_window(std::size_t row) const {
+    return operation_of_op_.contains(index_of(profile_.spans.op[row]));
+  }
+
+  void add_op_numbers() {
+    for (std::uint32_t op = 0; op < profile_.ops.size(); ++op) {
+      const auto found = operation_of_op_.find(op);
+      if (found == operation_of_op_.end()) continue;
+      const Operation& operation = log_.operations[found->second];
+      if (!operation.is_product()) continue;
+      profile_.add_measure(Measure::Subject::op, op, product_macs, Origin::derived, {},
+                           operation.macs);
+    }
+  }
+
+  void note(Severity severity, std::uint64_t count, std::string message) {
+    profile_.notes.push_back({severity, log_.name, 0, std::move(message), count});
+  }
+
+  void add_notes() {
+    profile_.notes = log_.notes;
+    if (lost_ > 0) {
+      note(Severity::warning, lost_,
+           fmt::format("trace events were lost: shares of HVX, HMX and DMA are lower bounds, of {} "
+                       "ops from the first lost event on; set a larger GGML_HEXAGON_OPTRACE",
+                       thousands(affected_)));
+    }
+    if (may_have_lost_ > 0) {
+      note(Severity::warning, may_have_lost_,
+           "batches whose trace buffer was full, or whose last events have no end: events may be "
+           "lost, and shares of HVX, HMX and DMA are lower bounds; set a larger "
+           "GGML_HEXAGON_OPTRACE");
+    }
+    if (log_.calls_below_ops > 0) {
+      note(Severity::warning, log_.calls_below_ops,
+           "ops that took longer than the call that waited for them: the log was recorded without "
+           "GGML_HEXAGON_OPSYNC=1, and its times belong to other ops");
+    }
+    if (!placement_.has_counter()) {
+      note(Severity::info, 1,
+           "the log has no start times: ops follow each other without the gaps between them");
+    } else if (!placement_.has_print_times()) {
+      note(Severity::info, 1,
+           "lines have no times: gaps between batches are lower bounds, because the NPU's counter "
+           "nearly stops while it waits; record with --log-prefix and --log-timestamps");
+    }
+    if (placement_.printing_us() > 0) {
+      note(Severity::info, 1,
+           fmt::format("the host printed the profile for {:.3f} ms between batches, which is left "
+                       "out of the timeline",
+                       double(placement_.printing_us()) / 1e3));
+    }
+    if (group_.is_interrupted) {
+      note(Severity::info, 1,
+           "steps of other phases ran in between: idle time of this phase includes them");
+    }
+  }
+
+  const Log& log_;
+  const Steps& steps_;
+  const Placement& placement_;
+  const std::vector<Layer>& layers_;
+  const Group& group_;
+  Profile profile_;
+  std::uint32_t instance_ = 0;
+  std::vector<SessionUnits> units_;
+  std::unordered_map<std::uint64_t, OpId> ops_;
+  std::unordered_map<std::uint32_t, std::uint32_t> operation_of_op_;  // of windows
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pmu_of_;       // span, place in Log::pmu
+  bool has_path_ = false, has_bytes_ = false;
+  std::uint64_t lost_ = 0, affected_ = 0, may_have_lost_ = 0;
+};
+
+// Of results alone.
+Profile results_profile(const Log& log) {
+  Profile profile;
+  profile.provenance.format = "llama.cpp results";
+  profile.provenance.files = {log.name};
+  profile.clocks.push_back({profile.strings.intern("time"), ClockKind::wall, Hertz(1e9), false, 0});
+  profile.notes = log.notes;
+  add_result_numbers(log.results, profile);
+  return profile;
+}
+
+}  // namespace
+
+std::vector<Profile> make_profiles(Log& log) {
+  std::vector<Profile> profiles;
+  if (log.batches.empty()) {
+    profiles.push_back(results_profile(log));
+    return profiles;
+  }
+  const Placement placement(log);
+  const Steps steps = find_steps(log);
+  const std::vector<Layer> layers = find_layers(log);
+  for (const Group& group : groups_of(steps.steps)) {
+    profiles.push_back(ProfileMaker(log, steps, placement, layers, group).make());
+  }
+  return profiles;
+}
+
+}  // namespace npuscope::ggml
