@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -74,13 +75,18 @@ class ProfileMaker {
     add_clocks();
     add_units();
     add_columns();
-    std::vector<std::uint32_t> instance_of(steps_.steps.size(), every_instance);
-    for (std::uint32_t i = 0; i < group_.steps.size(); ++i) instance_of[group_.steps[i]] = i;
+    std::vector<bool> is_of_group(steps_.steps.size(), false);
+    for (const std::uint32_t step : group_.steps) is_of_group[step] = true;
+    const auto is_of_this = [&](std::size_t i) { return is_of_group[steps_.of_batch[i]]; };
     for (std::size_t i = 0; i < log_.batches.size(); ++i) {
-      instance_ = instance_of[steps_.of_batch[i]];
-      if (instance_ != every_instance) add_batch(i);
+      has_events_ |= is_of_this(i) && log_.batches[i].events > 0;
+    }
+    for (std::size_t i = 0; i < log_.batches.size(); ++i) {
+      instance_ = steps_.of_batch[i];
+      if (is_of_this(i)) add_batch(i);
     }
     finish_columns();
+    add_edges();
     add_op_numbers();
     add_run_numbers(log_, steps_, group_.steps, placement_, profile_);
     add_notes();
@@ -225,7 +231,7 @@ class ProfileMaker {
       const std::size_t skip = extents[0] == 1 && extents[1] == 1 ? 2 : 0;
       op.extents = profile_.shapes.intern(std::span(extents).subspan(skip));
     }
-    op.once_per_inference = false;
+    op.once_per_inference = true;
     if (event == no_run) operation_of_op_[std::uint32_t(profile_.ops.size())] = number;
     return op;
   }
@@ -285,11 +291,20 @@ class ProfileMaker {
       phase.parent = outermost_phase;
       profile_.phases.push_back(phase);
     }
+    const std::int64_t complete_until = lose_events(batch);
+    for (std::uint32_t i = 1; i < batch.runs; ++i) {
+      const OpRun* run = &log_.runs[batch.first_run + i];
+      after_.insert({run[-1].operation, run->operation});
+    }
     for (std::uint32_t i = 0; i < batch.runs; ++i) {
       const OpRun& run = log_.runs[batch.first_run + i];
       const Operation& operation = log_.operations[run.operation];
       const auto cycles = std::int64_t(run.cycles);
-      const SpanKind kind = !operation.synchronises               ? SpanKind::op
+      // Where events say what the threads did, an op is the frame of that.
+      const bool is_known = has_events_ && run.start + cycles <= complete_until;
+      affected_ += has_events_ && !is_known;
+      const SpanKind kind = is_known                              ? SpanKind::annotation
+                            : !operation.synchronises             ? SpanKind::op
                             : operation.op.starts_with("FENCE_W") ? SpanKind::sync
                                                                   : SpanKind::communication;
       if (run.pmu != no_run) {
@@ -299,7 +314,6 @@ class ProfileMaker {
                time(run.start + cycles), cycles);
     }
     add_events(number, batch, units);
-    count_affected(batch);
   }
 
   // Cut at the windows of the ops; what lies in none of them is of the batch.
@@ -333,27 +347,24 @@ class ProfileMaker {
     }
   }
 
-  // Ops of which a thread's events are missing: from its last one on.
-  void count_affected(const Batch& batch) {
+  // Until when no thread's events are missing: of one that lost some, its last.
+  std::int64_t lose_events(const Batch& batch) {
     std::array<std::int64_t, trace_threads> last{};
     bool any = batch.may_have_lost;
     for (const std::uint64_t lost : batch.lost) any |= lost > 0;
     may_have_lost_ += batch.may_have_lost;
-    if (!any) return;
+    std::int64_t from = std::numeric_limits<std::int64_t>::max();
+    if (!any) return from;
     for (std::uint32_t i = 0; i < batch.events; ++i) {
       const Event& event = log_.events[batch.first_event + i];
       std::int64_t& of_thread = last[event.thread];
       of_thread = std::max(of_thread, event.start + std::int64_t(event.cycles));
     }
-    std::int64_t from = std::numeric_limits<std::int64_t>::max();
     for (std::size_t i = 0; i < trace_threads; ++i) {
       lost_ += batch.lost[i];
       if (batch.lost[i] > 0 || batch.may_have_lost) from = std::min(from, last[i]);
     }
-    for (std::uint32_t i = 0; i < batch.runs; ++i) {
-      const OpRun& run = log_.runs[batch.first_run + i];
-      affected_ += run.start + std::int64_t(run.cycles) > from;
-    }
+    return from;
   }
 
   void finish_columns() {
@@ -382,6 +393,21 @@ class ProfileMaker {
       counts.values.assign(spans.size(), MeasureColumn::missing);
       for (const auto& [row, place] : pmu_of_) counts.values[row] = log_.pmu[place][i];
       spans.measures.push_back(std::move(counts));
+    }
+  }
+
+  // Ops of a session run in the order of the lines, none before the end of the one before.
+  void add_edges() {
+    if (!has_events_) return;
+    std::map<std::uint32_t, std::vector<OpId>> parts;
+    for (const auto& [key, op] : ops_) {
+      if (std::uint32_t(key) != no_run) parts[std::uint32_t(key >> 32)].push_back(op);
+    }
+    for (auto& [number, ops] : parts) std::ranges::sort(ops);
+    for (const auto& [before, after] : after_) {
+      for (const OpId from : parts[before]) {
+        for (const OpId to : parts[after]) profile_.edges.push_back({from, to, EdgeKind::order});
+      }
     }
   }
 
@@ -451,10 +477,11 @@ class ProfileMaker {
   Profile profile_;
   std::uint32_t instance_ = 0;
   std::vector<SessionUnits> units_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> after_;  // operations, one after the other
   std::unordered_map<std::uint64_t, OpId> ops_;
   std::unordered_map<std::uint32_t, std::uint32_t> operation_of_op_;  // of windows
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pmu_of_;       // span, place in Log::pmu
-  bool has_path_ = false, has_bytes_ = false;
+  bool has_path_ = false, has_bytes_ = false, has_events_ = false;
   std::uint64_t lost_ = 0, affected_ = 0, may_have_lost_ = 0;
 };
 
