@@ -70,7 +70,12 @@ constexpr const char* number_roles[] = {"none",
                                         "run_time",
                                         "run_inferences",
                                         "run_batch_size",
-                                        "run_rate"};
+                                        "run_rate",
+                                        "tokens",
+                                        "tokens_time",
+                                        "batch_time",
+                                        "op_window",
+                                        "best_ddr_rate"};
 static_assert(std::size(number_roles) == number_role_count);
 constexpr const char* statistics[] = {"none", "mean", "min", "max", "deviation", "p50",
                                       "p75",  "p90",  "p95", "p99", "other"};

@@ -8,11 +8,13 @@
 namespace npuscope::ggml {
 namespace {
 
-constexpr NamedNumber tokens{"tokens", NumberQuantity::count};
-constexpr NamedNumber eval_time{"eval time of llama.cpp", MeasureKind::wall};
-constexpr NamedNumber batch_time{"NPU batches", MeasureKind::work};
+constexpr NamedNumber tokens{"tokens", NumberQuantity::count, NumberRole::tokens};
+constexpr NamedNumber eval_time{"eval time of llama.cpp", MeasureKind::wall, NumberRole::tokens_time};
+constexpr NamedNumber batch_time{"NPU batches", MeasureKind::work, NumberRole::batch_time};
 constexpr NamedNumber op_time{"ops in the NPU batches", MeasureKind::work};
 constexpr NamedNumber token_rate{"tokens per second", NumberQuantity::rate};
+constexpr NamedNumber best_rate{"fastest read of weights in the log, bytes per second",
+                                NumberQuantity::rate, NumberRole::best_ddr_rate};
 constexpr NamedNumber batch_share{"NPU batches, share of eval time", NumberQuantity::share};
 
 struct PmuName {
@@ -74,6 +76,18 @@ void add_run_numbers(const Log& log, const Steps& steps, const std::vector<std::
   }
   double rows = 0;
   for (const std::uint32_t step : of) rows += double(steps.steps[step].tokens.value_or(0));
+  // A few bytes in no time say nothing.
+  constexpr double min_bytes = 64 * 1024;
+  double fastest = 0;
+  for (const Batch& batch : log.batches) {
+    const double cycles_per_s = log.clocks[batch.clock].cycles_per_us * 1e6;
+    for (const OpRun& run : std::span(log.runs).subspan(batch.first_run, batch.runs)) {
+      const double bytes = log.operations[run.operation].weight_bytes;
+      if (bytes < min_bytes || run.cycles == 0) continue;
+      fastest = std::max(fastest, bytes * cycles_per_s / double(run.cycles));
+    }
+  }
+  if (fastest > 0) add(best_rate, Origin::estimated, fastest);
   if (rows > 0) add(tokens, Origin::derived, rows);
   add(batch_time, Origin::measured, batches);
   add(op_time, Origin::measured, ops);
@@ -89,6 +103,29 @@ void add_run_numbers(const Log& log, const Steps& steps, const std::vector<std::
   add(eval_time, Origin::measured, time->milliseconds * 1e6);
   add(token_rate, Origin::derived, time->tokens / (time->milliseconds * 1e-3));
   add(batch_share, Origin::derived, batches / (time->milliseconds * 1e6));
+}
+
+std::string coverage_text(const Results& results) {
+  const auto list = [](const std::map<std::string, std::uint64_t>& counts) {
+    constexpr std::size_t max_listed = 12;
+    std::string text;
+    std::size_t listed = 0;
+    for (const auto& [name, count] : counts) {
+      if (++listed > max_listed) return text + ", …";
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, count);
+    }
+    return text;
+  };
+  std::string text;
+  if (!results.scheduled.empty()) {
+    text = "ops by backend, of all graphs that the scheduler printed: " + list(results.scheduled);
+  }
+  if (!results.refused.empty()) {
+    text += (text.empty() ? "" : "; ") + ("ops that the NPU refused: " + list(results.refused));
+  }
+  if (!text.empty()) return text;
+  return "ops on CPU and GPU are not in this log; GGML_SCHED_DEBUG=2 with -v prints which backend "
+         "runs each op, GGML_HEXAGON_VERBOSE=1 which ops the NPU refuses";
 }
 
 void add_result_numbers(const Results& results, Profile& profile) {

@@ -463,6 +463,7 @@ class ProfileMaker {
                        "out of the timeline",
                        double(placement_.printing_us()) / 1e3));
     }
+    note(Severity::info, 1, coverage_text(log_.results));
     if (group_.is_interrupted) {
       note(Severity::info, 1,
            "steps of other phases ran in between: idle time of this phase includes them");

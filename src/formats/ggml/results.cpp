@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
@@ -69,7 +70,16 @@ bool Results::take_eval(std::string_view line) {
   const auto tokens = number_in(rest.substr(slash + 1));
   if (!tokens || !(*tokens >= 0)) return false;
   // The count is at least 1 even where there was none.
-  const EvalTime time{*milliseconds, *milliseconds > 0 ? *tokens : 0};
+  EvalTime time{*milliseconds, *milliseconds > 0 ? *tokens : 0};
+  // The rate has more digits than the time, which ends at the hundredth.
+  constexpr double rounding = 0.0051;
+  const std::size_t end = rest.find(" tokens per second");
+  const std::size_t begin = end == rest.npos ? end : rest.rfind(',', end);
+  if (begin != rest.npos) {
+    const double rate = number_in(rest.substr(begin + 1)).value_or(0);
+    const double exact = rate > 0 ? time.tokens / rate * 1e3 : 0;
+    if (exact > 0 && std::abs(exact - *milliseconds) <= rounding) time.milliseconds = exact;
+  }
   EvalTime& into = is_prompt ? prompt : decode;
   if (line.find("perf") != line.npos) {
     into = time;

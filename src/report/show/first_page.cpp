@@ -298,7 +298,9 @@ Document first_page(const Analysis& analysis, const FirstPageRequest& request) {
   Section latency = request.is_part ? Section{} : latency_section(latency_of(analysis));
   if (!latency.key.empty()) latency.table.fields.back().label.clear();
   const bool has_latency = !latency.key.empty();
-  add(std::move(latency));
+  Section tokens = request.is_part ? Section{} : tokens_section(analysis);
+  const bool has_tokens = !tokens.key.empty();
+  add(has_tokens ? std::move(tokens) : std::move(latency));
   if (!request.is_part) add(throughput_section(profile, request.peaks));
   add(where_section(analysis, request));
   if (!request.is_part && !has_latency) add(graph_section(analysis));
