@@ -8,6 +8,8 @@
 namespace npuscope::ggml {
 namespace {
 
+constexpr double ticks_per_ms = 1e3 * double(ticks_per_us);
+
 constexpr NamedNumber tokens{"tokens", NumberQuantity::count, NumberRole::tokens};
 constexpr NamedNumber eval_time{"eval time of llama.cpp", MeasureKind::wall, NumberRole::tokens_time};
 constexpr NamedNumber batch_time{"NPU batches", MeasureKind::work, NumberRole::batch_time};
@@ -100,9 +102,9 @@ void add_run_numbers(const Log& log, const Steps& steps, const std::vector<std::
     if (step.phase == phase) all += double(step.tokens.value_or(0));
   }
   if (time == nullptr || all != rows) return;
-  add(eval_time, Origin::measured, time->milliseconds * 1e6);
+  add(eval_time, Origin::measured, time->milliseconds * ticks_per_ms);
   add(token_rate, Origin::derived, time->tokens / (time->milliseconds * 1e-3));
-  add(batch_share, Origin::derived, batches / (time->milliseconds * 1e6));
+  add(batch_share, Origin::derived, batches / (time->milliseconds * ticks_per_ms));
 }
 
 std::string coverage_text(const Results& results) {
@@ -135,20 +137,20 @@ void add_result_numbers(const Results& results, Profile& profile) {
   };
   if (results.prompt.tokens > 0) {
     add(tokens.called("prompt tokens"), results.prompt.tokens);
-    add(eval_time.called("prompt eval time"), results.prompt.milliseconds * 1e6);
+    add(eval_time.called("prompt eval time"), results.prompt.milliseconds * ticks_per_ms);
     add(token_rate.called("prompt tokens per second"),
         results.prompt.tokens / (results.prompt.milliseconds * 1e-3));
   }
   if (results.decode.tokens > 0) {
     add(tokens, results.decode.tokens);
-    add(eval_time.called("eval time"), results.decode.milliseconds * 1e6);
+    add(eval_time.called("eval time"), results.decode.milliseconds * ticks_per_ms);
     add(token_rate, results.decode.tokens / (results.decode.milliseconds * 1e-3));
   }
   for (const BenchRow& row : results.bench) {
     add(token_rate.called(row.test + ", tokens per second"), row.tokens_per_second);
   }
   for (const BackendOp& op : results.backend_ops) {
-    add(NamedNumber(op.name, MeasureKind::wall), op.microseconds * 1e3);
+    add(NamedNumber(op.name, MeasureKind::wall), op.microseconds * double(ticks_per_us));
     if (!(op.rate > 0)) continue;
     const std::string name =
         op.name + (op.is_of_bytes ? ", bytes per second" : ", FLOP per second");

@@ -1,8 +1,9 @@
-// When batches and what is in them happened, in nanoseconds from the first of them.
+// When batches and what is in them happened, in picoseconds from the first of them, because the
+// shortest ops take a few hundred nanoseconds.
 //
 //   const Placement placement(log);
-//   placement.begin_of(1)            1,235,000    of the second batch
-//   placement.time(1, run.start)     1,236,410    of an op in it
+//   placement.begin_of(1)            1,235,000,000    of the second batch
+//   placement.time(1, run.start)     1,236,410,000    of an op in it
 //
 // The counter of cycles nearly stops while the NPU has nothing to do, so that it does not tell how
 // long that was: a batch ends before the host printed it. What printing took is left out. Where the
@@ -15,6 +16,9 @@
 #include "formats/ggml/log.hpp"
 
 namespace npuscope::ggml {
+
+inline constexpr std::int64_t ticks_per_us = 1'000'000;
+inline constexpr double ticks_per_s = 1e12;
 
 class Placement {
  public:
@@ -35,8 +39,8 @@ class Placement {
  private:
   struct Place {
     std::int64_t begin = 0, end = 0;  // of the counter
-    std::int64_t time = 0;            // nanoseconds
-    double nanoseconds_per_cycle = 0;
+    std::int64_t time = 0;            // ticks
+    double ticks_per_cycle = 0;
   };
   void place_in_batch(Log& log, const Batch& batch, Place& place);
 

@@ -114,7 +114,7 @@ class ProfileMaker {
   }
 
   void add_clocks() {
-    profile_.clocks.push_back({text("time"), ClockKind::wall, Hertz(1e9), false, 0});
+    profile_.clocks.push_back({text("time"), ClockKind::wall, Hertz(ticks_per_s), false, 0});
     profile_.base_clock = ClockId(0);
     double cycles = 0, seconds = 0;
     for (std::size_t i = 0; i < log_.batches.size(); ++i) {
@@ -173,7 +173,6 @@ class ProfileMaker {
   }
 
   void add_columns() {
-    has_path_ = log_.sessions.size() == 1;
     for (const Operation& operation : log_.operations) has_bytes_ |= operation.weight_bytes > 0;
   }
 
@@ -286,7 +285,7 @@ class ProfileMaker {
     profile_.phases.push_back(phase);
     if (batch.host_usec) {
       phase.name = text("host, from push to pop");
-      phase.duration = std::int64_t(*batch.host_usec) * 1000;
+      phase.duration = std::int64_t(*batch.host_usec) * ticks_per_us;
       phase.start = end - phase.duration;
       phase.parent = outermost_phase;
       profile_.phases.push_back(phase);
@@ -369,14 +368,12 @@ class ProfileMaker {
 
   void finish_columns() {
     Spans& spans = profile_.spans;
-    if (has_path_) {
-      MeasureColumn path = profile_.column_of(op_window, profile_.provenance.times);
-      path.clock = profile_.base_clock;
-      for (std::size_t row = 0; row < spans.size(); ++row) {
-        path.values.push_back(is_window(row) ? spans.duration[row] : MeasureColumn::missing);
-      }
-      spans.measures.push_back(std::move(path));
+    MeasureColumn windows = profile_.column_of(op_window, profile_.provenance.times);
+    windows.clock = profile_.base_clock;
+    for (std::size_t row = 0; row < spans.size(); ++row) {
+      windows.values.push_back(is_window(row) ? spans.duration[row] : MeasureColumn::missing);
     }
+    spans.measures.push_back(std::move(windows));
     if (has_bytes_) {
       MeasureColumn bytes = profile_.column_of(weight_bytes, Origin::estimated);
       for (std::size_t row = 0; row < spans.size(); ++row) {
@@ -482,7 +479,7 @@ class ProfileMaker {
   std::unordered_map<std::uint64_t, OpId> ops_;
   std::unordered_map<std::uint32_t, std::uint32_t> operation_of_op_;  // of windows
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pmu_of_;       // span, place in Log::pmu
-  bool has_path_ = false, has_bytes_ = false, has_events_ = false;
+  bool has_bytes_ = false, has_events_ = false;
   std::uint64_t lost_ = 0, affected_ = 0, may_have_lost_ = 0;
 };
 
@@ -491,7 +488,7 @@ Profile results_profile(const Log& log) {
   Profile profile;
   profile.provenance.format = "llama.cpp results";
   profile.provenance.files = {log.name};
-  profile.clocks.push_back({profile.strings.intern("time"), ClockKind::wall, Hertz(1e9), false, 0});
+  profile.clocks.push_back({profile.strings.intern("time"), ClockKind::wall, Hertz(ticks_per_s), false, 0});
   profile.notes = log.notes;
   add_result_numbers(log.results, profile);
   return profile;

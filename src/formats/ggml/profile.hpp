@@ -6,7 +6,7 @@
 //
 // An op has a span on its session's unit, from the start to the end of its window; trace events are
 // spans of the same op on the units of the threads, cut to the windows. A step of the model is an
-// inference. Times are nanoseconds: cycles by the clock of the log's own stretch, batches where the
+// inference. Times are picoseconds: cycles by the clock of the log's own stretch, batches where the
 // host printed them.
 #pragma once
 

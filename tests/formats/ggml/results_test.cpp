@@ -11,9 +11,10 @@ TEST(Results, TimesOfAContextAreTheLastOnes) {
                            "tokens (    0.08 ms per token, 11855.42 tokens per second)"));
   EXPECT_TRUE(results.take("0.01.2 I common_perf_print:        eval time =       1.73 ms /     2 "
                            "runs   (    0.86 ms per token,  1159.29 tokens per second)"));
-  EXPECT_EQ(results.prompt.milliseconds, 2.70);
+  // The rate has more digits than the time.
+  EXPECT_DOUBLE_EQ(results.prompt.milliseconds, 32 / 11855.42 * 1e3);
   EXPECT_EQ(results.prompt.tokens, 32);
-  EXPECT_EQ(results.decode.milliseconds, 1.73);
+  EXPECT_DOUBLE_EQ(results.decode.milliseconds, 2 / 1159.29 * 1e3);
   EXPECT_EQ(results.decode.tokens, 2);
   results.take("common_perf_print:        eval time =       0.00 ms /     1 runs");
   EXPECT_EQ(results.decode.tokens, 0);
