@@ -47,7 +47,7 @@ struct Log {
     }
     file.close();
     const std::string script = (folder / "pass.py").string();
-    std::ofstream(script) << R"(import re, sys
+    std::ofstream(script) << R"py(import re, sys
 event = re.compile(r"ggml-hex: (\S+) trace-evt (\w+): thread (\d+) info (\d+) (start|stop) (\d+)")
 op = re.compile(r"ggml-hex: (\S+) profile-op ([^|]+)\|([^|]+)\|([^|]+)\|([^|]+)\|([^|]+)\|([^|]*)\|usec (\d+) cycles (\d+) start (\d+)")
 n = 0
@@ -55,7 +55,7 @@ for line in open(sys.argv[1]):
     m = event.search(line) or op.search(line)
     if m: n += len(m.groups())
 print(n)
-)";
+)py";
     const char* const own = std::getenv("NPUSCOPE_GGML_SCRIPT");
     const double before = child_seconds();
     const std::string command =

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <unordered_map>
 
 #include "analysis/answers.hpp"
@@ -60,6 +61,12 @@ class WindowTable {
   void take_spans() {
     const Spans& spans = profile_.spans;
     const OpMacs macs(profile_);
+    // Of one of its parts; the same node makes outputs of several shapes.
+    std::map<std::pair<StringId, StringId>, double> macs_of_node;
+    for (std::uint32_t op = 0; op < profile_.ops.size(); ++op) {
+      const auto known = macs.of(OpId(op));
+      if (known) macs_of_node[{profile_.ops[op].label(), profile_.ops[op].shape}] = *known;
+    }
     const OpTraffic& traffic = analysis_.traffic();
     const std::vector<bool> converts = ops_that_convert();
     std::vector<bool> is_hvx(profile_.units.size(), false);
@@ -68,14 +75,18 @@ class WindowTable {
       const std::size_t op = index_of(spans.op[row]);
       if (op >= profile_.ops.size()) continue;
       const std::uint32_t of = row_of_[op];
+      sums_[of].bytes += double(traffic.of_span(Route::ddr_read, row));
       const std::int64_t window = windows_->values[row];
       if (window != MeasureColumn::missing) {
         OpWindow& into = table_.rows[of];
         into.runs += 1;
         into.window += double(window);
         into.is_partial |= spans.kind[row] != SpanKind::annotation;
-        sums_[of].macs += macs.of(OpId(std::uint32_t(op))).value_or(0);
-        sums_[of].bytes += double(traffic.of_span(Route::ddr_read, row));
+        const Op& framed = profile_.ops[op];
+        const auto found = macs_of_node.find({framed.label(), framed.shape});
+        if (found != macs_of_node.end()) {
+          sums_[of].macs += found->second;
+        }
         continue;
       }
       if (role_of(spans.kind[row]) != Role::work) continue;

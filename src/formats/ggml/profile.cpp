@@ -64,6 +64,14 @@ struct SessionUnits {
   std::array<std::array<UnitId, 5>, trace_threads> of{};  // by thread and lane
 };
 
+// The spans that carry the numbers of a run.
+struct Carrier {
+  std::uint32_t frame = 0, operation = 0;
+  bool hands_on = false;  // to events
+  std::uint32_t reads = frame, multiplies = frame;
+  bool reads_right = false, multiplies_right = false;
+};
+
 class ProfileMaker {
  public:
   ProfileMaker(const Log& log, const Steps& steps, const Placement& placement,
@@ -290,6 +298,7 @@ class ProfileMaker {
       phase.parent = outermost_phase;
       profile_.phases.push_back(phase);
     }
+    carriers_.clear();
     const std::int64_t complete_until = lose_events(batch);
     for (std::uint32_t i = 1; i < batch.runs; ++i) {
       const OpRun* run = &log_.runs[batch.first_run + i];
@@ -306,13 +315,23 @@ class ProfileMaker {
                             : !operation.synchronises             ? SpanKind::op
                             : operation.op.starts_with("FENCE_W") ? SpanKind::sync
                                                                   : SpanKind::communication;
-      if (run.pmu != no_run) {
-        pmu_of_.push_back({std::uint32_t(profile_.spans.size()), run.pmu});
-      }
+      const auto row = std::uint32_t(profile_.spans.size());
+      if (run.pmu != no_run) pmu_of_.push_back({row, run.pmu});
+      Carrier carrier{row, run.operation, is_known};
+      carriers_.push_back(carrier);
       add_span(units.session, op_of(run.operation, no_run), kind, time(run.start),
                time(run.start + cycles), cycles);
     }
     add_events(number, batch, units);
+    for (const Carrier& carrier : carriers_) {
+      const Operation& operation = log_.operations[carrier.operation];
+      if (operation.weight_bytes > 0) {
+        bytes_of_.push_back({carrier.reads, std::int64_t(operation.weight_bytes)});
+      }
+      if (operation.is_product()) {
+        macs_of_.insert({index_of(profile_.spans.op[carrier.multiplies]), operation.macs});
+      }
+    }
   }
 
   // Cut at the windows of the ops; what lies in none of them is of the batch.
@@ -335,6 +354,7 @@ class ProfileMaker {
       do {
         while (run != runs.end() && run->start + std::int64_t(run->cycles) <= at) ++run;
         const bool is_inside = run != runs.end() && run->start <= at;
+        if (is_inside) carry(carriers_[std::size_t(run - runs.begin())], lane);
         const std::int64_t until =
             run == runs.end()
                 ? end
@@ -344,6 +364,20 @@ class ProfileMaker {
         at = until;
       } while (at < end);
     }
+  }
+
+  // What an op reads is of its first transfer, what it multiplies of the unit that does; else of
+  // any event, where its own span is the frame of these.
+  void carry(Carrier& carrier, Lane lane) {
+    if (!carrier.hands_on || lane == Lane::wait) return;
+    const auto row = std::uint32_t(profile_.spans.size());  // of the span that comes next
+    const auto take = [&](std::uint32_t& place, bool fits, bool& is_right) {
+      if (is_right || (!fits && place != carrier.frame)) return;
+      place = row;
+      is_right = fits;
+    };
+    take(carrier.reads, lane == Lane::dma, carrier.reads_right);
+    take(carrier.multiplies, lane == Lane::hmx, carrier.multiplies_right);
   }
 
   // Until when no thread's events are missing: of one that lost some, its last.
@@ -376,13 +410,8 @@ class ProfileMaker {
     spans.measures.push_back(std::move(windows));
     if (has_bytes_) {
       MeasureColumn bytes = profile_.column_of(weight_bytes, Origin::estimated);
-      for (std::size_t row = 0; row < spans.size(); ++row) {
-        const double value =
-            is_window(row)
-                ? log_.operations[operation_of_op_.at(index_of(spans.op[row]))].weight_bytes
-                : 0;
-        bytes.values.push_back(value > 0 ? std::int64_t(value) : MeasureColumn::missing);
-      }
+      bytes.values.assign(spans.size(), MeasureColumn::missing);
+      for (const auto& [row, value] : bytes_of_) bytes.values[row] = value;
       spans.measures.push_back(std::move(bytes));
     }
     for (std::size_t i = 0; i < pmu_counters && !pmu_of_.empty(); ++i) {
@@ -413,13 +442,8 @@ class ProfileMaker {
   }
 
   void add_op_numbers() {
-    for (std::uint32_t op = 0; op < profile_.ops.size(); ++op) {
-      const auto found = operation_of_op_.find(op);
-      if (found == operation_of_op_.end()) continue;
-      const Operation& operation = log_.operations[found->second];
-      if (!operation.is_product()) continue;
-      profile_.add_measure(Measure::Subject::op, op, product_macs, Origin::derived, {},
-                           operation.macs);
+    for (const auto& [op, macs] : macs_of_) {
+      profile_.add_measure(Measure::Subject::op, op, product_macs, Origin::derived, {}, macs);
     }
   }
 
@@ -476,6 +500,9 @@ class ProfileMaker {
   std::uint32_t instance_ = 0;
   std::vector<SessionUnits> units_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> after_;  // operations, one after the other
+  std::vector<Carrier> carriers_;  // of the batch, by run
+  std::vector<std::pair<std::uint32_t, std::int64_t>> bytes_of_;  // by span
+  std::map<std::uint32_t, double> macs_of_;                       // by op
   std::unordered_map<std::uint64_t, OpId> ops_;
   std::unordered_map<std::uint32_t, std::uint32_t> operation_of_op_;  // of windows
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pmu_of_;       // span, place in Log::pmu

@@ -85,15 +85,22 @@ TEST_P(OfEveryGeneration, OpsLayersPhasesAndCycles) {
       const double share = duration / all, true_share = double(op.cycles) / all_true;
       EXPECT_NEAR(share / true_share, 1, 0.002);
       EXPECT_NEAR(duration / (double(op.cycles) / GetParam().cycles_per_us * 1e6), 1, 0.004);
+      // Of the op, or of an event in its window.
+      double read_bytes = 0, macs = 0;
       const MeasureColumn* bytes = profile->spans.measure(NumberRole::ddr_read);
-      if (op.weight_bytes > 0) {
-        ASSERT_NE(bytes, nullptr);
-        EXPECT_EQ(bytes->values[row], std::int64_t(op.weight_bytes));
+      const Interval window = interval_of(profile->spans, row);
+      for (std::size_t each = 0; bytes != nullptr && each < profile->spans.size(); ++each) {
+        const Interval time = interval_of(profile->spans, each);
+        const bool is_inside = time.begin >= window.begin && time.end <= window.end;
+        if (is_inside && bytes->values[each] != MeasureColumn::missing) {
+          read_bytes += double(bytes->values[each]);
+        }
       }
-      double macs = 0;
+      EXPECT_EQ(read_bytes, op.weight_bytes);
       for (const Measure& measure : profile->measures) {
-        const bool is_of = measure.subject == Measure::Subject::op &&
-                           measure.subject_id == index_of(profile->spans.op[row]);
+        if (measure.subject != Measure::Subject::op) continue;
+        const Op& of = profile->ops[measure.subject_id];
+        const bool is_of = of.node == read.node && of.shape == read.shape;
         if (is_of && measure.meaning.quantity == NumberQuantity::macs) macs = measure.value;
       }
       EXPECT_EQ(macs, op.macs);
