@@ -89,6 +89,8 @@ bool for_messages(std::string_view line, std::string& kept,
   if (const std::size_t begin = line.find("\"time\":"); begin < at) {
     std::string_view number = trimmed(line.substr(begin + 7));
     time = take_number<std::int64_t>(number);
+    constexpr std::int64_t max_time = std::int64_t{1} << 53;
+    if (time && (*time < 0 || *time > max_time)) time.reset();
   }
   at = line.find('"', at + key.size());
   if (at == line.npos) return false;

@@ -136,14 +136,14 @@ void add_result_numbers(const Results& results, Profile& profile) {
                         value);
   };
   if (results.prompt.tokens > 0) {
-    add(tokens.called("prompt tokens"), results.prompt.tokens);
-    add(eval_time.called("prompt eval time"), results.prompt.milliseconds * ticks_per_ms);
+    add({"prompt tokens", NumberQuantity::count}, results.prompt.tokens);
+    add({"prompt eval time", MeasureKind::wall}, results.prompt.milliseconds * ticks_per_ms);
     add(token_rate.called("prompt tokens per second"),
         results.prompt.tokens / (results.prompt.milliseconds * 1e-3));
   }
   if (results.decode.tokens > 0) {
-    add(tokens, results.decode.tokens);
-    add(eval_time.called("eval time"), results.decode.milliseconds * ticks_per_ms);
+    add({"tokens", NumberQuantity::count}, results.decode.tokens);
+    add({"eval time", MeasureKind::wall}, results.decode.milliseconds * ticks_per_ms);
     add(token_rate, results.decode.tokens / (results.decode.milliseconds * 1e-3));
   }
   for (const BenchRow& row : results.bench) {

@@ -69,7 +69,7 @@ void Placement::place_in_batch(Log& log, const Batch& batch, Place& place) {
   has_counter_ = false;
   const double cycles_per_us = log.clocks[batch.clock].cycles_per_us;
   for (OpRun& run : runs) {
-    const auto call = std::int64_t(double(run.call_usec) * cycles_per_us);
+    const std::int64_t call = rounded(double(run.call_usec) * cycles_per_us);
     const auto length = std::max(call, std::int64_t(run.cycles));
     run.start = place.end + length - std::int64_t(run.cycles);
     place.end = std::min(max_time, place.end + length);

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <unordered_map>
-#include <unordered_set>
+#include <span>
 
 #include "base/text.hpp"
 #include "formats/ggml/layers.hpp"
@@ -76,7 +75,10 @@ class ProfileMaker {
  public:
   ProfileMaker(const Log& log, const Steps& steps, const Placement& placement,
                const std::vector<Layer>& layers, const Group& group)
-      : log_(log), steps_(steps), placement_(placement), layers_(layers), group_(group) {}
+      : log_(log), steps_(steps), placement_(placement), layers_(layers), group_(group) {
+    for (const std::string& name : log.event_names) lanes_.push_back(lane_of(name));
+    ops_.resize(log.operations.size() + 1);
+  }
 
   Profile make() {
     describe();
@@ -86,9 +88,13 @@ class ProfileMaker {
     std::vector<bool> is_of_group(steps_.steps.size(), false);
     for (const std::uint32_t step : group_.steps) is_of_group[step] = true;
     const auto is_of_this = [&](std::size_t i) { return is_of_group[steps_.of_batch[i]]; };
+    std::size_t rows = 0;
     for (std::size_t i = 0; i < log_.batches.size(); ++i) {
-      has_events_ |= is_of_this(i) && log_.batches[i].events > 0;
+      if (!is_of_this(i)) continue;
+      has_events_ |= log_.batches[i].events > 0;
+      rows += 1 + log_.batches[i].runs + log_.batches[i].events;
     }
+    profile_.spans.reserve(rows);
     for (std::size_t i = 0; i < log_.batches.size(); ++i) {
       instance_ = steps_.of_batch[i];
       if (is_of_this(i)) add_batch(i);
@@ -147,7 +153,7 @@ class ProfileMaker {
     std::array<bool, trace_threads> has_hvx{}, has_dma{}, has_set_up{};
     bool has_hmx = false;
     for (const Event& event : log_.events) {
-      const Lane lane = lane_of(log_.event_names[event.name]);
+      const Lane lane = lanes_[event.name];
       has_hmx |= lane == Lane::hmx;
       has_hvx[event.thread] |= lane == Lane::hvx;
       has_dma[event.thread] |= lane == Lane::dma;
@@ -185,10 +191,15 @@ class ProfileMaker {
   }
 
   OpId op_of(std::uint32_t operation, std::uint32_t event) {
-    const auto key = std::uint64_t{operation} << 32 | event;
-    const auto [found, is_new] = ops_.try_emplace(key, OpId(std::uint32_t(profile_.ops.size())));
-    if (is_new) profile_.ops.push_back(make_op(operation, event));
-    return found->second;
+    std::vector<OpId>& ops = ops_[operation == no_run ? log_.operations.size() : operation];
+    const std::size_t place = event == no_run ? 0 : event + 1;
+    if (place >= ops.size()) ops.resize(place + 1, OpId::none);
+    if (ops[place] == OpId::none) {
+      ops[place] = OpId(std::uint32_t(profile_.ops.size()));
+      profile_.ops.push_back(make_op(operation, event));
+      is_window_.push_back(event == no_run);
+    }
+    return ops[place];
   }
 
   // `event`: no_run for the op itself.
@@ -239,7 +250,6 @@ class ProfileMaker {
       op.extents = profile_.shapes.intern(std::span(extents).subspan(skip));
     }
     op.once_per_inference = true;
-    if (event == no_run) operation_of_op_[std::uint32_t(profile_.ops.size())] = number;
     return op;
   }
 
@@ -339,8 +349,7 @@ class ProfileMaker {
     const auto runs = std::span(log_.runs).subspan(batch.first_run, batch.runs);
     const auto events = std::span(log_.events).subspan(batch.first_event, batch.events);
     for (const Event& event : events) {
-      const std::string& name = log_.event_names[event.name];
-      const Lane lane = lane_of(name);
+      const Lane lane = lanes_[event.name];
       const UnitId unit = units.of[event.thread][std::size_t(lane)];
       const SpanKind kind = lane == Lane::dma    ? SpanKind::transfer
                             : lane == Lane::wait ? SpanKind::wait
@@ -404,6 +413,7 @@ class ProfileMaker {
     Spans& spans = profile_.spans;
     MeasureColumn windows = profile_.column_of(op_window, profile_.provenance.times);
     windows.clock = profile_.base_clock;
+    windows.values.reserve(spans.size());
     for (std::size_t row = 0; row < spans.size(); ++row) {
       windows.values.push_back(is_window(row) ? spans.duration[row] : MeasureColumn::missing);
     }
@@ -425,20 +435,23 @@ class ProfileMaker {
   // Ops of a session run in the order of the lines, none before the end of the one before.
   void add_edges() {
     if (!has_events_) return;
-    std::map<std::uint32_t, std::vector<OpId>> parts;
-    for (const auto& [key, op] : ops_) {
-      if (std::uint32_t(key) != no_run) parts[std::uint32_t(key >> 32)].push_back(op);
-    }
-    for (auto& [number, ops] : parts) std::ranges::sort(ops);
+    const auto parts_of = [this](std::uint32_t operation) {
+      const std::vector<OpId>& ops = ops_[operation];
+      return std::span(ops).subspan(std::min<std::size_t>(1, ops.size()));  // without its window
+    };
     for (const auto& [before, after] : after_) {
-      for (const OpId from : parts[before]) {
-        for (const OpId to : parts[after]) profile_.edges.push_back({from, to, EdgeKind::order});
+      for (const OpId from : parts_of(before)) {
+        for (const OpId to : parts_of(after)) {
+          const bool ran = from != OpId::none && to != OpId::none;
+          if (ran) profile_.edges.push_back({from, to, EdgeKind::order});
+        }
       }
     }
   }
 
   bool is_window(std::size_t row) const {
-    return operation_of_op_.contains(index_of(profile_.spans.op[row]));
+    const std::size_t op = index_of(profile_.spans.op[row]);
+    return op < is_window_.size() && is_window_[op];
   }
 
   void add_op_numbers() {
@@ -503,8 +516,9 @@ class ProfileMaker {
   std::vector<Carrier> carriers_;  // of the batch, by run
   std::vector<std::pair<std::uint32_t, std::int64_t>> bytes_of_;  // by span
   std::map<std::uint32_t, double> macs_of_;                       // by op
-  std::unordered_map<std::uint64_t, OpId> ops_;
-  std::unordered_map<std::uint32_t, std::uint32_t> operation_of_op_;  // of windows
+  std::vector<Lane> lanes_;             // by name of an event
+  std::vector<std::vector<OpId>> ops_;  // by operation: its window, then by name of an event
+  std::vector<bool> is_window_;         // by op
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pmu_of_;       // span, place in Log::pmu
   bool has_bytes_ = false, has_events_ = false;
   std::uint64_t lost_ = 0, affected_ = 0, may_have_lost_ = 0;

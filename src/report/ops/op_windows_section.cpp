@@ -21,7 +21,7 @@ Section op_windows_section(const Analysis& analysis, std::size_t top) {
       {"runs", "runs", Format::count, false},
       of_kind(MeasureKind::dominant_path, {"window", "window", Format::ticks}),
       {"share", "of all", Format::share},
-      {"flop_per_second", "GFLOP/s", Format::number, true, true},
+      {"gflop_per_second", "GFLOP/s", Format::number, true, true},
       {"weight_bytes_per_second", "weights", Format::bytes_per_second, true, true},
       {"dma_in_flight", "DMA in flight", Format::share, true, true},
       {"hvx_any", "HVX any", Format::share, true, true},

@@ -99,7 +99,7 @@ RuleOutcome apply(FindingContext& context) {
     if (measure.meaning.role == NumberRole::tokens_time) time = measure.value;
     if (measure.meaning.role == NumberRole::batch_time) batches = measure.value;
   }
-  if (!(tokens > 0) || !(time > 0)) return Missing{"the time of tokens on the host"};
+  if (!(tokens > 0) || !(time > 0) || !(batches > 0)) return Missing{"the time of tokens on the host"};
   const double share = batches / time;
   if (share >= max_share) return DoesNotApply{};
   Finding finding;
