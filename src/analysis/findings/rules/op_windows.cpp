@@ -166,7 +166,7 @@ RuleOutcome apply(FindingContext& context) {
 
 const Rule lost_events_rule{
     {"lost-events", "ops in which trace events were lost",
-     "Ops with windows in or after a batch's first lost event.", "1 op",
+     "Ops with windows in or after a batch's first lost event.", "1 op whose events were lost",
      "the buffer of llama.cpp's Hexagon backend holds a number of events a batch and thread",
      "A log of which lines are missing instead: the notes tell."},
     lost_events::apply};
