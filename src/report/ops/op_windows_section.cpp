@@ -1,5 +1,8 @@
 // What the engines did in the windows of ops, and what bounds them.
 #include "analysis/ops/op_windows.hpp"
+
+#include <algorithm>
+
 #include "report/ops/ops_table.hpp"
 
 namespace npuscope::report {
@@ -29,18 +32,18 @@ Section op_windows_section(const Analysis& analysis, std::size_t top) {
       {"hmx", "HMX", Format::share, true, true},
       {"dequantisation", "dequantisation", Format::share, false, true},
       {"no_event", "no event", Format::share, false, true},
-      {"partial", "", Format::truth},
+      {"partial", "lost events", Format::truth, true, true},
       {"bound", "bound", Format::name, true, true}};
-  bool any_partial = false;
+  const bool any_partial = std::ranges::any_of(windows.rows, &OpWindow::is_partial);
   for (const OpWindow& row : windows.rows) {
-    any_partial |= row.is_partial;
     const auto share = [&](double value) { return row.has_events ? Value(value) : Value(); };
     Value flop;
     if (row.macs_per_s) flop = 2 * *row.macs_per_s / 1e9;
     section.table.rows.push_back(
         {row.label, row.layers, row.runs, row.window, row.share, flop, row.bytes_per_s,
          share(row.dma.any), share(row.hvx.any), share(row.hvx.mean), share(row.hmx.any),
-         share(row.converting), share(row.without_event), row.is_partial,
+         share(row.converting), share(row.without_event),
+         any_partial ? Value(row.is_partial) : Value(),
          row.bound == WindowBound::unknown ? Value() : Value(name_of(row.bound))});
   }
   section.remarks = {
