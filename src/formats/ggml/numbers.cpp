@@ -13,11 +13,12 @@ constexpr double ticks_per_ms = 1e3 * double(ticks_per_us);
 constexpr NamedNumber tokens{"tokens", NumberQuantity::count, NumberRole::tokens};
 constexpr NamedNumber eval_time{"eval time of llama.cpp", MeasureKind::wall, NumberRole::tokens_time};
 constexpr NamedNumber batch_time{"NPU batches", MeasureKind::work, NumberRole::batch_time};
-constexpr NamedNumber op_time{"ops in the NPU batches", MeasureKind::work};
+constexpr NamedNumber op_time{"NPU ops", MeasureKind::work};
+constexpr NamedNumber call_time{"calls of ops on the host, sum", MeasureKind::work};
 constexpr NamedNumber token_rate{"tokens per second", NumberQuantity::rate};
 constexpr NamedNumber best_rate{"fastest read of weights in the log, bytes per second",
                                 NumberQuantity::rate, NumberRole::best_ddr_rate};
-constexpr NamedNumber batch_share{"NPU batches, share of eval time", NumberQuantity::share};
+constexpr NamedNumber batch_share{"NPU, share of eval time", NumberQuantity::share};
 
 struct PmuName {
   std::uint32_t event;
@@ -65,13 +66,14 @@ void add_run_numbers(const Log& log, const Steps& steps, const std::vector<std::
   };
   std::vector<bool> is_of_these(steps.steps.size(), false);
   for (const std::uint32_t step : of) is_of_these[step] = true;
-  double batches = 0, ops = 0;
+  double batches = 0, ops = 0, calls = 0;
   for (std::size_t i = 0; i < log.batches.size(); ++i) {
     if (!is_of_these[steps.of_batch[i]]) continue;
     const Batch& batch = log.batches[i];
     batches += double(placement.end_of(i) - placement.begin_of(i));
     for (std::uint32_t run = 0; run < batch.runs; ++run) {
       const OpRun& each = log.runs[batch.first_run + run];
+      calls += double(each.call_usec) * double(ticks_per_us);
       ops += double(placement.time(i, each.start + std::int64_t(each.cycles)) -
                     placement.time(i, each.start));
     }
@@ -91,8 +93,14 @@ void add_run_numbers(const Log& log, const Steps& steps, const std::vector<std::
   }
   if (fastest > 0) add(best_rate, Origin::estimated, fastest);
   if (rows > 0) add(tokens, Origin::derived, rows);
-  add(batch_time, Origin::measured, batches);
-  add(op_time, Origin::measured, ops);
+  NamedNumber of_ops = op_time;
+  if (placement.has_counter()) {
+    add(batch_time, Origin::measured, batches);
+  } else {  // what is between the ops is not known
+    of_ops.meaning.role = NumberRole::batch_time;
+  }
+  add(of_ops, Origin::measured, ops);
+  if (calls > 0) add(call_time, Origin::measured, calls);
   if (of.empty()) return;
   const StepPhase phase = steps.steps[of.front()].phase;
   const EvalTime* time = eval_time_of(log.results, phase);

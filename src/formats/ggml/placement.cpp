@@ -67,12 +67,9 @@ void Placement::place_in_batch(Log& log, const Batch& batch, Place& place) {
     return;
   }
   has_counter_ = false;
-  const double cycles_per_us = log.clocks[batch.clock].cycles_per_us;
   for (OpRun& run : runs) {
-    const std::int64_t call = rounded(double(run.call_usec) * cycles_per_us);
-    const auto length = std::max(call, std::int64_t(run.cycles));
-    run.start = place.end + length - std::int64_t(run.cycles);
-    place.end = std::min(max_time, place.end + length);
+    run.start = place.end;
+    place.end = std::min(max_time, place.end + std::int64_t(run.cycles));
   }
 }
 

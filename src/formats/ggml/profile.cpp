@@ -484,8 +484,9 @@ class ProfileMaker {
            "GGML_HEXAGON_OPSYNC=1, and its times belong to other ops");
     }
     if (!placement_.has_counter()) {
-      note(Severity::info, 1,
-           "the log has no start times: ops follow each other without the gaps between them");
+      note(Severity::warning, 1,
+           "the log has no start times: ops follow each other without the gaps between them, so that "
+           "the wall is the sum of the ops");
     } else if (!placement_.has_print_times()) {
       note(Severity::info, 1,
            "lines have no times: gaps between batches are lower bounds, because the NPU's counter "

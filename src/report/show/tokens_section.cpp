@@ -62,8 +62,9 @@ Section tokens_section(const Analysis& analysis) {
   } else {
     add("tokens", fmt::format("{}; their time is not in the log", count));
   }
-  add("NPU batches", of_time(*batches));
-  add("ops in them", of_time(ops));
+  const bool is_of_ops = *batches <= ops;  // what is between them is not in the file
+  add(is_of_ops ? "NPU ops" : "NPU batches", of_time(*batches));
+  if (!is_of_ops) add("ops in them", of_time(ops));
   if (taken && *taken >= *batches) {
     add("outside", fmt::format("{}: host, dispatch, and ops on CPU or GPU",
                                of_time(*taken - *batches)));
