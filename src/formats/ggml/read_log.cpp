@@ -347,13 +347,16 @@ bool LogReader::take_op(std::string_view text, std::optional<std::int64_t> time)
 bool LogReader::add_run(std::uint32_t operation, const OpNumbers& numbers,
                         std::optional<std::int64_t> time) {
   OpenBatch& open = open_[session_];
+  // Where the line that says so is missing, a batch ends with the last op that it counts, or where
+  // layers begin again.
+  const int layer = log_.operations[operation].layer.value_or(-1);
+  const bool is_full =
+      open.batch.start && open.stated_runs && open.runs.size() >= *open.stated_runs;
+  const bool goes_back = !open.batch.start && layer >= 0 && layer < open.layer;
+  const bool repeats = numbers.call_usec && layer < 0 && open.seen.contains(operation);
+  if (is_full || goes_back || repeats) close(open);
+  open.layer = std::max(open.layer, layer);
   if (numbers.call_usec) {
-    // No line says where a graph begins: where layers begin again.
-    const Operation& of = log_.operations[operation];
-    const int layer = of.layer.value_or(-1);
-    const bool repeats = !of.layer && open.seen.contains(operation);
-    if ((layer >= 0 && layer < open.layer) || repeats) close(open);
-    open.layer = std::max(open.layer, layer);
     open.seen.insert(operation);
     log_.has_call_times = true;
     log_.calls_below_ops += *numbers.call_usec < numbers.usec;

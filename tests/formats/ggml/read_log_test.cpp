@@ -270,6 +270,32 @@ TEST(Lines, AreLostOneByOne) {
   EXPECT_EQ(count_of(between), std::pair(all, std::uint64_t{0}));
 }
 
+// Of the line that begins a batch, or ends it: the ops after it are of a batch of their own.
+TEST(Lines, ThatDivideBatchesMayBeMissing) {
+  for (const auto& [generation, mark] : {std::pair{6, "OPBATCH"}, {4, "profile-batch"}}) {
+    const GeneratedLog log = generate({.generation = generation, .decoded = 3});
+    std::string text = log.text;
+    std::size_t at = 0;
+    for (int i = 0; i < 3; ++i) at = text.find(mark, at + 1);
+    const std::size_t begin = text.rfind('\n', at) + 1;
+    text.erase(begin, text.find('\n', at) + 1 - begin);
+    const std::vector<Profile> profiles = profiles_of(text);
+    ASSERT_EQ(profiles.size(), 2u);
+    EXPECT_EQ(profiles[1].provenance.inferences, 3u);
+    const std::vector<Window> windows = windows_of(profiles);
+    std::size_t row = 0;
+    for (const TrueBatch& batch : log.batches) {
+      for (const TrueOp& op : batch.ops) {
+        ASSERT_LT(row, windows.size());
+        const auto [profile, span] = windows[row++];
+        EXPECT_EQ(profile->spans.processor_cycles[span], std::int64_t(op.cycles));
+        EXPECT_NEAR(double(profile->spans.duration[span]) / 1e6, double(op.cycles) / 2112, 0.5);
+      }
+    }
+    EXPECT_EQ(row, windows.size());
+  }
+}
+
 // A start of info 32768 and above is printed as a stop.
 TEST(Events, ThatBeginAsStopsHaveAnEnd) {
   const std::string text =
