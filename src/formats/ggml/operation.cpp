@@ -15,7 +15,8 @@ std::vector<std::string_view> parts_of(std::string_view text, std::string_view s
   std::vector<std::string_view> parts;
   while (parts.size() < max_operands) {
     const std::size_t end = text.find(separator);
-    parts.push_back(trimmed(text.substr(0, end)));
+    const std::string_view part = trimmed(text.substr(0, end));
+    parts.push_back(part.empty() ? text.substr(0, 0) : part);  // of here, for fit()
     if (end == text.npos) break;
     text.remove_prefix(end + separator.size());
   }

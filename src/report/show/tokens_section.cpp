@@ -66,7 +66,7 @@ Section tokens_section(const Analysis& analysis) {
   add(is_of_ops ? "NPU ops" : "NPU batches", of_time(*batches));
   if (!is_of_ops) add("ops in them", of_time(ops));
   if (taken && *taken >= *batches) {
-    add("outside", fmt::format("{}: host, dispatch, and ops on CPU or GPU",
+    add("outside", fmt::format("{}: host, dispatch, ops on CPU or GPU (NOTES of --full)",
                                of_time(*taken - *batches)));
   }
   return section;

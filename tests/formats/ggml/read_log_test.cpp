@@ -346,6 +346,10 @@ TEST(Operations, NamesMayHoldTheSeparator) {
   ASSERT_TRUE(read);
   ASSERT_EQ(read->inputs.size(), 2u);
   EXPECT_EQ(read->inputs[1].name, "b x c");
+  // One that ends in blanks alone.
+  const auto blank = parse_operation("ADD|a x b x   -> d-1|8:1 x 8:1 -> 8:1|f32 x f32|1|----");
+  ASSERT_TRUE(blank);
+  EXPECT_TRUE(blank->inputs[1].name.starts_with("b"));
   EXPECT_FALSE(parse_operation("ADD|a -> b|8:x -> 8:1|f32 -> f32|1|----"));
 }
 
