@@ -167,6 +167,8 @@ void find_work(Operation& operation) {
   const Extents& result = operation.outputs.front().extents;
   const double rows =
       by_experts ? double(result[1]) * double(result[2]) : rows_of(product.activation->extents);
+  constexpr double max_rows = 1e12;  // beyond, a forgery
+  if (!(rows < max_rows)) return;
   bool knows_bytes = true;
   for (const Tensor* weights : product.weights) {
     const Extents& extents = weights->extents;

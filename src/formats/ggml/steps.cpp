@@ -40,8 +40,8 @@ void find_phases(const Log& log, std::vector<Step>& steps) {
   if (first_prompt == steps.end() && log.results.decode.tokens > 0) {
     const auto decoded =
         std::ranges::count_if(steps, [](const Step& step) { return step.tokens.value_or(0) == 1; });
-    const auto more = decoded - std::ptrdiff_t(log.results.decode.tokens);
-    if (more == 1 || more == 2) warm_up = more;
+    const double more = double(decoded) - log.results.decode.tokens;
+    if (more == 1 || more == 2) warm_up = std::ptrdiff_t(more);
   }
   for (std::size_t i = 0; i < steps.size(); ++i) {
     Step& step = steps[i];
