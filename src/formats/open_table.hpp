@@ -93,6 +93,10 @@ void open_qnn(std::span<const Input> inputs, OpenRun& run);
 std::optional<FormatKind> recognise_torq(const Candidate& candidate);
 void open_torq(std::span<const Input> inputs, OpenRun& run);
 
+// Logs of llama.cpp with the profile of its Hexagon backend.
+std::optional<FormatKind> recognise_ggml(const Candidate& candidate);
+void open_ggml(std::span<const Input> inputs, OpenRun& run);
+
 // Any other JSON: operator traces of Cloud AI 100 and IPU timelines of SigmaStar, by their events,
 // and traces of other tools.
 std::optional<FormatKind> recognise_chrome(const Candidate& candidate);

@@ -78,7 +78,12 @@ constexpr const char* number_roles[] = {"none",
                                         "ops_without_estimate",
                                         "vtcm_size",
                                         "ddr_peak_rate",
-                                        "model_nodes"};
+                                        "model_nodes",
+                                        "tokens",
+                                        "tokens_time",
+                                        "batch_time",
+                                        "op_window",
+                                        "best_ddr_rate"};
 static_assert(std::size(number_roles) == number_role_count);
 constexpr const char* statistics[] = {"none", "mean", "min", "max", "deviation", "p50",
                                       "p75",  "p90",  "p95", "p99", "other"};

@@ -1,5 +1,5 @@
 // How the events of a Chrome or Perfetto trace become slices, arrows and counters, where public
-// reports found tools wrong: cases 15 to 18, 20, 27, 28, 31, 42 and 43 of
+// reports found tools wrong: cases 12, 15 to 18, 20, 27, 28, 31, 42 and 43 of
 // ../shared/data/public_cases, whose expected.md say why.
 #include <gmock/gmock.h>
 
@@ -31,6 +31,18 @@ class PublicEventCases : public test_support::PublicCases {
                  "b.id = f.to_span ORDER BY a.start)");
   }
 };
+
+// Its counter wraps between the start of an event and the stop.
+TEST_F(PublicEventCases, ALogOfLlamaCppWrapsInItsOnlyOp) {
+  const json page = ask("ops", "12-ggml-hexagon-perfetto/hex-log.txt");
+  ASSERT_EQ(page["op_windows"]["rows"].size(), 1u) << page;
+  const json& row = page["op_windows"]["rows"][0];
+  EXPECT_EQ(row["op"], "blk.0.q");
+  EXPECT_NEAR(row["window"].get<double>(), 891.5e6, 0.6e6);
+  const double cycles = 10'000 + 4'294'967'296.0 - 4'294'900'100;
+  EXPECT_NEAR(row["dequantisation"].get<double>(), cycles / 1'883'599, 1e-6);
+  EXPECT_NEAR(row["gflop_per_second"].get<double>(), 2.0 * 3072 * 3072 * 42 / 891.5e-6 / 1e9, 2);
+}
 
 TEST_F(PublicEventCases, JoinedListsAreReadWholeOrRefused) {
   const std::string in = "15-joined-lists/";

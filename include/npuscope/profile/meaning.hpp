@@ -106,8 +106,15 @@ enum class NumberRole : std::uint8_t {
   vtcm_size,
   ddr_peak_rate,  // bytes a second
   model_nodes,    // of the model that was compiled, wherever they run
+  // Of language models
+  tokens,       // that the profile's inferences read or made
+  tokens_time,  // what the runtime says that they took; the device's part of it:
+  batch_time,   // of what it was given at once
+  // Of an op whose span is the frame of what units did for it
+  op_window,
+  best_ddr_rate,  // of the whole run's ops, the largest: bytes a second
 };
-inline constexpr std::size_t number_role_count = std::size_t(NumberRole::model_nodes) + 1;
+inline constexpr std::size_t number_role_count = std::size_t(NumberRole::best_ddr_rate) + 1;
 
 // Over many inferences or executions; none: the number itself.
 enum class Statistic : std::uint8_t {

@@ -1,5 +1,6 @@
 #include "analysis/ops/op_bounds.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -17,12 +18,14 @@ const char* name_of(const OpBound& bound) {
     case BoundKind::waiting: return "waiting";
     case BoundKind::latency: return "latency";
     case BoundKind::engine: return name_of(bound.engine);
+    case BoundKind::window: return name_of(bound.window);
   }
   return "";
 }
 
 const char* source_of(BoundKind kind) {
-  constexpr const char* names[] = {"", "roofline", "movement", "waits", "roofline", "work"};
+  constexpr const char* names[] = {"", "roofline", "movement", "waits", "roofline", "work",
+                                   "windows"};
   return names[std::size_t(kind)];
 }
 
@@ -71,8 +74,19 @@ std::vector<OpBound> op_bounds(const Analysis& analysis, const OpTable& table, G
     memory = analysis.memory(options);
     for (const MemoryRow& row : memory.rows) memory_rows.try_emplace(row.label, &row);
   }
+  const OpWindows windows =
+      grouping == Grouping::op ? find_op_windows(analysis) : OpWindows{};
   std::vector<OpBound> bounds;
   for (const OpRow& row : table.rows) {
+    const auto window = std::ranges::find(windows.rows, row.name, &OpWindow::label);
+    const bool is_told = window != windows.rows.end() && !options.peaks.ddr_bytes_per_s;
+    if (is_told) {
+      const WindowBound bound = window->bound == WindowBound::mixed ? WindowBound::unknown
+                                                                    : window->bound;
+      bounds.push_back({bound == WindowBound::unknown ? BoundKind::unknown : BoundKind::window,
+                        Resource::macs, Engine::none, bound});
+      continue;
+    }
     const auto found = memory_rows.find(row.name);
     bounds.push_back(bound_of(table, row, found == memory_rows.end() ? nullptr : found->second));
   }

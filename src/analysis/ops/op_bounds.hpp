@@ -13,16 +13,26 @@
 #include <string>
 #include <vector>
 
+#include "analysis/ops/op_windows.hpp"
 #include "npuscope/analysis/analysis.hpp"
 
 namespace npuscope::analysis {
 
-enum class BoundKind : std::uint8_t { unknown, resource, movement, waiting, latency, engine };
+enum class BoundKind : std::uint8_t {
+  unknown,
+  resource,
+  movement,
+  waiting,
+  latency,
+  engine,
+  window,  // what the engines did in the ops' windows (op_windows.hpp)
+};
 
 struct OpBound {
   BoundKind kind = BoundKind::unknown;
   Resource resource = Resource::macs;
   Engine engine = Engine::none;
+  WindowBound window = WindowBound::unknown;
 };
 
 const char* name_of(

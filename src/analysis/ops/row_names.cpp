@@ -126,7 +126,7 @@ RowNames::RowNames(const std::vector<std::string_view>& labels, bool folds_layer
 }
 
 bool is_word_for_layers(std::string_view word) {
-  constexpr std::array words{"layer", "layers", "block", "blocks", "stage", "stages", "h"};
+  constexpr std::array words{"layer", "layers", "block", "blocks", "blk", "stage", "stages", "h"};
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 

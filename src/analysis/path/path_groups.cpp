@@ -49,9 +49,15 @@ void add_labels(const Profile& profile, Grouping grouping, const ExecutionTimes&
   }
 }
 
+// The vendor's; windows of ops that a reader ranks them by are none.
+bool is_dominant_path(const MeasureColumn& column) {
+  return column.kind == MeasureKind::dominant_path &&
+         column.meaning.role != NumberRole::op_window;
+}
+
 const MeasureColumn* dominant_path_of(const Spans& spans) {
   for (const MeasureColumn& column : spans.measures) {
-    if (column.kind == MeasureKind::dominant_path && column.values.size() == spans.size()) {
+    if (is_dominant_path(column) && column.values.size() == spans.size()) {
       return &column;
     }
   }

@@ -244,7 +244,12 @@ Result<Document> OpsTable::make() {
 }
 
 Result<Document> ops_document(const Analysis& analysis, const OpsRequest& request) {
-  return OpsTable(analysis, request).make();
+  auto document = OpsTable(analysis, request).make();
+  if (document && request.grouping == Grouping::op && request.columns.empty()) {
+    Section windows = op_windows_section(analysis, request.top);
+    if (!windows.key.empty()) document->sections.push_back(std::move(windows));
+  }
+  return document;
 }
 
 }  // namespace npuscope::report

@@ -32,6 +32,9 @@ struct OpsRequest {
   std::vector<analysis::NodeMacs> model = {};  // MACs of nodes, from elsewhere
 };
 
+// What the engines did in the windows of ops; no key where the profile has no windows.
+Section op_windows_section(const analysis::Analysis& analysis, std::size_t top);
+
 // A usage error for a column that the profile does not have; it lists those that it has.
 Result<Document> ops_document(const analysis::Analysis& analysis, const OpsRequest& request);
 

@@ -298,7 +298,9 @@ Document first_page(const Analysis& analysis, const FirstPageRequest& request) {
   Section latency = request.is_part ? Section{} : latency_section(latency_of(analysis));
   if (!latency.key.empty()) latency.table.fields.back().label.clear();
   const bool has_latency = !latency.key.empty();
-  add(std::move(latency));
+  Section tokens = request.is_part ? Section{} : tokens_section(analysis);
+  const bool has_tokens = !tokens.key.empty();
+  add(has_tokens ? std::move(tokens) : std::move(latency));
   Section estimate = request.is_part ? Section{} : estimate_section(analysis);
   const bool has_estimate = !estimate.key.empty();
   add(std::move(estimate));
@@ -311,6 +313,9 @@ Document first_page(const Analysis& analysis, const FirstPageRequest& request) {
   const bool has_timeline = analysis.coarse().wall > 0;
   if (profile.ops.empty() || !has_timeline) add(first_unit_numbers(analysis));
   if (profile.ops.empty()) add(counters_section(profile, max_ops));
+  // Of a file of numbers alone.
+  const bool has_only_findings = document.sections.size() == 1 && profile.spans.size() == 0;
+  if (has_only_findings) add(run_numbers_section(analysis, 2 * max_ops));
   add(next_section(analysis, request));
   fit(document, request.width);
   return document;

@@ -84,6 +84,7 @@ Result<Document> FullPage::make() {
   document_.scope = scope_of_all(profile);
   add(about_section(analysis_));
   if (!request_.is_part) add(latency_section(latency_of(analysis_)));
+  if (!request_.is_part) add(tokens_section(analysis_));
   if (!request_.is_part) add(estimate_section(analysis_));
   if (analysis_.call()) add(call_section(*analysis_.call()));
   add(wall_section(analysis_, request_.leaves_out_rows));
@@ -96,6 +97,7 @@ Result<Document> FullPage::make() {
   }
   add(model_parts_section(analysis_));
   add_ops(Grouping::op, "ops");
+  if (wants({"op_windows"})) add(op_windows_section(analysis_, request_.top));
   add_ops(Grouping::kind, "kinds");
   add_units();
   add(unit_numbers_section(analysis_, top_));

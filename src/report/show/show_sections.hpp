@@ -46,6 +46,7 @@ Section about_section(const analysis::Analysis& analysis);
 // that are left to the CPU.
 Section estimate_section(const analysis::Analysis& analysis);
 Section latency_section(const LatencyOfCall& latency);
+Section tokens_section(const analysis::Analysis& analysis);
 Section wall_section(const analysis::Analysis& analysis, bool leaves_out_rows);
 // With the DDR rate of an execution where the bytes of one are known, against the peak.
 Section throughput_section(const Profile& profile, const PeakText& peaks);

@@ -27,6 +27,8 @@ RuleOutcome of_timeline(FindingContext& context) {
   const double dma = context.domain_share(Engine::dma);
   const auto ddr = share_of_ddr_peak(context);
   if (compute == 0) return DoesNotApply{};
+  // Where DMA is in flight until software collects it, it says nothing of the DDR.
+  if (context.profile().spans.measure(NumberRole::op_window) != nullptr) return DoesNotApply{};
   if (!context.knows_bandwidth()) return Missing{context.why_no_bandwidth()};
   const bool ddr_busy = context.placement().verdict == RooflineVerdict::memory;
   const bool dma_busy = dma >= bound_share && compute < low_compute;

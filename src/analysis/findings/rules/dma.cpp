@@ -156,6 +156,8 @@ constexpr double min_share = 0.1;
 
 RuleOutcome apply(FindingContext& context) {
   if (!context.has_timeline()) return Missing{"a timeline of units"};
+  // A transfer in flight until software collects it is no data movement to hide.
+  if (context.profile().spans.measure(NumberRole::op_window) != nullptr) return DoesNotApply{};
   // Where bandwidth is the bound, hiding transfers better gains nothing.
   if (std::holds_alternative<Finding>(memory_bound_rule.apply(context))) return DoesNotApply{};
   const double moving = context.part(Part::movement_alone);

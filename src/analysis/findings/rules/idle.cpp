@@ -43,6 +43,10 @@ Between between(const std::map<std::uint32_t, Interval>& extents) {
 
 RuleOutcome apply(FindingContext& context) {
   if (!context.has_timeline()) return Missing{"a timeline of units"};
+  // A token begins when the one before is known; token-share says what its time goes to.
+  for (const NumberRow& row : context.numbers()) {
+    if (row.meaning.role == NumberRole::tokens) return DoesNotApply{};
+  }
   const Between found = between(context.analysis().inference_extents());
   if (found.pairs == 0) return Missing{"two inferences that follow one another"};
   const double idle = double(found.sum);

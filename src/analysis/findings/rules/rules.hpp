@@ -98,6 +98,7 @@ extern const Rule host_fallback_rule;
 extern const Rule host_overhead_rule;
 extern const Rule idle_between_rule;
 extern const Rule imbalance_rule;
+extern const Rule lost_events_rule;
 extern const Rule memory_bound_rule;
 extern const Rule mostly_empty_rule;
 extern const Rule no_unit_busy_rule;
@@ -112,10 +113,12 @@ extern const Rule spill_rule;
 extern const Rule system_throughput_rule;
 extern const Rule throttled_clock_rule;
 extern const Rule tiny_dma_rule;
+extern const Rule token_share_rule;
 extern const Rule transpose_rule;
 extern const Rule uncounted_waits_rule;
 extern const Rule uneven_threads_rule;
 extern const Rule vector_bound_rule;
+extern const Rule window_bound_rule;
 
 // What a summary without a timeline says of its threads and transfers.
 

@@ -1,0 +1,32 @@
+// The numbers of profiles of llama.cpp's logs, with what they mean.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "formats/ggml/log.hpp"
+#include "formats/ggml/placement.hpp"
+#include "formats/ggml/steps.hpp"
+
+namespace npuscope::ggml {
+
+// Ops of one session run one after the other: the window of each is its part of the path.
+inline constexpr NamedNumber op_window{"op window", MeasureKind::dominant_path,
+                                       NumberRole::op_window};
+inline constexpr NamedNumber weight_bytes{"weight bytes", NumberQuantity::bytes,
+                                          NumberRole::ddr_read};
+inline constexpr NamedNumber product_macs{"MACs", NumberQuantity::macs};
+
+// The counts of PMU counter `place`, without values.
+MeasureColumn make_pmu_column(const Log& log, std::size_t place, Profile& profile);
+
+// Tokens, how long llama.cpp says they took, and what the NPU had of that.
+void add_run_numbers(const Log& log, const Steps& steps, const std::vector<std::uint32_t>& of,
+                     const Placement& placement, Profile& profile);
+// What the log says of ops that are not in the profile: those that the NPU was not given.
+std::string coverage_text(const Results& results);
+// Of llama-bench and test-backend-ops.
+void add_result_numbers(const Results& results, Profile& profile);
+
+}  // namespace npuscope::ggml

@@ -1,0 +1,53 @@
+// An operation of a graph of llama.cpp, as the lines of its Hexagon backend name it.
+//
+//   const auto operation = parse_operation("MUL_MAT|blk.0.ffn_down.weight x ffn_swiglu-0 -> "
+//       "ffn_out-0|2816:1024 x 2816:32 -> 1024:32|q4_0 x f32 -> f32|18:1584 x …|hmx-tiled vtcm 7");
+//   operation->layer            0
+//   operation->role             "ffn_down"
+//   operation->macs             92274688      2816 x 1024 x 32
+//   operation->weight_bytes     1622016       as the NPU reads them, 4.5 bits a weight
+//   operation->tokens           32
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace npuscope::ggml {
+
+using Extents = std::array<std::int64_t, 4>;  // the fastest first, as ggml has them
+
+struct Tensor {
+  std::string name, type;  // type: empty where the log has none
+  Extents extents{1, 1, 1, 1};
+  std::string extents_text;
+};
+
+struct Operation {
+  std::string op;  // "MUL_MAT_NX", "RMS_NORM+MUL"
+  std::vector<Tensor> inputs, outputs;
+  std::string kernel;                  // "hmx-tiled vtcm 7340032"; empty: not stated
+  std::optional<int> layer;            // that its names tell
+  bool is_of_no_layer = false;         // its names tell that it is of none
+  std::string role;                    // "ffn_gate+ffn_up", without the layer
+  std::optional<std::int64_t> tokens;  // rows that a product with weights makes
+  double macs = 0, weight_bytes = 0;   // 0: no product, or not known
+  bool synchronises = false;           // sessions with each other; no compute
+
+  bool is_product() const { return macs > 0; }
+};
+
+// `text` is a line from its operation to its numbers: separators are "|" or " : " (then the
+// operation ends with ": "). None where names, dimensions and types do not fit each other.
+std::optional<Operation> parse_operation(std::string_view text);
+// The same of the first form, whose names have dimensions with them and no types.
+std::optional<Operation> parse_first_operation(std::string_view text);
+
+// Bits that the NPU reads for a weight of this type; none: unknown. Types of ggml that the backend
+// repacks take more than in the file: a q4_K has 4.5 there and 5 here.
+std::optional<double> bits_of_weight(std::string_view type);
+
+}  // namespace npuscope::ggml

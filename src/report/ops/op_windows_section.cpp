@@ -1,0 +1,68 @@
+// What the engines did in the windows of ops, and what bounds them.
+#include "analysis/ops/op_windows.hpp"
+
+#include <algorithm>
+
+#include "report/ops/ops_table.hpp"
+
+namespace npuscope::report {
+
+using namespace analysis;
+
+Section op_windows_section(const Analysis& analysis, std::size_t top) {
+  OpWindows windows = find_op_windows(analysis);
+  if (windows.rows.empty()) return {};
+  Section section{.key = "op_windows", .title = "ENGINES IN OPS"};
+  section.table.row_count = windows.rows.size();
+  if (top > 0 && windows.rows.size() > top) windows.rows.resize(top);
+  section.facts = {{{"best_bytes_per_second", "", Format::bytes_per_second},
+                    windows.best_bytes_per_s},
+                   {{"hvx_threads", "", Format::count}, windows.hvx_units}};
+  section.table.fields = {
+      {"op", "op"},
+      {"layers", "layers", Format::count, false},
+      {"runs", "runs", Format::count, false},
+      of_kind(MeasureKind::dominant_path, {"window", "window", Format::ticks}),
+      {"share", "of all", Format::share},
+      {"gflop_per_second", "GFLOP/s", Format::number, true, true},
+      {"weight_bytes_per_second", "weights", Format::bytes_per_second, true, true},
+      {"dma_in_flight", "DMA in flight", Format::share, true, true},
+      {"hvx_any", "HVX any", Format::share, true, true},
+      {"hvx_mean", "HVX mean", Format::share, false, true},
+      {"hmx", "HMX", Format::share, true, true},
+      {"dequantisation", "dequantisation", Format::share, false, true},
+      {"no_event", "no event", Format::share, false, true},
+      {"partial", "lost events", Format::truth, true, true},
+      {"bound", "bound", Format::name, true, true}};
+  const bool any_partial = std::ranges::any_of(windows.rows, &OpWindow::is_partial);
+  for (const OpWindow& row : windows.rows) {
+    const auto share = [&](double value) { return row.has_events ? Value(value) : Value(); };
+    Value flop;
+    if (row.macs_per_s) flop = 2 * *row.macs_per_s / 1e9;
+    section.table.rows.push_back(
+        {row.label, row.layers, row.runs, row.window, row.share, flop, row.bytes_per_s,
+         share(row.dma.any), share(row.hvx.any), share(row.hvx.mean), share(row.hmx.any),
+         share(row.converting), share(row.without_event),
+         any_partial ? Value(row.is_partial) : Value(),
+         row.bound == WindowBound::unknown ? Value() : Value(name_of(row.bound))});
+  }
+  section.remarks = {
+      "Shares are of the op's window, from its start to its end. GFLOP/s count two for a "
+      "multiply-accumulate; weights are the bytes that the NPU reads for them."};
+  if (windows.has_events) {
+    section.remarks.push_back(
+        "DMA in flight: until software collects a transfer, which is longer than the transfer. "
+        "bound: HMX or dequantisation at 80 % of the window, DDR where weights come at 80 % of "
+        "the log's fastest rate, dispatch where 30 % has no event, HVX at 80 %.");
+  } else {
+    section.remarks.push_back(
+        "bound: DDR where weights come at 80 % of the log's fastest rate; engines need a log "
+        "with trace events (GGML_HEXAGON_PROFILE=3).");
+  }
+  if (any_partial) {
+    section.remarks.push_back("Events were lost: shares of the ops after them are lower bounds.");
+  }
+  return section;
+}
+
+}  // namespace npuscope::report
