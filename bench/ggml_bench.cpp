@@ -1,7 +1,7 @@
 // How fast a log of llama.cpp's Hexagon backend with trace events becomes profiles, against a plain
-// pass over it with Python's re module, which takes the fields of each line apart and keeps nothing.
-// NPUSCOPE_GGML_SCRIPT=PATH, of llama.cpp's scripts/snapdragon/ggml-hexagon-profile.py, measures that
-// script instead.
+// pass over it with Python's re module, which takes the fields of each line apart and keeps
+// nothing. NPUSCOPE_GGML_SCRIPT=PATH, of llama.cpp's scripts/snapdragon/ggml-hexagon-profile.py,
+// measures that script instead.
 //
 //   bytes_per_second   of the log; in processor time, because others may be at work
 //   bytes_a_record     of the profiles, by the rows of their spans, an event's two lines being two

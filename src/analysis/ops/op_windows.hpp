@@ -1,5 +1,5 @@
-// What the engines did in the windows of ops, for profiles that have both: an op's span is the frame
-// from its start to its end, spans of the same op on engines lie inside.
+// What the engines did in the windows of ops, for profiles that have both: an op's span is the
+// frame from its start to its end, spans of the same op on engines lie inside.
 //
 //   const OpWindows windows = find_op_windows(analysis);
 //   windows.rows[0].label           "blk.*.ffn_gate+ffn_up"
@@ -37,7 +37,7 @@ struct OpWindow {
   double share = 0;   // of all windows
   bool has_events = false, is_partial = false;
   EngineUse hvx, hmx, dma;
-  double converting = 0;    // share in which weights or activations are made ready
+  double converting = 0;  // share in which weights or activations are made ready
   double without_event = 0;
   std::optional<double> macs_per_s, bytes_per_s;
   WindowBound bound = WindowBound::unknown;

@@ -51,8 +51,7 @@ void add_labels(const Profile& profile, Grouping grouping, const ExecutionTimes&
 
 // The vendor's; windows of ops that a reader ranks them by are none.
 bool is_dominant_path(const MeasureColumn& column) {
-  return column.kind == MeasureKind::dominant_path &&
-         column.meaning.role != NumberRole::op_window;
+  return column.kind == MeasureKind::dominant_path && column.meaning.role != NumberRole::op_window;
 }
 
 const MeasureColumn* dominant_path_of(const Spans& spans) {

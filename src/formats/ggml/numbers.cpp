@@ -11,7 +11,8 @@ namespace {
 constexpr double ticks_per_ms = 1e3 * double(ticks_per_us);
 
 constexpr NamedNumber tokens{"tokens", NumberQuantity::count, NumberRole::tokens};
-constexpr NamedNumber eval_time{"eval time of llama.cpp", MeasureKind::wall, NumberRole::tokens_time};
+constexpr NamedNumber eval_time{"eval time of llama.cpp", MeasureKind::wall,
+                                NumberRole::tokens_time};
 constexpr NamedNumber batch_time{"NPU batches", MeasureKind::work, NumberRole::batch_time};
 constexpr NamedNumber op_time{"NPU ops", MeasureKind::work};
 constexpr NamedNumber call_time{"calls of ops on the host, sum", MeasureKind::work};

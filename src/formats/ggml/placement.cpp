@@ -27,8 +27,7 @@ Placement::Placement(Log& log) {
     const double cycles_per_us = log.clocks[batch.clock].cycles_per_us;
     place.ticks_per_cycle = cycles_per_us > 0 ? double(ticks_per_us) / cycles_per_us : 1;
     place_in_batch(log, batch, place);
-    const std::int64_t length =
-        rounded(double(place.end - place.begin) * place.ticks_per_cycle);
+    const std::int64_t length = rounded(double(place.end - place.begin) * place.ticks_per_cycle);
     auto& last = before[batch.session];
     if (last) {
       const bool goes_on = has_counter_ && place.begin >= last->counter;

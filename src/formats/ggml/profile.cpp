@@ -485,7 +485,8 @@ class ProfileMaker {
     }
     if (!placement_.has_counter()) {
       note(Severity::warning, 1,
-           "the log has no start times: ops follow each other without the gaps between them, so that "
+           "the log has no start times: ops follow each other without the gaps between them, so "
+           "that "
            "the wall is the sum of the ops");
     } else if (!placement_.has_print_times()) {
       note(Severity::info, 1,
@@ -513,14 +514,14 @@ class ProfileMaker {
   Profile profile_;
   std::uint32_t instance_ = 0;
   std::vector<SessionUnits> units_;
-  std::set<std::pair<std::uint32_t, std::uint32_t>> after_;  // operations, one after the other
-  std::vector<Carrier> carriers_;  // of the batch, by run
+  std::set<std::pair<std::uint32_t, std::uint32_t>> after_;       // operations, one after the other
+  std::vector<Carrier> carriers_;                                 // of the batch, by run
   std::vector<std::pair<std::uint32_t, std::int64_t>> bytes_of_;  // by span
   std::map<std::uint32_t, double> macs_of_;                       // by op
-  std::vector<Lane> lanes_;             // by name of an event
+  std::vector<Lane> lanes_;                                       // by name of an event
   std::vector<std::vector<OpId>> ops_;  // by operation: its window, then by name of an event
   std::vector<bool> is_window_;         // by op
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> pmu_of_;       // span, place in Log::pmu
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pmu_of_;  // span, place in Log::pmu
   bool has_bytes_ = false, has_events_ = false;
   std::uint64_t lost_ = 0, affected_ = 0, may_have_lost_ = 0;
 };
@@ -530,7 +531,8 @@ Profile results_profile(const Log& log) {
   Profile profile;
   profile.provenance.format = "llama.cpp results";
   profile.provenance.files = {log.name};
-  profile.clocks.push_back({profile.strings.intern("time"), ClockKind::wall, Hertz(ticks_per_s), false, 0});
+  profile.clocks.push_back(
+      {profile.strings.intern("time"), ClockKind::wall, Hertz(ticks_per_s), false, 0});
   profile.notes = log.notes;
   add_result_numbers(log.results, profile);
   return profile;

@@ -15,9 +15,9 @@ Section op_windows_section(const Analysis& analysis, std::size_t top) {
   Section section{.key = "op_windows", .title = "ENGINES IN OPS"};
   section.table.row_count = windows.rows.size();
   if (top > 0 && windows.rows.size() > top) windows.rows.resize(top);
-  section.facts = {{{"best_bytes_per_second", "", Format::bytes_per_second},
-                    windows.best_bytes_per_s},
-                   {{"hvx_threads", "", Format::count}, windows.hvx_units}};
+  section.facts = {
+      {{"best_bytes_per_second", "", Format::bytes_per_second}, windows.best_bytes_per_s},
+      {{"hvx_threads", "", Format::count}, windows.hvx_units}};
   section.table.fields = {
       {"op", "op"},
       {"layers", "layers", Format::count, false},

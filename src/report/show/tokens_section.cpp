@@ -39,14 +39,14 @@ Section tokens_section(const Analysis& analysis) {
   Section section{.key = "tokens", .title = "TOKENS"};
   const double npu = *batches / hertz;
   Field seconds{"seconds", "", Format::seconds};
-  section.facts = {{{"tokens", "", Format::count}, *tokens},
-                   {seconds, taken ? Value(*taken / hertz) : Value()},
-                   {{"tokens_per_second", "", Format::number},
-                    taken && *taken > 0 ? Value(*tokens / *taken * hertz) : Value()},
-                   {{"npu_seconds", "", Format::seconds}, npu},
-                   {{"npu_share", "", Format::share},
-                    taken && *taken > 0 ? Value(*batches / *taken) : Value()},
-                   {{"op_seconds", "", Format::seconds}, ops / hertz}};
+  section.facts = {
+      {{"tokens", "", Format::count}, *tokens},
+      {seconds, taken ? Value(*taken / hertz) : Value()},
+      {{"tokens_per_second", "", Format::number},
+       taken && *taken > 0 ? Value(*tokens / *taken * hertz) : Value()},
+      {{"npu_seconds", "", Format::seconds}, npu},
+      {{"npu_share", "", Format::share}, taken && *taken > 0 ? Value(*batches / *taken) : Value()},
+      {{"op_seconds", "", Format::seconds}, ops / hertz}};
   const auto add = [&](const char* label, std::string text) {
     section.facts.push_back({{"", label}, std::move(text)});
   };
@@ -57,8 +57,7 @@ Section tokens_section(const Analysis& analysis) {
   const std::string count = number_text(*tokens);
   if (taken && *taken > 0) {
     add("tokens", fmt::format("{} in {}: {} per second (runtime)", count,
-                              seconds_text(*taken / hertz),
-                              number_text(*tokens / *taken * hertz)));
+                              seconds_text(*taken / hertz), number_text(*tokens / *taken * hertz)));
   } else {
     add("tokens", fmt::format("{}; their time is not in the log", count));
   }

@@ -13,7 +13,8 @@ namespace {
 // Windows of ops on a core, and events of the same nodes in them.
 struct Windows : test_support::ProfileBuilder {
   UnitId core = unit("HTP0", Engine::core), hmx = unit("HMX queue", Engine::hmx, core);
-  UnitId hvx[2] = {unit("HVX thread 0", Engine::hvx, core), unit("HVX thread 1", Engine::hvx, core)};
+  UnitId hvx[2] = {unit("HVX thread 0", Engine::hvx, core),
+                   unit("HVX thread 1", Engine::hvx, core)};
   UnitId dma = unit("DMA", Engine::dma, core);
   MeasureColumn windows;
   MeasureColumn bytes;
@@ -21,8 +22,8 @@ struct Windows : test_support::ProfileBuilder {
   Windows() : ProfileBuilder("time", ClockKind::wall, 1e9) {
     windows.kind = MeasureKind::dominant_path;
     windows.what = text("op window");
-    windows.meaning = NamedNumber("op window", MeasureKind::dominant_path, NumberRole::op_window)
-                          .meaning;
+    windows.meaning =
+        NamedNumber("op window", MeasureKind::dominant_path, NumberRole::op_window).meaning;
     bytes.what = text("weight bytes");
     bytes.meaning =
         NamedNumber("weight bytes", NumberQuantity::bytes, NumberRole::ddr_read).meaning;

@@ -51,8 +51,8 @@ class Generator {
     now_us_ += 3;
     std::string out = options_.before;
     if (options_.is_json) {
-      out += fmt::format(R"({{"type":"log","time":{},"level":"debug","msg":"{}\n"}})", now_us_,
-                         text);
+      out +=
+          fmt::format(R"({{"type":"log","time":{},"level":"debug","msg":"{}\n"}})", now_us_, text);
     } else if (options_.has_prefix) {
       const std::string time =
           fmt::format("{}.{:02}.{:03}.{:03}", now_us_ / 60'000'000, now_us_ / 1'000'000 % 60,
@@ -86,7 +86,8 @@ class Generator {
     }
     if (is_last) {
       add_op(batch, {"RMS_NORM+MUL", "output_norm", -1},
-             {{fmt::format("l_out-{}", end - 1), "f32", 256, 1}, {"output_norm.weight", "f32", 256, 1}},
+             {{fmt::format("l_out-{}", end - 1), "f32", 256, 1},
+              {"output_norm.weight", "f32", 256, 1}},
              {{"result_norm", "f32", 256, 1}}, "row-block vtcm 8192", 3'000);
     }
     counter_ += between(500, 4'000);
@@ -117,9 +118,10 @@ class Generator {
              {{blk + "attn_q.weight", w, 256, 512}, {"attn_norm-" + n, "f32", 256, tokens}},
              {{"Qcur-" + n, "f32", 512, tokens}}, "hmx-tiled vtcm 65536", 50'000);
     }
-    add_op(batch, {"SET_ROWS", "SET_ROWS cache_k", layer},
-           {{fmt::format("Kcur-{} (view)", layer), "f32", 128, tokens}, {"leaf_9", "i64", tokens, 1}},
-           {{fmt::format("cache_k_l{} (view)", layer), "f16", 128, 256}}, "", 2'000);
+    add_op(
+        batch, {"SET_ROWS", "SET_ROWS cache_k", layer},
+        {{fmt::format("Kcur-{} (view)", layer), "f32", 128, tokens}, {"leaf_9", "i64", tokens, 1}},
+        {{fmt::format("cache_k_l{} (view)", layer), "f16", 128, 256}}, "", 2'000);
     // Between two ops of the layer, names of nobody.
     add_op(batch, {"GET_ROWS", "GET_ROWS", layer},
            {{"attn_out", "f32", 256, tokens}, {"leaf_20", "i32", outputs, 1}},
@@ -139,7 +141,8 @@ class Generator {
   }
 
   void add_op(TrueBatch& batch, const What& what, const std::vector<TextOperand>& inputs,
-              const std::vector<TextOperand>& outputs, const std::string& kernel, std::int64_t about) {
+              const std::vector<TextOperand>& outputs, const std::string& kernel,
+              std::int64_t about) {
     TrueOp op{what.op, what.role, what.layer};
     op.start = counter_;
     op.cycles = std::uint64_t(between(about * 3 / 4, about * 5 / 4));
@@ -297,9 +300,9 @@ class Generator {
     }
     if (options_.generation >= 5) {
       for (const Edge& edge : edges_) {
-        line('D', fmt::format("{}trace-evt {}: thread {} info {} {} {}", of, edge.name,
-                              edge.thread, edge.info, edge.is_start ? "start" : "stop",
-                              std::uint32_t(edge.time)));
+        line('D',
+             fmt::format("{}trace-evt {}: thread {} info {} {} {}", of, edge.name, edge.thread,
+                         edge.info, edge.is_start ? "start" : "stop", std::uint32_t(edge.time)));
       }
     } else if (options_.generation >= 2) {
       std::string events;

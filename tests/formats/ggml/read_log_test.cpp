@@ -125,8 +125,7 @@ TEST_P(OfEveryGeneration, StartsInTheBatch) {
       const std::int64_t start = profile->spans.start[row];
       if (!first) first = start;
       const auto since = double(op.start - batch.ops.front().start);
-      EXPECT_NEAR(double(start - *first), since / GetParam().cycles_per_us * 1e6,
-                  2'000 + since);
+      EXPECT_NEAR(double(start - *first), since / GetParam().cycles_per_us * 1e6, 2'000 + since);
     }
   }
 }
@@ -201,26 +200,27 @@ constexpr std::uint64_t before_wrap = (std::uint64_t{151} << 32) - 150'000;
 
 INSTANTIATE_TEST_SUITE_P(
     Logs, OfEveryGeneration,
-    testing::Values(
-        LogOptions{.generation = 0}, LogOptions{.generation = 1}, LogOptions{.generation = 2},
-        LogOptions{.generation = 2, .mode = 2}, LogOptions{.generation = 3},
-        LogOptions{.generation = 3, .mode = 3}, LogOptions{.generation = 4, .mode = 3},
-        LogOptions{.generation = 4, .mode = 2}, LogOptions{.generation = 5},
-        LogOptions{.generation = 5, .mode = 3}, LogOptions{.generation = 6},
-        LogOptions{.generation = 6, .mode = 3, .layers = 5},
-        LogOptions{.generation = 6, .mode = 3, .counter = before_wrap},
-        LogOptions{.generation = 4, .mode = 3, .counter = before_wrap},
-        LogOptions{.generation = 6, .decoded = 12, .max_gap = 3'000'000'000},
-        LogOptions{.generation = 6, .mode = 3, .lost_after = 30},
-        LogOptions{.generation = 3, .mode = 3, .lost_after = 20},
-        LogOptions{.generation = 6, .warm_up = 1, .prompt_tokens = 512},
-        LogOptions{.generation = 1, .warm_up = 1},
-        LogOptions{.generation = 5, .has_prefix = false},
-        LogOptions{.generation = 6, .mode = 3, .has_colours = true},
-        LogOptions{.generation = 6, .is_json = true},
-        LogOptions{.generation = 6, .before = "11-29 12:00:00.123 D/llama ( 812): "},
-        LogOptions{.generation = 6, .session = "HTP0:"},
-        LogOptions{.generation = 6, .weights = "q4_K"}, LogOptions{.generation = 4, .weights = "q6_K"}),
+    testing::Values(LogOptions{.generation = 0}, LogOptions{.generation = 1},
+                    LogOptions{.generation = 2}, LogOptions{.generation = 2, .mode = 2},
+                    LogOptions{.generation = 3}, LogOptions{.generation = 3, .mode = 3},
+                    LogOptions{.generation = 4, .mode = 3}, LogOptions{.generation = 4, .mode = 2},
+                    LogOptions{.generation = 5}, LogOptions{.generation = 5, .mode = 3},
+                    LogOptions{.generation = 6},
+                    LogOptions{.generation = 6, .mode = 3, .layers = 5},
+                    LogOptions{.generation = 6, .mode = 3, .counter = before_wrap},
+                    LogOptions{.generation = 4, .mode = 3, .counter = before_wrap},
+                    LogOptions{.generation = 6, .decoded = 12, .max_gap = 3'000'000'000},
+                    LogOptions{.generation = 6, .mode = 3, .lost_after = 30},
+                    LogOptions{.generation = 3, .mode = 3, .lost_after = 20},
+                    LogOptions{.generation = 6, .warm_up = 1, .prompt_tokens = 512},
+                    LogOptions{.generation = 1, .warm_up = 1},
+                    LogOptions{.generation = 5, .has_prefix = false},
+                    LogOptions{.generation = 6, .mode = 3, .has_colours = true},
+                    LogOptions{.generation = 6, .is_json = true},
+                    LogOptions{.generation = 6, .before = "11-29 12:00:00.123 D/llama ( 812): "},
+                    LogOptions{.generation = 6, .session = "HTP0:"},
+                    LogOptions{.generation = 6, .weights = "q4_K"},
+                    LogOptions{.generation = 4, .weights = "q6_K"}),
     name_of_options);
 
 // Ops of two sessions are on two cores, and a token is one inference of both.
@@ -318,7 +318,8 @@ TEST(Events, ThatBeginAsStopsHaveAnEnd) {
 TEST(Operations, OperandsOfFusedProducts) {
   const auto nx = parse_operation(
       "MUL_MAT_NX|blk.3.ffn_gate.weight x blk.3.ffn_up.weight x ffn_norm-3 -> ffn_gate-3 x "
-      "ffn_up-3|64:128 x 64:128 x 64:5 -> 128:5 x 128:5|q4_K x q6_K x f32 -> f32 x f32|1:1|hmx-tiled "
+      "ffn_up-3|64:128 x 64:128 x 64:5 -> 128:5 x 128:5|q4_K x q6_K x f32 -> f32 x "
+      "f32|1:1|hmx-tiled "
       "vtcm 8");
   ASSERT_TRUE(nx);
   EXPECT_EQ(nx->role, "ffn_gate+ffn_up");
@@ -333,7 +334,8 @@ TEST(Operations, OperandsOfFusedProducts) {
   EXPECT_EQ(fused->role, "attn_k+attn_v");
   EXPECT_EQ(fused->macs, 2 * 64 * 16 * 5);
   const auto experts = parse_operation(
-      "MUL_MAT_ID|blk.0.ffn_up_exps.weight x ffn_norm-0 x topk-0 -> ffn_up-0|64:32:8:1 x 64:1:3:1 x "
+      "MUL_MAT_ID|blk.0.ffn_up_exps.weight x ffn_norm-0 x topk-0 -> ffn_up-0|64:32:8:1 x 64:1:3:1 "
+      "x "
       "2:3 -> 32:2:3:1|q8_0 x f32 x i32 -> f32|1:1|----");
   ASSERT_TRUE(experts);
   EXPECT_EQ(experts->macs, 64 * 32 * 6);
@@ -342,7 +344,8 @@ TEST(Operations, OperandsOfFusedProducts) {
 }
 
 TEST(Operations, NamesMayHoldTheSeparator) {
-  const auto read = parse_operation("ADD|a x b x c -> d-1|8:1 x 8:1 -> 8:1|f32 x f32 -> f32|1|----");
+  const auto read =
+      parse_operation("ADD|a x b x c -> d-1|8:1 x 8:1 -> 8:1|f32 x f32 -> f32|1|----");
   ASSERT_TRUE(read);
   ASSERT_EQ(read->inputs.size(), 2u);
   EXPECT_EQ(read->inputs[1].name, "b x c");
@@ -367,10 +370,11 @@ TEST(Errors, SayWhatToDo) {
     return log ? std::string() : log.error().message;
   };
   EXPECT_THAT(error_of("ggml-hex: Hexagon Arch version v79\n"), HasSubstr("add -v"));
-  EXPECT_THAT(error_of("ggml-hex: HTP0 MUL_MAT leaf_0 8:8:1:1 x a 8:1:1:1 -> b 8:1:1:1 : total 5053 "
-                       "us (quant 56 us, compute 4925 us, vtcm 68 us) cycles 1 pkts 1 (1.0) call 9 "
-                       "us\n"),
-              HasSubstr("private form"));
+  EXPECT_THAT(
+      error_of("ggml-hex: HTP0 MUL_MAT leaf_0 8:8:1:1 x a 8:1:1:1 -> b 8:1:1:1 : total 5053 "
+               "us (quant 56 us, compute 4925 us, vtcm 68 us) cycles 1 pkts 1 (1.0) call 9 "
+               "us\n"),
+      HasSubstr("private form"));
 }
 
 // The case of llama.cpp's pull request 24592, whose counter wraps in its only op.
@@ -381,7 +385,8 @@ TEST(PublicCase, LogOfThePullRequest) {
       "891 cycles 1883599 start 4294900000\n"
       "0.01.576.640 D ggml-hex: HTP0 trace-op MUL_MAT: thread 0 event HVX_A_PREP info 0 start "
       "4294900100\n"
-      "0.01.576.641 D ggml-hex: HTP0 trace-op MUL_MAT: thread 0 event HVX_A_PREP info 0 stop 10000\n");
+      "0.01.576.641 D ggml-hex: HTP0 trace-op MUL_MAT: thread 0 event HVX_A_PREP info 0 stop "
+      "10000\n");
   ASSERT_EQ(profiles.size(), 1u);
   const Spans& spans = profiles[0].spans;
   ASSERT_EQ(spans.size(), 3u);

@@ -7,10 +7,12 @@ namespace {
 
 TEST(Results, TimesOfAContextAreTheLastOnes) {
   Results results;
-  EXPECT_TRUE(results.take("llama_perf_context_print: prompt eval time =       2.70 ms /    32 "
-                           "tokens (    0.08 ms per token, 11855.42 tokens per second)"));
-  EXPECT_TRUE(results.take("0.01.2 I common_perf_print:        eval time =       1.73 ms /     2 "
-                           "runs   (    0.86 ms per token,  1159.29 tokens per second)"));
+  EXPECT_TRUE(
+      results.take("llama_perf_context_print: prompt eval time =       2.70 ms /    32 "
+                   "tokens (    0.08 ms per token, 11855.42 tokens per second)"));
+  EXPECT_TRUE(
+      results.take("0.01.2 I common_perf_print:        eval time =       1.73 ms /     2 "
+                   "runs   (    0.86 ms per token,  1159.29 tokens per second)"));
   // The rate has more digits than the time.
   EXPECT_DOUBLE_EQ(results.prompt.milliseconds, 32 / 11855.42 * 1e3);
   EXPECT_EQ(results.prompt.tokens, 32);
@@ -55,8 +57,9 @@ TEST(Results, OfLlamaBenchAsCsv) {
 // What it calls GB/s are GiB/s.
 TEST(Results, OfTestBackendOps) {
   Results results;
-  results.take("  MUL_MAT(type_a=q4_0,m=4096,n=1):    852 runs -  1184.56 us/run - 33.55 MFLOP/run - "
-               " 28.33 GFLOPS");
+  results.take(
+      "  MUL_MAT(type_a=q4_0,m=4096,n=1):    852 runs -  1184.56 us/run - 33.55 MFLOP/run - "
+      " 28.33 GFLOPS");
   results.take("  CPY(type=f32):  100 runs -  10.00 us/run -  2048 kB/run -  2.00 GB/s");
   ASSERT_EQ(results.backend_ops.size(), 2u);
   EXPECT_EQ(results.backend_ops[0].name, "MUL_MAT(type_a=q4_0,m=4096,n=1)");
@@ -70,7 +73,8 @@ TEST(Results, OfTestBackendOps) {
 TEST(Results, WhereTheSchedulerPutOps) {
   Results results;
   results.take("## SPLIT #0: HTP0 # 2 inputs: [inp (4K)]");
-  results.take("0.01.000.001 D node #  0 (  RMS_NORM): norm-0 [HTP0]0.01.000.002 D node #  1 ( MUL)");
+  results.take(
+      "0.01.000.001 D node #  0 (  RMS_NORM): norm-0 [HTP0]0.01.000.002 D node #  1 ( MUL)");
   results.take("## SPLIT #1: CPU # 1 inputs");
   results.take("node # 9 ( MUL_MAT): result_output");
   results.refuse("SSM_CONV");

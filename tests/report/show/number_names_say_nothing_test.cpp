@@ -97,9 +97,9 @@ std::vector<fs::path> samples() {
   std::vector<fs::path> found;
   for (const fs::path folder :
        {NPUSCOPE_TEST_DATA "/chrome", NPUSCOPE_TEST_DATA "/qaic", NPUSCOPE_TEST_DATA "/torq",
-        NPUSCOPE_TEST_DATA "/ggml",
-        NPUSCOPE_SHARED_DIR "/data/qnn", NPUSCOPE_SHARED_DIR "/data/qaic",
-        NPUSCOPE_SHARED_DIR "/data/sigmastar", NPUSCOPE_SHARED_DIR "/data/torq"}) {
+        NPUSCOPE_TEST_DATA "/ggml", NPUSCOPE_SHARED_DIR "/data/qnn",
+        NPUSCOPE_SHARED_DIR "/data/qaic", NPUSCOPE_SHARED_DIR "/data/sigmastar",
+        NPUSCOPE_SHARED_DIR "/data/torq"}) {
     if (!fs::is_directory(folder)) continue;
     for (const auto& entry : fs::directory_iterator(folder)) {
       constexpr std::uintmax_t largest = 4 << 20;  // bytes

@@ -1,5 +1,6 @@
-// Rules about ops whose spans are the frames of what the engines did for them, as logs of llama.cpp's
-// Hexagon backend have them: what bounds them, how much of a token they are, what was lost.
+// Rules about ops whose spans are the frames of what the engines did for them, as logs of
+// llama.cpp's Hexagon backend have them: what bounds them, how much of a token they are, what was
+// lost.
 #include <array>
 
 #include "analysis/findings/rules/rules.hpp"
@@ -23,11 +24,13 @@ const char* advice_for(WindowBound bound) {
       return "The HMX works in f16, so its peak is half of what the data sheet says of int8. "
              "Larger -ub gives it longer jobs; GGML_HEXAGON_MM_SELECT chooses among the kernels.";
     case WindowBound::hvx:
-      return "Vector threads bound these ops. Give them all threads (GGML_HEXAGON_NHVX unset or 0), "
+      return "Vector threads bound these ops. Give them all threads (GGML_HEXAGON_NHVX unset or "
+             "0), "
              "and prompts in larger -ub, so that products go to the HMX.";
     case WindowBound::conversion:
       return "Weights are made f16 tiles for the HMX, or activations q8, for most of these ops. "
-             "q4_0 and q8_0 are unpacked faster than K types; a larger -ub unpacks weights once for "
+             "q4_0 and q8_0 are unpacked faster than K types; a larger -ub unpacks weights once "
+             "for "
              "more tokens.";
     case WindowBound::dispatch:
       return "Nothing runs in these ops for much of their time: they are too small, or wait for "
@@ -48,10 +51,10 @@ RuleOutcome apply(FindingContext& context) {
   for (std::size_t i = 0; i < shares.size(); ++i) {
     const auto bound = WindowBound(i);
     if (advice_for(bound) == nullptr) continue;
-    const double min = bound == WindowBound::ddr || bound == WindowBound::hmx ||
-                               bound == WindowBound::hvx
-                           ? min_share
-                           : min_of_others;
+    const double min =
+        bound == WindowBound::ddr || bound == WindowBound::hmx || bound == WindowBound::hvx
+            ? min_share
+            : min_of_others;
     if (shares[i] < min) continue;
     if (worst == WindowBound::unknown || shares[i] > shares[std::size_t(worst)]) worst = bound;
   }
@@ -99,7 +102,8 @@ RuleOutcome apply(FindingContext& context) {
     if (measure.meaning.role == NumberRole::tokens_time) time = measure.value;
     if (measure.meaning.role == NumberRole::batch_time) batches = measure.value;
   }
-  if (!(tokens > 0) || !(time > 0) || !(batches > 0)) return Missing{"the time of tokens on the host"};
+  if (!(tokens > 0) || !(time > 0) || !(batches > 0))
+    return Missing{"the time of tokens on the host"};
   const double share = batches / time;
   if (share >= max_share) return DoesNotApply{};
   Finding finding;
@@ -126,8 +130,7 @@ RuleOutcome apply(FindingContext& context) {
 
 const Rule token_share_rule{
     {"token-share", "tokens of which the NPU has only a part of the time",
-     "The NPU's batches by what the runtime says that the phase's tokens took.",
-     "80 % of the time",
+     "The NPU's batches by what the runtime says that the phase's tokens took.", "80 % of the time",
      "users of llama.cpp's Hexagon backend ask where the rest is (issues 26501, 27785)",
      "Batches of several sessions at once count twice. A log that holds other requests too."},
     token_share::apply};
@@ -146,14 +149,13 @@ RuleOutcome apply(FindingContext& context) {
   }
   if (rows == 0) return DoesNotApply{};
   Finding finding;
-  finding.title = fmt::format("Trace events of ops were lost; {} of their time is affected",
-                              percent(partial));
+  finding.title =
+      fmt::format("Trace events of ops were lost; {} of their time is affected", percent(partial));
   finding.weight = Weight::medium;
-  finding.evidence = {
-      count_evidence("partial_rows", "ops, some of whose events are missing", double(rows),
-                     "ops: ENGINES IN OPS"),
-      share_evidence("partial_share_of_windows", "of the windows of all ops", partial,
-                     MeasureKind::dominant_path, "ops: ENGINES IN OPS")};
+  finding.evidence = {count_evidence("partial_rows", "ops, some of whose events are missing",
+                                     double(rows), "ops: ENGINES IN OPS"),
+                      share_evidence("partial_share_of_windows", "of the windows of all ops",
+                                     partial, MeasureKind::dominant_path, "ops: ENGINES IN OPS")};
   finding.no_gain = "affects the recording only";
   finding.advice =
       "Shares of HVX, HMX and DMA in these ops are lower bounds, and what looks idle in them may "
