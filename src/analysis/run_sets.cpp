@@ -12,6 +12,7 @@
 
 #include "analysis/latency.hpp"
 #include "analysis/run_identity.hpp"
+#include "base/try.hpp"
 #include "npuscope/analysis/timeline.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
@@ -125,8 +126,7 @@ Result<ChosenRuns> choose_runs(std::span<const Profile> a, std::span<const Profi
     if (!best_b) return tl::unexpected(best_b.error());
     candidates.push_back({best_a->a, best_b->b, {}});
   }
-  const auto best = best_of(candidates);
-  if (!best) return tl::unexpected(best.error());
+  TRY_AS(best, best_of(candidates));
   ChosenRuns chosen{lots_a.at(best->a), lots_b.at(best->b), {}};
   chosen.left_out[0] = a.size() - chosen.a.size();
   chosen.left_out[1] = b.size() - chosen.b.size();

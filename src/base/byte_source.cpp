@@ -7,6 +7,7 @@
 
 #include "base/byte_source_codecs.hpp"
 #include "base/memory_use.hpp"
+#include "base/try.hpp"
 
 namespace npuscope {
 namespace {
@@ -55,8 +56,7 @@ Result<std::unique_ptr<CodecSource>> make_source(std::unique_ptr<RawInput> raw,
 
 Result<std::unique_ptr<ByteSource>> open_source(std::unique_ptr<RawInput> raw,
                                                 const ByteSourceOptions& options) {
-  auto source = make_source(std::move(raw), options);
-  if (!source) return tl::unexpected(source.error());
+  TRY_AS(source, make_source(std::move(raw), options));
   (*source)->set_memory_limit(options.memory_limit > 0 ? options.memory_limit
                                                        : default_memory_limit());
   return std::move(*source);
@@ -128,8 +128,7 @@ Result<std::size_t> CodecSource::produce_within_limit(std::span<char> into) {
 
 Result<std::unique_ptr<ByteSource>> open_byte_source(const std::filesystem::path& path,
                                                      const ByteSourceOptions& options) {
-  auto raw = open_raw_file(path);
-  if (!raw) return tl::unexpected(raw.error());
+  TRY_AS(raw, open_raw_file(path));
   return open_source(std::move(*raw), options);
 }
 
@@ -139,11 +138,9 @@ Result<std::unique_ptr<ByteSource>> open_byte_source(std::string_view text, std:
 }
 
 Result<std::string> read_head(const std::filesystem::path& path, std::size_t count) {
-  auto source = open_byte_source(path);
-  if (!source) return tl::unexpected(source.error());
+  TRY_AS(source, open_byte_source(path));
   std::string head(count, '\0');
-  const auto read = (*source)->read(head);
-  if (!read) return tl::unexpected(read.error());
+  TRY_AS(read, (*source)->read(head));
   head.resize(*read);
   return head;
 }
@@ -156,8 +153,7 @@ Result<std::string> read_all(ByteSource& source, std::uint64_t limit) {
   for (;;) {
     const std::size_t before = text.size();
     text.resize(before + step);
-    const auto count = source.read(std::span(text).subspan(before));
-    if (!count) return tl::unexpected(count.error());
+    TRY_AS(count, source.read(std::span(text).subspan(before)));
     text.resize(before + *count);
     if (text.size() > limit) {
       return input_error(

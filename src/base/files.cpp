@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/system_error.hpp"
+#include "base/try.hpp"
 
 namespace npuscope {
 namespace {
@@ -251,8 +252,7 @@ void remove_temporary_files() noexcept {
 }
 
 Status write_file_atomically(const std::filesystem::path& path, ByteSpan bytes) {
-  auto file = AtomicFile::create(path);
-  if (!file) return tl::unexpected(file.error());
+  TRY_AS(file, AtomicFile::create(path));
   file->write(bytes);
   return file->commit();
 }

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <new>
 
+#include "base/try.hpp"
 #include "npuscope/base/pattern.hpp"
 
 namespace npuscope {
@@ -59,8 +60,7 @@ Result<std::size_t> PatternSet::add(std::string_view where, std::string_view tex
   without_unwinding(
       [&] { number = compiled_->set.Add(re2::StringPiece(text.data(), text.size()), nullptr); });
   if (number < 0) {
-    const auto pattern = Pattern::compile(where, text);
-    if (!pattern) return tl::unexpected(pattern.error());
+    TRY(Pattern::compile(where, text));
     return usage_error("{} '{}': the regular expression is too large; repeat less in it", where,
                        text);
   }
@@ -73,8 +73,7 @@ Status PatternSet::compile(std::string_view where) {
   without_unwinding([&] { is_compiled = compiled_->set.Compile(); });
   if (is_compiled) return {};
   for (const Text& each : texts_) {
-    const auto pattern = Pattern::compile(each.where, each.text);
-    if (!pattern) return tl::unexpected(pattern.error());
+    TRY(Pattern::compile(each.where, each.text));
   }
   return usage_error("{}: the regular expressions are too large together; repeat less in them",
                      where);

@@ -6,6 +6,8 @@
 #include <bit>
 #include <numeric>
 
+#include "base/try.hpp"
+
 namespace npuscope {
 namespace {
 
@@ -161,8 +163,7 @@ std::vector<std::byte> SectionWriter::finish() && {
 
 Result<SectionReader> SectionReader::open(ByteSpan bytes, std::string_view magic,
                                           std::uint16_t major_version, std::string name) {
-  const auto header = read_header(bytes, magic, major_version, name);
-  if (!header) return tl::unexpected(header.error());
+  TRY_AS(header, read_header(bytes, magic, major_version, name));
 
   SectionReader reader;
   reader.entries_.resize(header->section_count);
@@ -180,9 +181,7 @@ Result<SectionReader> SectionReader::open(ByteSpan bytes, std::string_view magic
         check_place(reader.entries_[i], i, sizeof(Header) + table.size(), bytes.size(), name);
     if (!placed) return tl::unexpected(placed.error());
   }
-  if (auto distinct = check_distinct(reader.entries_, name); !distinct) {
-    return tl::unexpected(distinct.error());
-  }
+  TRY(check_distinct(reader.entries_, name));
   reader.name_ = std::move(name);
   reader.bytes_ = bytes;
   return reader;

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/try.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/result.hpp"
 
@@ -85,9 +86,7 @@ class SectionReader {
   template <class Record>
   Result<std::vector<Record>> records(const SectionEntry& entry) const {
     static_assert(std::is_trivially_copyable_v<Record>);
-    if (auto usable = check(entry, sizeof(Record)); !usable) {
-      return tl::unexpected(usable.error());
-    }
+    TRY(check(entry, sizeof(Record)));
     std::vector<Record> out(entry.count);
     if (!out.empty()) std::memcpy(out.data(), bytes(entry).data(), out.size() * sizeof(Record));
     return out;

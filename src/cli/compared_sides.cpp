@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "cli/choices.hpp"
 #include "cli/environment.hpp"
 #include "npuscope/base/files.hpp"
@@ -17,8 +18,7 @@ Result<RunSide> open_side(ProfileOptions options, const std::vector<std::string>
   options.files = files;
   options.takes_snapshots = true;
   options.joins_runs = false;  // each run is a sample, and says itself whether it is cold
-  auto selected = open_selected(options);
-  if (!selected) return tl::unexpected(selected.error());
+  TRY_AS(selected, open_selected(options));
   return RunSide{profiles_of(std::move(selected->parts)), std::move(selected->notes)};
 }
 
@@ -41,11 +41,9 @@ Status check_sides(const SideFiles& sides, const std::vector<std::string>& files
 Result<std::unique_ptr<ComparedSides>> compare_sides(const ProfileOptions& options,
                                                      const SideFiles& files) {
   auto made = std::make_unique<ComparedSides>();
-  auto side_a = open_side(options, files.a);
-  if (!side_a) return tl::unexpected(side_a.error());
+  TRY_AS(side_a, open_side(options, files.a));
   made->a = std::move(*side_a);
-  auto side_b = open_side(options, files.b);
-  if (!side_b) return tl::unexpected(side_b.error());
+  TRY_AS(side_b, open_side(options, files.b));
   made->b = std::move(*side_b);
   const auto runs = report::runs_of_sides(made->a.profiles, made->b.profiles, files.graph);
   if (!runs) return tl::unexpected(runs.error());
@@ -116,8 +114,7 @@ Result<std::vector<JudgedGate>> read_gates(const GateOptions& options) {
   const auto add = [&](const std::vector<std::string>& texts, GateForm form,
                        const char* flag) -> Status {
     for (const std::string& text : texts) {
-      auto gate = report::read_gate(text, form, flag);
-      if (!gate) return tl::unexpected(gate.error());
+      TRY_AS(gate, report::read_gate(text, form, flag));
       gates.push_back({std::move(*gate), {}, options.inconclusive.value_or(Inconclusive::fail)});
     }
     return {};
@@ -126,8 +123,7 @@ Result<std::vector<JudgedGate>> read_gates(const GateOptions& options) {
   if (added) added = add(options.require, GateForm::require, "--require");
   if (!added) return tl::unexpected(added.error());
   if (options.file.empty()) return gates;
-  const auto text = MappedFile::open(options.file);
-  if (!text) return tl::unexpected(text.error());
+  TRY_AS(text, MappedFile::open(options.file));
   auto file = report::read_gate_file(as_text(text->bytes()), options.file);
   if (!file) return tl::unexpected(file.error());
   // What a gate says itself, then the command line, then the file.

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "base/try.hpp"
 #include "cli/choices.hpp"
 #include "cli/environment.hpp"
 #include "npuscope/base/files.hpp"
@@ -16,8 +17,7 @@ namespace {
 Status print_in_form(const PageOptions& options, std::span<const report::Document> documents,
                      const std::vector<Note>& notes) {
   if (options.csv) {
-    const auto csv = report::documents_csv(documents, options.table);
-    if (!csv) return tl::unexpected(csv.error());
+    TRY_AS(csv, report::documents_csv(documents, options.table));
     print(stdout, "{}", *csv);
   } else if (options.markdown) {
     print(stdout, "{}", without_job_commands(report::documents_markdown(documents)));

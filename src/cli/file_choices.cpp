@@ -3,6 +3,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "base/try.hpp"
 #include "jobs/named_tables.hpp"
 #include "npu/core/target_file.hpp"
 
@@ -23,8 +24,7 @@ Result<std::optional<analysis::Rules>> chosen_rules(const std::string& name, boo
   if (grouping != Grouping::rule) {
     return usage_error("--rules groups ops by rules; leave out --by");
   }
-  auto rules = jobs::named_rules(name);
-  if (!rules) return tl::unexpected(rules.error());
+  TRY_AS(rules, jobs::named_rules(name));
   return std::optional(std::move(*rules));
 }
 

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "analysis/graph/graph_paths.hpp"
+#include "base/try.hpp"
 #include "cli/choices.hpp"
 #include "cli/documents.hpp"
 #include "npu/graph/import_onnx.hpp"
@@ -59,13 +60,11 @@ Error several_profiles() {
 
 Result<analysis::ExpectedGraph> load_expected(GraphOptions& options) {
   for (const std::string& definition : options.symbols) {
-    auto symbol = npu::parse_symbol(definition);
-    if (!symbol) return tl::unexpected(symbol.error());
+    TRY_AS(symbol, npu::parse_symbol(definition));
     options.import.symbols.insert_or_assign(symbol->first, symbol->second);
   }
   options.import.allow_unknown = true;  // the names and links of unknown operators are enough
-  const auto model = npu::import_onnx_file(options.expect, options.import);
-  if (!model) return tl::unexpected(model.error());
+  TRY_AS(model, npu::import_onnx_file(options.expect, options.import));
   return report::expected_graph(*model);
 }
 
@@ -89,14 +88,12 @@ Status draw(const GraphOptions& options, const report::GraphView& view,
   report::DrawOptions drawn{
       .by = options.by, .edges = options.edge_kinds(), .loads = options.loads};
   if (!options.around.empty()) {
-    const auto centre = analysis::find_ops(view.profile, "--around", options.around);
-    if (!centre) return tl::unexpected(centre.error());
+    TRY_AS(centre, analysis::find_ops(view.profile, "--around", options.around));
     for (const auto& near : analysis::ops_around(view.graph, *centre, options.hops, drawn.edges)) {
       drawn.only.push_back(near.op);
     }
   }
-  const auto drawing = report::draw_graph(view, drawn);
-  if (!drawing) return tl::unexpected(drawing.error());
+  TRY_AS(drawing, report::draw_graph(view, drawn));
   if (!options.dot.empty()) {
     const std::string text = report::dot_text(*drawing);
     if (auto ok = write_file_atomically(file_of(options.dot), as_byte_span(text)); !ok) return ok;

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/try.hpp"
 #include "cli/choices.hpp"
 #include "cli/documents.hpp"
 #include "formats/sigmastar/image.hpp"
@@ -192,11 +193,9 @@ Result<sigmastar::LogLayout> layout_of(const IpuTimelineOptions& options) {
     return usage_error("-v is missing: name the chip whose log it is, or its --layout");
   }
   if (options.layout.empty()) return sigmastar::layout_of_chip(options.chip);
-  const auto source = open_byte_source(options.layout);
-  if (!source) return tl::unexpected(source.error());
+  TRY_AS(source, open_byte_source(options.layout));
   constexpr std::uint64_t max_bytes = 1 << 20;
-  const auto text = read_all(**source, max_bytes);
-  if (!text) return tl::unexpected(text.error());
+  TRY_AS(text, read_all(**source, max_bytes));
   return sigmastar::parse_layout(*text, options.layout);
 }
 
@@ -218,8 +217,7 @@ Result<std::vector<std::pair<std::uint32_t, std::string>>> core_files(
 // What is missing in the log becomes notes.
 Result<sigmastar::CoreLog> read_log(const std::string& path, const sigmastar::LogLayout& layout,
                                     const IpuTimelineOptions& options, std::vector<Note>& notes) {
-  const auto file = MappedFile::open(path);
-  if (!file) return tl::unexpected(file.error());
+  TRY_AS(file, MappedFile::open(path));
   auto log = sigmastar::decode_log(file->bytes(), layout, path);
   if (!log) return log;
   for (const std::string& problem :
@@ -231,37 +229,29 @@ Result<sigmastar::CoreLog> read_log(const std::string& path, const sigmastar::Lo
 
 Result<sigmastar::IpuTimeline> read_logs(const IpuTimelineOptions& options,
                                          std::vector<Note>& notes) {
-  const auto layout = layout_of(options);
-  if (!layout) return tl::unexpected(layout.error());
-  const auto files = core_files(options);
-  if (!files) return tl::unexpected(files.error());
+  TRY_AS(layout, layout_of(options));
+  TRY_AS(files, core_files(options));
   std::vector<std::string> inputs;
   for (const auto& [core, path] : *files) inputs.push_back(path);
   if (!options.control.empty()) inputs.push_back(options.control);
-  if (auto usable = check_output_is_no_input(inputs, options.output); !usable) {
-    return tl::unexpected(usable.error());
-  }
+  TRY(check_output_is_no_input(inputs, options.output));
   std::vector<sigmastar::CoreLog> cores;
   std::vector<std::uint32_t> numbers;
   for (const auto& [core, path] : *files) {
-    auto log = read_log(path, *layout, options, notes);
-    if (!log) return tl::unexpected(log.error());
+    TRY_AS(log, read_log(path, *layout, options, notes));
     cores.push_back(std::move(*log));
     numbers.push_back(core);
   }
   std::optional<sigmastar::CoreLog> control;
   if (!options.control.empty()) {
-    auto log = read_log(options.control, *layout, options, notes);
-    if (!log) return tl::unexpected(log.error());
+    TRY_AS(log, read_log(options.control, *layout, options, notes));
     control = std::move(*log);
   }
   constexpr double hertz_a_megahertz = 1e6;
   auto timeline = sigmastar::join_logs(std::move(cores), std::move(numbers), std::move(control),
                                        *layout, options.megahertz * hertz_a_megahertz);
   timeline.is_incomplete = !notes.empty();
-  if (auto checked = sigmastar::check_one_run(timeline); !checked) {
-    return tl::unexpected(checked.error());
-  }
+  TRY(sigmastar::check_one_run(timeline));
   return timeline;
 }
 

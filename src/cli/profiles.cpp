@@ -9,6 +9,7 @@
 
 #include "base/memory_use.hpp"
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "cli/choices.hpp"
 #include "cli/parser/parser.hpp"
 #include "jobs/named_tables.hpp"
@@ -67,8 +68,7 @@ class MemoryForecast {
 
 Result<Opened> open_all(const ProfileOptions& options) {
   std::vector<std::filesystem::path> paths(options.files.begin(), options.files.end());
-  auto roles = jobs::read_roles(options.roles);
-  if (!roles) return tl::unexpected(roles.error());
+  TRY_AS(roles, jobs::read_roles(options.roles));
   ProgressBar bar("reading");
   OpenOptions open;
   open.roles = std::move(*roles);
@@ -165,8 +165,7 @@ void add_part_options(Command& command, ProfileOptions& options) {
 }
 
 Result<Selected> open_selected(const ProfileOptions& options, const report::SelectOptions& select) {
-  auto opened = open_all(options);
-  if (!opened) return tl::unexpected(opened.error());
+  TRY_AS(opened, open_all(options));
   print_damage(opened->profiles);
   // A window counts from the start of each sample.
   if (options.joins_runs && !options.selection.has_window()) {
@@ -181,9 +180,7 @@ Result<Selected> open_selected(const ProfileOptions& options, const report::Sele
     Profile& profile = opened->profiles[i];
     const Provenance from = profile.provenance;
     if (profile.numbers) {
-      if (const Status fits = check_snapshot(profile, options); !fits) {
-        return tl::unexpected(fits.error());
-      }
+      TRY(check_snapshot(profile, options));
       const std::string text = profile.numbers->selection;
       selected.parts.push_back({std::move(profile), {}, 0, text});
       continue;

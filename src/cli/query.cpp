@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "cli/choices.hpp"
 #include "cli/command.hpp"
 #include "cli/profiles.hpp"
@@ -192,8 +193,7 @@ Result<std::vector<Named>> open_named(const QueryOptions& options, std::vector<N
   part.files.clear();
   const auto open = [&](const std::string& name) -> Status {
     if (part.files.empty()) return {};
-    auto selected = open_selected(part);
-    if (!selected) return tl::unexpected(selected.error());
+    TRY_AS(selected, open_selected(part));
     if (!name.empty() && selected->parts.size() > 1) {
       return usage_error("{}={}: holds {} profiles; name each by its file", name, part.files[0],
                          selected->parts.size());
@@ -212,15 +212,12 @@ Result<std::vector<Named>> open_named(const QueryOptions& options, std::vector<N
       part.files.push_back(file);
       continue;
     }
-    if (const Status opened = open(""); !opened) return tl::unexpected(opened.error());
-    const auto path = input_file(file.substr(equals + 1));
-    if (!path) return tl::unexpected(path.error());
+    TRY(open(""));
+    TRY_AS(path, input_file(file.substr(equals + 1)));
     part.files = {*path};
-    if (const Status opened = open(file.substr(0, equals)); !opened) {
-      return tl::unexpected(opened.error());
-    }
+    TRY(open(file.substr(0, equals)));
   }
-  if (const Status opened = open(""); !opened) return tl::unexpected(opened.error());
+  TRY(open(""));
   return profiles;
 }
 
@@ -288,21 +285,15 @@ Result<ExitStatus> answer(QueryOptions options) {
   if (options.files.empty()) {
     return usage_error("name the files to query; --schema lists what can be asked");
   }
-  const auto limits = limits_of(options);
-  if (!limits) return tl::unexpected(limits.error());
+  TRY_AS(limits, limits_of(options));
   const bool is_shell = options.sql.empty() && options.sql_file.empty() && has_shell_input();
-  const auto sql = is_shell ? Result<std::string>() : read_sql(options);
-  if (!sql) return tl::unexpected(sql.error());
+  TRY_AS(sql, is_shell ? Result<std::string>() : read_sql(options));
   std::vector<Note> notes;
-  auto profiles = open_named(options, notes);
-  if (!profiles) return tl::unexpected(profiles.error());
-  if (const Status named = give_names(*profiles, options.names); !named) {
-    return tl::unexpected(named.error());
-  }
+  TRY_AS(profiles, open_named(options, notes));
+  TRY(give_names(*profiles, options.names));
   std::vector<query::NamedProfile> views;
   for (const Named& named : *profiles) views.push_back({named.name, &named.profile});
-  auto database = query::Database::open(views, *limits);
-  if (!database) return tl::unexpected(database.error());
+  TRY_AS(database, query::Database::open(views, *limits));
   if (is_shell) {
     print_notes(notes);
     const ExitStatus status = run_shell(options, *database, *profiles, notes, *limits);

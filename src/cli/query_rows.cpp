@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/numbers.hpp"
+#include "base/try.hpp"
 #include "cli/profiles.hpp"
 #include "npuscope/base/progress.hpp"
 #include "report/query/query_output.hpp"
@@ -69,8 +70,7 @@ std::size_t row_width(const RowOptions& options) {
 }
 
 Result<query::Limits> limits_of(const RowOptions& options) {
-  const auto time = read_timeout(options.timeout);
-  if (!time) return tl::unexpected(time.error());
+  TRY_AS(time, read_timeout(options.timeout));
   return query::Limits{*time, options.memory_mebibytes << 20};
 }
 
@@ -85,7 +85,7 @@ Status print_query_rows(const RowOptions& options, const RowSource& source, Hard
   report::QueryOptions print_options{row_width(options), options.max_rows.value_or(0)};
   if (options.json || options.csv) {
     const auto stream = [&](auto sink) -> Status {
-      if (const Status done = source.run(sink); !done) return tl::unexpected(done.error());
+      TRY(source.run(sink));
       sink.finish();
       busy.reset();
       print_rest(sink);
@@ -96,7 +96,7 @@ Status print_query_rows(const RowOptions& options, const RowSource& source, Hard
   }
   if (!options.max_rows) print_options.max_rows = max_rows_of_text;
   report::QueryTable table(print_options);
-  if (const Status done = source.run(table); !done) return tl::unexpected(done.error());
+  TRY(source.run(table));
   busy.reset();
   if (!options.markdown) source.before_text();
   write_rows(options.markdown ? table.markdown() : table.text());

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/spool.hpp"
+#include "base/try.hpp"
 #include "npuscope/base/byte_source.hpp"
 
 namespace npuscope::cli {
@@ -21,8 +22,7 @@ Result<std::string> standard_input() {
   if (!S_ISFIFO(info.st_mode) && !S_ISSOCK(info.st_mode)) {
     return input_error("-: standard input is a folder or device; pipe a file into the command");
   }
-  const auto file = spool(STDIN_FILENO, "standard input", ByteSourceOptions{}.decompressed_limit);
-  if (!file) return tl::unexpected(file.error());
+  TRY_AS(file, spool(STDIN_FILENO, "standard input", ByteSourceOptions{}.decompressed_limit));
   std::fflush(file->get());
   if (::dup2(::fileno(file->get()), STDIN_FILENO) < 0) {
     return input_error("-: standard input cannot be kept; save it to a file first");

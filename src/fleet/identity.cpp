@@ -9,6 +9,7 @@
 
 #include "analysis/ops/row_names.hpp"
 #include "base/numbers.hpp"
+#include "base/try.hpp"
 #include "npuscope/base/byte_source.hpp"
 
 namespace npuscope::fleet {
@@ -40,8 +41,7 @@ Id id_of_content(const std::string& content) {
 
 Result<std::string> ContentHashes::of_file(const std::string& path) {
   if (const auto found = known_.find(path); found != known_.end()) return found->second;
-  auto source = open_byte_source(path);
-  if (!source) return tl::unexpected(source.error());
+  TRY_AS(source, open_byte_source(path));
   const std::unique_ptr<XXH3_state_t, FreeState> state(XXH3_createState());
   XXH3_128bits_reset(state.get());
   std::vector<char> buffer(1 << 18);
@@ -58,8 +58,7 @@ Result<std::string> ContentHashes::of_profile(std::span<const std::string> files
                                               std::size_t place) {
   std::vector<std::string> hashes;
   for (const std::string& file : files) {
-    auto hash = of_file(file);
-    if (!hash) return tl::unexpected(hash.error());
+    TRY_AS(hash, of_file(file));
     hashes.push_back(std::move(*hash));
   }
   std::sort(hashes.begin(), hashes.end());

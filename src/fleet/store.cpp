@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/try.hpp"
 #include "fleet/clickhouse/clickhouse_store.hpp"
 #include "fleet/place/store_place.hpp"
 #include "fleet/questions/answer.hpp"
@@ -95,8 +96,7 @@ bool store_exists(const std::filesystem::path& path) {
 Result<std::unique_ptr<Store>> open_store(const std::filesystem::path& path, StoreMode mode,
                                           const query::Limits& limits) {
   if (ClickHouseAddress::is_one(path.native())) {
-    const auto address = ClickHouseAddress::parse(path.native());
-    if (!address) return tl::unexpected(address.error());
+    TRY_AS(address, ClickHouseAddress::parse(path.native()));
     return ClickHouseStore::open(*address, mode, limits);
   }
   if (const std::size_t end = end_of_scheme(path.native()); end > 0) {

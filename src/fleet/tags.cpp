@@ -6,6 +6,7 @@
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "fleet/schema.hpp"
 
 namespace npuscope::fleet {
@@ -137,9 +138,7 @@ Result<Labels> Labels::parse(const std::vector<std::string>& texts) {
       return usage_error("--tag {}: its value is longer than {} bytes", key, max_value);
     }
     seen.push_back(key);
-    if (const Status set = set_label(labels, key, std::move(value)); !set) {
-      return tl::unexpected(set.error());
-    }
+    TRY(set_label(labels, key, std::move(value)));
   }
   return labels;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "formats/open_table.hpp"
 #include "formats/qaic/opstats/opstats_networks.hpp"
 #include "formats/qaic/opstats/opstats_summary.hpp"
@@ -33,16 +34,13 @@ struct FileBytes {
 
 Result<FileBytes> load(const fs::path& path, const OpenOptions& options) {
   FileBytes loaded;
-  auto source = open_byte_source(path, options.source);
-  if (!source) return tl::unexpected(source.error());
+  TRY_AS(source, open_byte_source(path, options.source));
   if ((*source)->compression() == Compression::none) {
-    auto mapped = MappedFile::open(path);
-    if (!mapped) return tl::unexpected(mapped.error());
+    TRY_AS(mapped, MappedFile::open(path));
     loaded.mapped = std::move(*mapped);
     return loaded;
   }
-  auto text = read_all(**source, largest_unpacked);
-  if (!text) return tl::unexpected(text.error());
+  TRY_AS(text, read_all(**source, largest_unpacked));
   loaded.unpacked = std::move(*text);
   return loaded;
 }
@@ -200,8 +198,7 @@ void BufferOpening::open_program(const Input& input) {
 // All of it, or what comes before it breaks off.
 Result<std::string> read_text_file(const Input& input, const OpenOptions& options,
                                    std::optional<Error>& broken) {
-  auto source = open_byte_source(input.path, options.source);
-  if (!source) return tl::unexpected(source.error());
+  TRY_AS(source, open_byte_source(input.path, options.source));
   std::string text;
   for (;;) {
     constexpr std::size_t step = 64 << 10;

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/try.hpp"
 #include "formats/qaic/opstats/opstats_host_trace.hpp"
 #include "formats/qaic/opstats/opstats_networks.hpp"
 #include "formats/qaic/opstats/opstats_summary.hpp"
@@ -80,8 +81,7 @@ Status OpstatsJob::prepare() {
     return usage_error("--json writes the summary as JSON too; give --summary with it");
   }
   if (auto writable = check_writable_folder(request_.output_folder); !writable) return writable;
-  auto qpc = MappedFile::open(request_.qpc);
-  if (!qpc) return tl::unexpected(qpc.error());
+  TRY_AS(qpc, MappedFile::open(request_.qpc));
   auto networks =
       qaic::load_networks(qpc->bytes(), request_.qpc.string(), request_.trace_options.flow_events);
   if (!networks) return tl::unexpected(networks.error());
@@ -89,8 +89,7 @@ Status OpstatsJob::prepare() {
   if (auto chosen = check_cores(); !chosen) return chosen;
   trace_options_ = request_.trace_options;
   if (request_.host_trace && request_.trace) {
-    auto host = qaic::read_host_trace(*request_.host_trace);
-    if (!host) return tl::unexpected(host.error());
+    TRY_AS(host, qaic::read_host_trace(*request_.host_trace));
     host_trace_ = std::move(*host);
     if (!host_trace_->utimer_ticks_at_zero) {
       tell(Kind::note,
@@ -100,8 +99,7 @@ Status OpstatsJob::prepare() {
     }
     trace_options_.host_trace = &*host_trace_;
   }
-  auto files = qaic::find_stats_buffers(request_.input_folder);
-  if (!files) return tl::unexpected(files.error());
+  TRY_AS(files, qaic::find_stats_buffers(request_.input_folder));
   files_ = std::move(*files);
   return {};
 }
@@ -185,7 +183,7 @@ std::vector<TraceGroup> OpstatsJob::groups() const {
 }
 
 Result<OpstatsOutcome> OpstatsJob::run() {
-  if (auto ready = prepare(); !ready) return tl::unexpected(ready.error());
+  TRY(prepare());
   outcome_.buffers = files_.size();
   tell_networks();
   const std::vector<TraceGroup> all = groups();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/try.hpp"
 #include "profile/builtin_roles.hpp"
 #include "profile/names.hpp"
 
@@ -36,7 +37,7 @@ class RuleReader {
     bool has_role = false;
     for (const auto& [key, node] : table) {
       has_role = has_role || key.str() == "role";
-      if (const Status taken = take(key.str(), node); !taken) return tl::unexpected(taken.error());
+      TRY(take(key.str(), node));
     }
     const std::string where = place_of(table);
     if (!has_role) {
@@ -128,8 +129,7 @@ class RuleReader {
                  Pattern::Groups groups = Pattern::Groups::forgotten) {
     std::string value;
     if (const Status taken = text(node, key, value); !taken) return taken;
-    auto compiled = Pattern::compile(place_of(node), value, groups);
-    if (!compiled) return tl::unexpected(compiled.error());
+    TRY_AS(compiled, Pattern::compile(place_of(node), value, groups));
     out = std::move(*compiled);
     return {};
   }
@@ -217,8 +217,7 @@ Result<RoleTable> RoleTable::parse(std::string_view text, const std::string& nam
   }
   RoleTable table;
   for (const toml::node& each : *list) {
-    auto rule = RuleReader(name).read(*each.as_table());
-    if (!rule) return tl::unexpected(rule.error());
+    TRY_AS(rule, RuleReader(name).read(*each.as_table()));
     table.rules_.push_back(std::move(*rule));
   }
   return table;

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <optional>
 
+#include "base/try.hpp"
 #include "query/errors.hpp"
 #include "query/functions.hpp"
 #include "query/module.hpp"
@@ -105,14 +106,14 @@ Database::~Database() = default;
 bool is_complete(const std::string& sql) { return sqlite3_complete(sql.c_str()) != 0; }
 
 Result<Database> Database::open(std::span<const NamedProfile> profiles, const Limits& limits) {
-  if (const Status named = check_names(profiles); !named) return tl::unexpected(named.error());
+  TRY(check_names(profiles));
   auto state = std::make_unique<State>(limits);
   for (const NamedProfile& profile : profiles) {
     state->tables[profile.name] = std::make_shared<Tables>(*profile.profile);
   }
   state->tables["main"] = state->tables[profiles.front().name];
-  if (const Status opened = state->open(); !opened) return tl::unexpected(opened.error());
-  if (const Status added = state->add_tables("main"); !added) return tl::unexpected(added.error());
+  TRY(state->open());
+  TRY(state->add_tables("main"));
   for (const NamedProfile& profile : profiles) {
     Status added = state->execute(fmt::format("ATTACH ':memory:' AS {}", profile.name));
     if (added) added = state->add_tables(profile.name);

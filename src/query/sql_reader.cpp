@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/try.hpp"
+
 namespace npuscope::query {
 namespace {
 
@@ -96,9 +98,7 @@ Result<SqlReader::Statement> SqlReader::prepare(std::string_view sql) {
   if (!sqlite3_stmt_readonly(statement.get()) || sqlite3_column_count(statement.get()) == 0) {
     return tl::unexpected(only_reads(catalogue_));
   }
-  if (const Status alone = check_rest({rest, sql.data() + sql.size()}); !alone) {
-    return tl::unexpected(alone.error());
-  }
+  TRY(check_rest({rest, sql.data() + sql.size()}));
   if (sqlite3_bind_parameter_count(statement.get()) > 0) {
     return usage_error(
         "SQL: it has parameters (?, :name), which would be NULL; write their values");
@@ -108,8 +108,7 @@ Result<SqlReader::Statement> SqlReader::prepare(std::string_view sql) {
 
 Status SqlReader::run(std::string_view sql, RowSink& sink) {
   deadline_ = SteadyClock::now() + limits_.time;
-  const auto prepared = prepare(sql);
-  if (!prepared) return tl::unexpected(prepared.error());
+  TRY_AS(prepared, prepare(sql));
   sqlite3_stmt* statement = prepared->get();
   const int columns = sqlite3_column_count(statement);
   std::vector<std::string> names;

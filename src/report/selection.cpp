@@ -10,6 +10,7 @@
 
 #include "base/near_names.hpp"
 #include "base/numbers.hpp"
+#include "base/try.hpp"
 #include "npuscope/analysis/timeline.hpp"
 #include "npuscope/analysis/units.hpp"
 #include "npuscope/base/pattern.hpp"
@@ -67,8 +68,7 @@ std::int64_t origin_of(const Profile& profile) {
 
 Result<std::int64_t> ticks_of(const Profile& profile, const std::string& flag,
                               const std::string& text) {
-  const auto time = parse_time(flag, text);
-  if (!time) return tl::unexpected(time.error());
+  TRY_AS(time, parse_time(flag, text));
   const std::size_t base = index_of(profile.base_clock);
   const Clock clock = base < profile.clocks.size() ? profile.clocks[base] : Clock{};
   double ticks = time->value;
@@ -244,13 +244,11 @@ Result<Filter> make_filter(const Profile& profile, const Selection& text, bool c
     Interval window{std::numeric_limits<std::int64_t>::min(),
                     std::numeric_limits<std::int64_t>::max()};
     if (!text.from.empty()) {
-      const auto from = ticks_of(profile, "--from", text.from);
-      if (!from) return tl::unexpected(from.error());
+      TRY_AS(from, ticks_of(profile, "--from", text.from));
       window.begin = *from;
     }
     if (!text.until.empty()) {
-      const auto until = ticks_of(profile, "--to", text.until);
-      if (!until) return tl::unexpected(until.error());
+      TRY_AS(until, ticks_of(profile, "--to", text.until));
       window.end = *until;
     }
     if (window.begin >= window.end) {
@@ -260,8 +258,7 @@ Result<Filter> make_filter(const Profile& profile, const Selection& text, bool c
     filter.window = window;
   }
   if (!text.unit.empty()) {
-    auto pattern = Pattern::compile("--unit", text.unit);
-    if (!pattern) return tl::unexpected(pattern.error());
+    TRY_AS(pattern, Pattern::compile("--unit", text.unit));
     filter.keeps_unit = [pattern = *pattern](const Profile& whole, UnitId unit) {
       return pattern.found_in(path_of(whole, unit));
     };
@@ -276,8 +273,7 @@ Result<Filter> make_filter(const Profile& profile, const Selection& text, bool c
     }
   }
   if (!text.op.empty()) {
-    auto pattern = Pattern::compile("--op", text.op);
-    if (!pattern) return tl::unexpected(pattern.error());
+    TRY_AS(pattern, Pattern::compile("--op", text.op));
     filter.keeps_op = op_filter(std::move(*pattern));
     if (!any_of<OpId>(profile, profile.ops.size(), filter.keeps_op)) {
       std::vector<std::string_view> names;
@@ -291,13 +287,11 @@ Result<Filter> make_filter(const Profile& profile, const Selection& text, bool c
     }
   }
   if (text.core) {
-    if (auto known = check_core(profile, *text.core); !known) return tl::unexpected(known.error());
+    TRY(check_core(profile, *text.core));
     keep_core(filter, *text.core);
   }
   if (text.inference) {
-    if (auto known = check_inference(profile, *text.inference); !known) {
-      return tl::unexpected(known.error());
-    }
+    TRY(check_inference(profile, *text.inference));
     filter.instance = text.inference;
   }
   return filter;
@@ -306,12 +300,11 @@ Result<Filter> make_filter(const Profile& profile, const Selection& text, bool c
 Result<ProfilePart> select(Profile profile, const Selection& selection,
                            const SelectOptions& options) {
   if (options.needs_timeline || selection.core || selection.inference) {
-    if (auto has = check_timeline(profile); !has) return tl::unexpected(has.error());
+    TRY(check_timeline(profile));
   }
   const Interval whole = analysis::timeline_of(profile);
   if (selection.empty()) return ProfilePart{std::move(profile), whole, whole.begin, ""};
-  const auto filter = make_filter(profile, selection, options.cut);
-  if (!filter) return tl::unexpected(filter.error());
+  TRY_AS(filter, make_filter(profile, selection, options.cut));
   ProfilePart part{filtered(profile, *filter), whole, whole.begin, selection_text(selection)};
   part.window = window_of(*filter, selection, part.profile, whole);
   const bool draws = has_something_to_draw(part.profile.spans) && length_of(part.window) > 0;

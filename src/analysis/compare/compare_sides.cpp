@@ -6,6 +6,7 @@
 
 #include "analysis/compare/samples_held.hpp"
 #include "analysis/latency.hpp"
+#include "base/try.hpp"
 #include "npuscope/analysis/findings.hpp"
 
 namespace npuscope::analysis {
@@ -309,8 +310,7 @@ bool is_findings_metric(std::string_view name) {
 }
 
 Result<MetricChange> compare_findings(const ComparedSides& sides, std::string_view name) {
-  const auto wanted = findings_wanted(name);
-  if (!wanted) return tl::unexpected(wanted.error());
+  TRY_AS(wanted, findings_wanted(name));
   MetricChange change{std::string(name), MeasureKind::count, MeasuredIn::count, {}, {}, true};
   const Result<double> a = count_findings(sides.a, *wanted), b = count_findings(sides.b, *wanted);
   if (!a) return tl::unexpected(a.error());

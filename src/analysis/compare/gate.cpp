@@ -1,4 +1,5 @@
 #include "npuscope/analysis/gate.hpp"
+#include "base/try.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -238,12 +239,9 @@ Result<GateResult> judge(const Gate& gate, const Comparer& comparer) {
         "('{} > 3ms'), or ask npuscope diff",
         gate.metric.empty() ? "wall" : gate.metric);
   }
-  auto metric = gate.op ? comparer.op_metric(*gate.op, gate.metric, gate.op_text)
-                        : comparer.metric(gate.metric);
-  if (!metric) return tl::unexpected(metric.error());
-  if (const Status applied = apply_statistic(gate, *metric); !applied) {
-    return tl::unexpected(applied.error());
-  }
+  TRY_AS(metric, gate.op ? comparer.op_metric(*gate.op, gate.metric, gate.op_text)
+                         : comparer.metric(gate.metric));
+  TRY(apply_statistic(gate, *metric));
   if (gate.unit && gate.limit != Limit::share && *gate.unit != metric->unit) {
     return usage_error("its limit is in {}, but {} counts in {}", units_accepted(*gate.unit),
                        gate.metric.empty() ? metric->name : gate.metric,

@@ -6,6 +6,7 @@
 
 #include "base/near_names.hpp"
 #include "base/sort_rows.hpp"
+#include "base/try.hpp"
 #include "npuscope/base/pattern.hpp"
 #include "npuscope/profile/intervals.hpp"
 
@@ -189,8 +190,7 @@ Result<std::vector<OpId>> find_ops(const Profile& profile, std::string_view wher
     if (found.empty()) collect([&](const Op& op) { return op.node == *name; });
   }
   if (!found.empty()) return found;
-  const auto pattern = Pattern::compile(where, text);
-  if (!pattern) return tl::unexpected(pattern.error());
+  TRY_AS(pattern, Pattern::compile(where, text));
   std::vector<std::int8_t> answer(profile.strings.size(), -1);  // by string: -1 not tried
   const auto matches = [&](StringId id) {
     std::int8_t& known = answer[std::uint32_t(id)];

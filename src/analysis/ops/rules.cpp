@@ -1,4 +1,5 @@
 #include "npuscope/analysis/rules.hpp"
+#include "base/try.hpp"
 
 #include <toml++/toml.h>
 #include <algorithm>
@@ -78,8 +79,7 @@ Result<Rules> Rules::parse(std::string_view text, const std::string& name) {
     if (rule.part.empty()) rule.part = rule.name;
     rules.rules_.push_back(std::move(rule));
   }
-  const Status compiled = patterns->compile(name);
-  if (!compiled) return tl::unexpected(compiled.error());
+  TRY(patterns->compile(name));
   rules.patterns_ = std::move(patterns);
   return rules;
 }

@@ -1,4 +1,5 @@
 #include "npuscope/analysis/path.hpp"
+#include "base/try.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -107,8 +108,7 @@ void fill_gap_parts(const PathGraph& graph, std::vector<PathStep>& steps) {
 Result<PathAnalysis> PathAnalysis::create(const Profile& profile,
                                           std::optional<std::uint32_t> instance,
                                           const PathBasics& known) {
-  auto graph = make_path_graph(profile, instance, known);
-  if (!graph) return tl::unexpected(graph.error());
+  TRY_AS(graph, make_path_graph(profile, instance, known));
   return PathAnalysis(std::move(*graph));
 }
 

@@ -8,6 +8,7 @@
 #include "analysis/path/path_links.hpp"
 #include "analysis/path/path_nodes.hpp"
 #include "base/parallel.hpp"
+#include "base/try.hpp"
 #include "npuscope/analysis/coarse.hpp"
 
 namespace npuscope::analysis {
@@ -262,9 +263,7 @@ Result<std::shared_ptr<const PathGraph>> make_path_graph(const Profile& profile,
   graph->profile = &profile;
   {
     PathNodes nodes(profile, *graph);
-    if (const Status selected = nodes.select(instance, known); !selected) {
-      return tl::unexpected(selected.error());
-    }
+    TRY(nodes.select(instance, known));
     nodes.add();
     const bool in_order = PathLinks(profile, nodes, *graph).make();
     if (!in_order) put_in_order(*graph, nodes);

@@ -8,6 +8,7 @@
 #include "analysis/path/path_graph.hpp"
 #include "base/counting_sort.hpp"
 #include "base/parallel.hpp"
+#include "base/try.hpp"
 #include "npuscope/analysis/timeline.hpp"
 #include "profile/self_times.hpp"
 
@@ -139,8 +140,7 @@ void PathNodes::note_kinds(RowRange among) {
 Status PathNodes::select(std::optional<std::uint32_t> instance, const PathBasics& known) {
   const SpanExtents own = known.extents ? SpanExtents{} : extents_of(profile_);
   const SpanExtents& extents = known.extents ? *known.extents : own;
-  const auto chosen = choose_timeline(profile_, extents, instance, graph_.basis);
-  if (!chosen) return tl::unexpected(chosen.error());
+  TRY_AS(chosen, choose_timeline(profile_, extents, instance, graph_.basis));
   if (length_of(chosen->timeline) > longest_timeline) {
     return usage_error(
         "the times of the profile lie more than 2^52 ticks apart; choose a part with --from and "

@@ -1,4 +1,5 @@
 // npuscope fleet: a store of many runs, and questions about them.
+#include "base/try.hpp"
 #include "cli/fleet/fleet.hpp"
 #include "cli/fleet_part.hpp"
 #include "fleet/place/store_place.hpp"
@@ -42,12 +43,10 @@ std::optional<ExitStatus> hand_over_to_fleet(int, char**) { return std::nullopt;
 
 Status add_fleet_tab(const FleetTabOptions& options, const std::string& store, std::size_t top,
                      report::ReportPage& page) {
-  auto opened = fleet::open_store(store, fleet::StoreMode::read, fleet::page_limits());
-  if (!opened) return tl::unexpected(opened.error());
+  TRY_AS(opened, fleet::open_store(store, fleet::StoreMode::read, fleet::page_limits()));
   const BusySign busy("asking the fleet");
-  const auto answers = jobs::fleet_report(**opened, {fleet::store_name(store), options.where},
-                                          {options.by, options.along, top});
-  if (!answers) return tl::unexpected(answers.error());
+  TRY_AS(answers, jobs::fleet_report(**opened, {fleet::store_name(store), options.where},
+                                     {options.by, options.along, top}));
   page.set_fleet(*answers);
   return {};
 }

@@ -2,6 +2,7 @@
 #include <chrono>
 
 #include "base/numbers.hpp"
+#include "base/try.hpp"
 #include "cli/choices.hpp"
 #include "cli/fleet/fleet.hpp"
 #include "fleet/questions/listing.hpp"
@@ -43,24 +44,19 @@ Result<std::int64_t> moment_of(const RetainOptions& options) {
     if (!time) return usage_error("--before {}: not a time; write 2026-01-01", options.before);
     return *time;
   }
-  const auto age = read_age(options.older_than);
-  if (!age) return tl::unexpected(age.error());
+  TRY_AS(age, read_age(options.older_than));
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::seconds>(now).count() - *age;
 }
 
 Result<report::FleetRemoved> retain(const RetainOptions& options) {
-  const auto before = moment_of(options);
-  if (!before) return tl::unexpected(before.error());
-  auto store = fleet::open_store(options.store, fleet::StoreMode::write, fleet::page_limits());
-  if (!store) return tl::unexpected(store.error());
-  const auto runs = fleet::runs_before(**store, options.choice, *before);
-  if (!runs) return tl::unexpected(runs.error());
+  TRY_AS(before, moment_of(options));
+  TRY_AS(store, fleet::open_store(options.store, fleet::StoreMode::write, fleet::page_limits()));
+  TRY_AS(runs, fleet::runs_before(**store, options.choice, *before));
   report::FleetRemoved said{
       fleet::store_name(options.store), *before, {runs->size(), 0}, options.dry_run};
   if (options.dry_run) return said;
-  const auto removed = (*store)->remove(*runs);
-  if (!removed) return tl::unexpected(removed.error());
+  TRY_AS(removed, (*store)->remove(*runs));
   said.removed = *removed;
   return said;
 }
@@ -96,8 +92,7 @@ jobs::FleetFormat format_of(const ExportOptions& options) {
 }
 
 Result<report::FleetWritten> export_store(const ExportOptions& options) {
-  auto store = fleet::open_store(options.store, fleet::StoreMode::read, fleet::page_limits());
-  if (!store) return tl::unexpected(store.error());
+  TRY_AS(store, fleet::open_store(options.store, fleet::StoreMode::read, fleet::page_limits()));
   std::error_code unknown;
   if (std::filesystem::equivalent(options.output, (*store)->name(), unknown)) {
     return usage_error("-o {}: the store itself; name another file", options.output);

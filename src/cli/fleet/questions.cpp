@@ -1,4 +1,5 @@
 // npuscope fleet ls, latency, ops, findings, diff, outliers and sql.
+#include "base/try.hpp"
 #include "cli/choices.hpp"
 #include "cli/fleet/fleet.hpp"
 #include "cli/query_rows.hpp"
@@ -29,8 +30,7 @@ void add_ls(Command& fleet) {
   add_fleet_options(command, *options);
   add_question(command, options,
                [](fleet::Store& store, const FleetOptions& asked) -> Result<report::Document> {
-                 const auto listing = list_of(store, asked.choice, asked.rows());
-                 if (!listing) return tl::unexpected(listing.error());
+                 TRY_AS(listing, list_of(store, asked.choice, asked.rows()));
                  return fleet_listing_document(asked.head(), *listing);
                });
 }
@@ -49,8 +49,7 @@ void add_latency(Command& fleet) {
              "column of inferences; default: that of most runs");
   add_question(command, options,
                [](fleet::Store& store, const LatencyOptions& asked) -> Result<report::Document> {
-                 const auto latency = latency_of(store, asked.choice, asked.request);
-                 if (!latency) return tl::unexpected(latency.error());
+                 TRY_AS(latency, latency_of(store, asked.choice, asked.request));
                  return fleet_latency_document(asked.head(), *latency);
                });
 }
@@ -70,8 +69,7 @@ void add_ops(Command& fleet) {
                [](fleet::Store& store, const OpsOptions& asked) -> Result<report::Document> {
                  fleet::OpsRequest request = asked.request;
                  request.top = asked.rows();
-                 const auto ops = ops_of(store, asked.choice, request);
-                 if (!ops) return tl::unexpected(ops.error());
+                 TRY_AS(ops, ops_of(store, asked.choice, request));
                  return fleet_ops_document(asked.head(), *ops);
                });
 }
@@ -84,8 +82,7 @@ void add_findings(Command& fleet) {
   add_fleet_options(command, *options);
   add_question(command, options,
                [](fleet::Store& store, const FleetOptions& asked) -> Result<report::Document> {
-                 const auto findings = findings_of(store, asked.choice);
-                 if (!findings) return tl::unexpected(findings.error());
+                 TRY_AS(findings, findings_of(store, asked.choice));
                  return fleet_findings_document(asked.head(), *findings);
                });
 }
@@ -108,14 +105,12 @@ struct SqlOptions : RowOptions {
 };
 
 Status print_sql(const SqlOptions& options) {
-  const auto limits = limits_of(options);
-  if (!limits) return tl::unexpected(limits.error());
+  TRY_AS(limits, limits_of(options));
   if (options.store.empty() || options.sql.empty()) {
     return usage_error(
         "name the store, then the query: 'SELECT ...'; --schema lists what can be asked");
   }
-  auto store = fleet::open_store(options.store, fleet::StoreMode::read, *limits);
-  if (!store) return tl::unexpected(store.error());
+  TRY_AS(store, fleet::open_store(options.store, fleet::StoreMode::read, *limits));
   HardStop stop(last_moment(limits->time), query::out_of_time(*limits));
   return print_query_rows(
       options,
@@ -155,8 +150,7 @@ Result<report::Document> diff(fleet::Store& store, const DiffOptions& asked) {
   fleet::ChangeRequest request = asked.request;
   request.min_change = asked.percent / 100;
   if (!asked.along.empty()) {
-    const auto points = change_points(store, asked.choice, asked.along, request);
-    if (!points) return tl::unexpected(points.error());
+    TRY_AS(points, change_points(store, asked.choice, asked.along, request));
     return fleet_points_document(asked.head(), *points);
   }
   if (asked.a.empty() || asked.b.empty()) {
@@ -164,8 +158,7 @@ Result<report::Document> diff(fleet::Store& store, const DiffOptions& asked) {
         "say what is compared: --where-a 'build = 16' --where-b 'build = 17', or --along build for "
         "all in their order");
   }
-  const auto changes = compare_ops(store, asked.choice, asked.a, asked.b, request);
-  if (!changes) return tl::unexpected(changes.error());
+  TRY_AS(changes, compare_ops(store, asked.choice, asked.a, asked.b, request));
   return fleet_changes_document(asked.head(), *changes);
 }
 

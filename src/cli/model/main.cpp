@@ -6,6 +6,7 @@
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "cli/choices.hpp"
 #include "cli/command.hpp"
 #include "cli/description.hpp"
@@ -68,22 +69,18 @@ void add_architecture_flags(Command& program, npu::ArchitectureChanges& changes)
 }
 
 Result<ModelReport> make(const ModelRequest& request) {
-  auto architecture = npu::make_architecture(request.base, request.changes);
-  if (!architecture) return tl::unexpected(architecture.error());
+  TRY_AS(architecture, npu::make_architecture(request.base, request.changes));
   npu::InputSizes sizes = npu::default_sizes(*architecture);
   sizes.batch = request.batch.value_or(sizes.batch);
   sizes.sequence = request.sequence.value_or(sizes.sequence);
   sizes.context = request.context.value_or(sizes.context);
-  auto summary = npu::summarize(*architecture, sizes);
-  if (!summary) return tl::unexpected(summary.error());
+  TRY_AS(summary, npu::summarize(*architecture, sizes));
   ModelReport made{*architecture, sizes, request.options, *summary, request.output, 0, 0};
   if (!request.output) return made;
-  auto model = npu::generate_onnx(*architecture, sizes, request.options);
-  if (!model) return tl::unexpected(model.error());
+  TRY_AS(model, npu::generate_onnx(*architecture, sizes, request.options));
   made.file_bytes = model->bytes.size();
   made.nodes = model->nodes;
-  auto written = write_file_atomically(*request.output, as_byte_span(model->bytes));
-  if (!written) return tl::unexpected(written.error());
+  TRY(write_file_atomically(*request.output, as_byte_span(model->bytes)));
   return made;
 }
 
@@ -124,8 +121,7 @@ Status serve(const ModelRequest& request) {
   if (request.base.empty()) {
     return usage_error("no model named; give a preset (--list shows them), decoder or encoder");
   }
-  const auto made = make(request);
-  if (!made) return tl::unexpected(made.error());
+  TRY_AS(made, make(request));
   // The model itself may go to standard output; then the summary must not follow it there.
   const bool output_taken = request.output == "/dev/stdout";
   print_answer(

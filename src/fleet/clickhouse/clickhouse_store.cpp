@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "base/try.hpp"
 #include "fleet/clickhouse/batch_insert.hpp"
 #include "fleet/clickhouse/tables.hpp"
 #include "fleet/questions/answer.hpp"
@@ -67,8 +68,7 @@ bool ClickHouseStore::is_missing(const ClickHouseAddress& address) {
 }
 
 Status ClickHouseStore::connect() {
-  auto server = Server::open(address_, address_.host);
-  if (!server) return tl::unexpected(server.error());
+  TRY_AS(server, Server::open(address_, address_.host));
   server_ = std::move(*server);
   shards_ = servers_ = {server_.get()};
   return {};
@@ -103,8 +103,7 @@ Status ClickHouseStore::find_shards() {
     }
     Server* server = server_.get();
     if (row[2] == "0" && row[1] != address_.host) {
-      auto opened = Server::open(address_, row[1]);
-      if (!opened) return tl::unexpected(opened.error());
+      TRY_AS(opened, Server::open(address_, row[1]));
       server = others_.emplace_back(std::move(*opened)).get();
     }
     servers_.push_back(server);
@@ -129,8 +128,7 @@ Result<bool> ClickHouseStore::has_version(Server& server) {
 
 Status ClickHouseStore::make_tables() {
   for (Server* server : servers_) {
-    const auto is_made = has_version(*server);
-    if (!is_made) return tl::unexpected(is_made.error());
+    TRY_AS(is_made, has_version(*server));
     if (*is_made) continue;
     for (const std::string& sql : create_statements(address_, is_replicated_)) {
       const ServerReply reply = server->execute(sql, "system");
@@ -144,8 +142,7 @@ Status ClickHouseStore::make_tables() {
 
 Status ClickHouseStore::check_tables(StoreMode mode) {
   for (Server* server : mode == StoreMode::read ? std::vector<Server*>{server_.get()} : servers_) {
-    const auto is_made = has_version(*server);
-    if (!is_made) return tl::unexpected(is_made.error());
+    TRY_AS(is_made, has_version(*server));
     if (!*is_made) {
       return input_error("{}: no such store on {}; npuscope fleet add makes one", name_,
                          server->name());
@@ -193,8 +190,7 @@ Status ClickHouseStore::check_tables(StoreMode mode) {
 
 Result<Added> ClickHouseStore::add(const Batch& batch) {
   if (batch.runs.empty()) return Added{};
-  auto known = known_runs(*this, batch);
-  if (!known) return tl::unexpected(known.error());
+  TRY_AS(known, known_runs(*this, batch));
   const Status inserted = insert_batch(shards_, batch, known->runs, address_.patience);
   if (!inserted) return tl::unexpected(named(inserted.error()));
   return added_of(batch, std::move(*known));
@@ -233,14 +229,13 @@ Result<Removed> ClickHouseStore::remove(std::span<const Id> runs) {
     const std::string ids = fmt::format("{}", fmt::join(some, ","));
     for (const auto& [table, column, count] : {std::tuple("runs", "id", &removed.runs),
                                                std::tuple("op_runs", "run", &removed.op_runs)}) {
-      const auto row = row_of(
-          *this, 1, fmt::format("SELECT count(*) FROM {} WHERE {} IN ({})", table, column, ids));
-      if (!row) return tl::unexpected(row.error());
+      TRY_AS(row,
+             row_of(*this, 1,
+                    fmt::format("SELECT count(*) FROM {} WHERE {} IN ({})", table, column, ids)));
       *count += std::uint64_t(integer_at(*row, 0));
     }
     for (Server* shard : shards_) {
-      const Status done = delete_rows(*shard, "runs_rows", fmt::format("id IN ({})", ids));
-      if (!done) return tl::unexpected(done.error());
+      TRY(delete_rows(*shard, "runs_rows", fmt::format("id IN ({})", ids)));
     }
   }
   const std::string in_database = fmt::format("`{}`", address_.database);

@@ -4,6 +4,7 @@
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "fleet/clickhouse/tab_separated.hpp"
 
 namespace npuscope::fleet {
@@ -142,8 +143,7 @@ Server::Server(const ClickHouseAddress& address, const std::string& host,
 
 Result<std::unique_ptr<Server>> Server::open(const ClickHouseAddress& address,
                                              const std::string& host) {
-  auto http = HttpConnection::open(address, host);
-  if (!http) return tl::unexpected(http.error());
+  TRY_AS(http, HttpConnection::open(address, host));
   return std::unique_ptr<Server>(new Server(address, host, std::move(*http)));
 }
 

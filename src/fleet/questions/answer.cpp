@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "base/try.hpp"
 
 namespace npuscope::fleet {
 namespace {
@@ -57,7 +58,7 @@ class Keep : public query::RowSink {
 Result<std::vector<AnswerRow>> answer_of(Store& store, std::size_t columns, std::string_view sql) {
   std::vector<AnswerRow> rows;
   Keep keep(rows, columns);
-  if (const Status done = store.run(sql, keep); !done) return tl::unexpected(done.error());
+  TRY(store.run(sql, keep));
   if (keep.is_too_much()) {
     return input_error("{}: the answer takes more than 8 GiB; choose fewer runs with --where",
                        store.name());
@@ -70,8 +71,7 @@ Result<std::vector<AnswerRow>> answer_of(Store& store, std::size_t columns, std:
 }
 
 Result<AnswerRow> row_of(Store& store, std::size_t columns, std::string_view sql) {
-  auto rows = answer_of(store, columns, sql);
-  if (!rows) return tl::unexpected(rows.error());
+  TRY_AS(rows, answer_of(store, columns, sql));
   if (rows->size() != 1) {
     return input_error("{}: asked for one row, it answers with {}; check what runs there",
                        store.name(), rows->size());

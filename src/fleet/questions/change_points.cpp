@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/sort_rows.hpp"
+#include "base/try.hpp"
 #include "fleet/questions/changes.hpp"
 #include "fleet/questions/statistics.hpp"
 #include "npuscope/analysis/statistics.hpp"
@@ -88,11 +89,10 @@ struct Order {
 
 Result<Order> order_of_runs(Store& store, const ChosenRuns& runs) {
   const std::string& along = runs.groups();
-  const auto rows = answer_of(store, 2,
-                              fmt::format("SELECT run, {} FROM {} WHERE {} IS NOT NULL "
-                                          "ORDER BY {}, run",
-                                          along, runs.sql(), along, along));
-  if (!rows) return tl::unexpected(rows.error());
+  TRY_AS(rows, answer_of(store, 2,
+                         fmt::format("SELECT run, {} FROM {} WHERE {} IS NOT NULL "
+                                     "ORDER BY {}, run",
+                                     along, runs.sql(), along, along)));
   Order order;
   for (const AnswerRow& row : *rows) {
     if (order.values.empty() || order.values.back() != row[1]) order.values.push_back(row[1]);
@@ -162,14 +162,10 @@ Result<ChangePoints> change_points(Store& store, const Choice& choice, const std
   const auto runs = ChosenRuns::of(store, {choice.where, {along}});
   if (!runs) return tl::unexpected(runs.error());
   if (runs->runs() == 0) return usage_error("no run is chosen; see what there is with fleet ls");
-  const auto clock = common_clock(store, *runs);
-  if (!clock) return tl::unexpected(clock.error());
-  const auto warm = has_warm_ops(store, *runs, request.measure);
-  if (!warm) return tl::unexpected(warm.error());
-  const auto order = order_of_runs(store, *runs);
-  if (!order) return tl::unexpected(order.error());
-  const auto medians = run_medians(store, *runs, *clock, request.measure, !*warm);
-  if (!medians) return tl::unexpected(medians.error());
+  TRY_AS(clock, common_clock(store, *runs));
+  TRY_AS(warm, has_warm_ops(store, *runs, request.measure));
+  TRY_AS(order, order_of_runs(store, *runs));
+  TRY_AS(medians, run_medians(store, *runs, *clock, request.measure, !*warm));
   ChangePoints answer;
   answer.along = along;
   answer.clock = *clock;

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/sort_rows.hpp"
+#include "base/try.hpp"
 #include "fleet/questions/statistics.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
@@ -144,8 +145,7 @@ Result<OpChanges> compare_ops(Store& store, const Choice& choice, const std::str
   if (!a || !b) return tl::unexpected(a ? b.error() : a.error());
   const auto all = ChosenRuns::of(store, {both(choice.where, either(where_a, where_b)), {}});
   if (!all) return tl::unexpected(all.error());
-  const auto clock = common_clock(store, *all);
-  if (!clock) return tl::unexpected(clock.error());
+  TRY_AS(clock, common_clock(store, *all));
   OpChanges answer;
   answer.where_a = where_a, answer.where_b = where_b;
   answer.clock = *clock;

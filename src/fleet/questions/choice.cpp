@@ -9,6 +9,7 @@
 
 #include "base/near_names.hpp"
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "fleet/schema.hpp"
 #include "fleet/tags.hpp"
 
@@ -67,10 +68,9 @@ tl::unexpected<Error> unknown_name(const std::string& name, const std::vector<st
 }  // namespace
 
 Result<std::vector<TagKey>> tag_keys(Store& store) {
-  const auto rows = answer_of(store, 4,
-                              "SELECT key, count(*), count(DISTINCT value), count(number) FROM "
-                              "tags GROUP BY key ORDER BY key");
-  if (!rows) return tl::unexpected(rows.error());
+  TRY_AS(rows, answer_of(store, 4,
+                         "SELECT key, count(*), count(DISTINCT value), count(number) FROM "
+                         "tags GROUP BY key ORDER BY key"));
   std::vector<TagKey> keys;
   for (const AnswerRow& row : *rows) {
     const auto runs = std::uint64_t(integer_at(row, 1)),
@@ -92,8 +92,7 @@ std::string ChosenRuns::groups() const {
 }
 
 Result<ChosenRuns> ChosenRuns::of(Store& store, const Choice& choice, DamagedRuns damaged) {
-  const auto keys = tag_keys(store);
-  if (!keys) return tl::unexpected(keys.error());
+  TRY_AS(keys, tag_keys(store));
   std::vector<std::string> known = columns_of_runs();
   const std::size_t columns = known.size();
   for (const TagKey& tag : *keys) known.push_back(tag.key);

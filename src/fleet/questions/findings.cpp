@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/sort_rows.hpp"
+#include "base/try.hpp"
 
 namespace npuscope::fleet {
 namespace {
@@ -19,12 +20,11 @@ Status ask_rules(Store& store, const ChosenRuns& runs, FleetFindings& answer) {
     return fmt::format("sum(CASE WHEN outcome = '{}' THEN 1 ELSE 0 END)", outcome);
   };
   const std::size_t at = runs.by().size();
-  const auto rows = answer_of(
-      store, at + 5,
-      fmt::format("SELECT {}rule, {}, {}, {}, {} FROM {} GROUP BY {}rule", runs.groups_and(),
-                  count("found"), count("quiet"), count("untried"),
-                  store.percentile("gain_share", 50), runs.facts("findings"), runs.groups_and()));
-  if (!rows) return tl::unexpected(rows.error());
+  TRY_AS(rows, answer_of(store, at + 5,
+                         fmt::format("SELECT {}rule, {}, {}, {}, {} FROM {} GROUP BY {}rule",
+                                     runs.groups_and(), count("found"), count("quiet"),
+                                     count("untried"), store.percentile("gain_share", 50),
+                                     runs.facts("findings"), runs.groups_and())));
   for (const AnswerRow& row : *rows) {
     FleetFinding finding;
     finding.by = {row.begin(), row.begin() + std::ptrdiff_t(at)};
@@ -45,17 +45,17 @@ Status ask_rules(Store& store, const ChosenRuns& runs, FleetFindings& answer) {
 }
 
 Status ask_losses(Store& store, const ChosenRuns& all, FleetFindings& answer) {
-  const auto rows = answer_of(
-      store, all.by().size() + 4,
-      fmt::format("SELECT {}count(*), sum(damaged), "
-                  "sum(CASE WHEN warned > 0 THEN 1 ELSE 0 END), "
-                  "sum(CASE WHEN failed > 0 THEN 1 ELSE 0 END) FROM {} LEFT JOIN "
-                  "(SELECT run, sum(is_warned) AS warned, sum(is_failed) AS failed FROM "
-                  "(SELECT run, 1 AS is_warned, 0 AS is_failed FROM notes WHERE severity = "
-                  "'warning' UNION ALL SELECT run, 0 AS is_warned, 1 AS is_failed FROM checks "
-                  "WHERE outcome = 'failed') AS flags GROUP BY run) AS flagged USING (run){}",
-                  all.groups_and(), all.sql(), grouped(all)));
-  if (!rows) return tl::unexpected(rows.error());
+  TRY_AS(rows,
+         answer_of(store, all.by().size() + 4,
+                   fmt::format(
+                       "SELECT {}count(*), sum(damaged), "
+                       "sum(CASE WHEN warned > 0 THEN 1 ELSE 0 END), "
+                       "sum(CASE WHEN failed > 0 THEN 1 ELSE 0 END) FROM {} LEFT JOIN "
+                       "(SELECT run, sum(is_warned) AS warned, sum(is_failed) AS failed FROM "
+                       "(SELECT run, 1 AS is_warned, 0 AS is_failed FROM notes WHERE severity = "
+                       "'warning' UNION ALL SELECT run, 0 AS is_warned, 1 AS is_failed FROM checks "
+                       "WHERE outcome = 'failed') AS flags GROUP BY run) AS flagged USING (run){}",
+                       all.groups_and(), all.sql(), grouped(all))));
   const std::size_t at = all.by().size();
   for (const AnswerRow& row : *rows) {
     FleetLosses losses;
@@ -77,12 +77,13 @@ Status ask_losses(Store& store, const ChosenRuns& all, FleetFindings& answer) {
 }
 
 Status ask_messages(Store& store, const ChosenRuns& all, FleetFindings& answer) {
-  const auto rows = answer_of(
-      store, 4,
-      fmt::format("SELECT severity, message, count(DISTINCT run) AS found, sum(\"count\") FROM {} "
-                  "GROUP BY severity, message ORDER BY found DESC, severity, message LIMIT {}",
-                  all.facts("notes", "severity IN ('warning', 'error')"), max_messages));
-  if (!rows) return tl::unexpected(rows.error());
+  TRY_AS(rows,
+         answer_of(
+             store, 4,
+             fmt::format(
+                 "SELECT severity, message, count(DISTINCT run) AS found, sum(\"count\") FROM {} "
+                 "GROUP BY severity, message ORDER BY found DESC, severity, message LIMIT {}",
+                 all.facts("notes", "severity IN ('warning', 'error')"), max_messages)));
   for (const AnswerRow& row : *rows) {
     answer.messages.push_back({text_at(row, 0), text_at(row, 1), std::uint64_t(integer_at(row, 2)),
                                std::uint64_t(integer_at(row, 3))});

@@ -9,6 +9,7 @@
 
 #include "base/sort_rows.hpp"
 #include "base/text.hpp"
+#include "base/try.hpp"
 
 namespace npuscope::fleet {
 namespace {
@@ -48,9 +49,8 @@ Status Asking::find_measure(const LatencyRequest& request) {
         fmt::format("{}count({}), count(DISTINCT CASE WHEN {} IS NULL THEN NULL ELSE run END)",
                     counts.empty() ? "" : ", ", measure, measure);
   }
-  const auto row = row_of(store_, 2 * latency_measures().size(),
-                          fmt::format("SELECT {} FROM {}", counts, runs_.facts("inferences")));
-  if (!row) return tl::unexpected(row.error());
+  TRY_AS(row, row_of(store_, 2 * latency_measures().size(),
+                     fmt::format("SELECT {} FROM {}", counts, runs_.facts("inferences"))));
   std::uint64_t with = 0;
   for (std::size_t i = 0; i < latency_measures().size(); ++i) {
     const bool is_wanted = request.measure.empty() || request.measure == latency_measures()[i];
@@ -77,12 +77,12 @@ Status Asking::find_measure(const LatencyRequest& request) {
 Status Asking::ask_groups(bool cold) {
   const auto p = store_.percentiles(answer_.measure, {50, 90, 99});
   const std::size_t at = runs_.by().size();
-  const auto rows = answer_of(
-      store_, at + 7,
-      fmt::format("SELECT {}count(DISTINCT run), count(*), {}, {}, {}, min({}), max({}) {}{}",
-                  runs_.groups_and(), p[0], p[1], p[2], answer_.measure, answer_.measure,
-                  from(cold), grouped()));
-  if (!rows) return tl::unexpected(rows.error());
+  TRY_AS(rows,
+         answer_of(store_, at + 7,
+                   fmt::format(
+                       "SELECT {}count(DISTINCT run), count(*), {}, {}, {}, min({}), max({}) {}{}",
+                       runs_.groups_and(), p[0], p[1], p[2], answer_.measure, answer_.measure,
+                       from(cold), grouped())));
   for (const AnswerRow& row : *rows) {
     LatencyGroup group;
     group.by = first_of(row, at);
@@ -112,10 +112,9 @@ LatencyGroup* Asking::group_of(const AnswerRow& row) {
 Status Asking::ask_cold() {
   const auto p = store_.percentiles(answer_.measure, {50, 90});
   const std::size_t at = runs_.by().size();
-  const auto rows = answer_of(store_, at + 3,
-                              fmt::format("SELECT {}count(*), {}, {} {}{}", runs_.groups_and(),
-                                          p[0], p[1], from(true), grouped()));
-  if (!rows) return tl::unexpected(rows.error());
+  TRY_AS(rows, answer_of(store_, at + 3,
+                         fmt::format("SELECT {}count(*), {}, {} {}{}", runs_.groups_and(), p[0],
+                                     p[1], from(true), grouped())));
   for (const AnswerRow& row : *rows) {
     LatencyGroup* group = group_of(row);
     if (group == nullptr) continue;
@@ -127,11 +126,10 @@ Status Asking::ask_cold() {
 }
 
 Status Asking::ask_clock() {
-  const auto rows = answer_of(
-      store_, runs_.by().size() + 1,
-      fmt::format("SELECT {}{} {}{}", runs_.groups_and(), store_.percentile("clock_hertz", 50),
-                  from(answer_.cold_only), grouped()));
-  if (!rows) return tl::unexpected(rows.error());
+  TRY_AS(rows, answer_of(store_, runs_.by().size() + 1,
+                         fmt::format("SELECT {}{} {}{}", runs_.groups_and(),
+                                     store_.percentile("clock_hertz", 50), from(answer_.cold_only),
+                                     grouped())));
   for (const AnswerRow& row : *rows) {
     if (LatencyGroup* group = group_of(row)) group->clock_hertz = number_at(row, runs_.by().size());
   }
@@ -141,11 +139,10 @@ Status Asking::ask_clock() {
 // The run whose own median is nearest the group's; of several the one with the least id.
 Status Asking::ask_median_runs() {
   const std::size_t at = runs_.by().size();
-  const auto rows = answer_of(store_, at + 2,
-                              fmt::format("SELECT {}run, {} {} GROUP BY {}run", runs_.groups_and(),
-                                          store_.percentile(answer_.measure, 50),
-                                          from(answer_.cold_only), runs_.groups_and()));
-  if (!rows) return tl::unexpected(rows.error());
+  TRY_AS(rows, answer_of(store_, at + 2,
+                         fmt::format("SELECT {}run, {} {} GROUP BY {}run", runs_.groups_and(),
+                                     store_.percentile(answer_.measure, 50),
+                                     from(answer_.cold_only), runs_.groups_and())));
   std::map<LatencyGroup*, std::pair<double, Id>> nearest;
   for (const AnswerRow& row : *rows) {
     LatencyGroup* group = group_of(row);
@@ -157,8 +154,7 @@ Status Asking::ask_median_runs() {
   }
   std::vector<Id> ids;
   for (const auto& [group, found] : nearest) ids.push_back(found.second);
-  const auto files = files_of(store_, ids);
-  if (!files) return tl::unexpected(files.error());
+  TRY_AS(files, files_of(store_, ids));
   for (const auto& [group, found] : nearest) {
     for (const MedianRun& run : *files) {
       if (run.run == found.second) group->median_run = run;
@@ -173,8 +169,7 @@ Result<FleetLatency> Asking::ask(const LatencyRequest& request) {
   answer_.remarks = runs_.remarks();
   Status done = find_measure(request);
   if (done && answer_.in_ticks) {
-    const auto clock = common_clock(store_, runs_);
-    if (!clock) return tl::unexpected(clock.error());
+    TRY(common_clock(store_, runs_));
   }
   if (done) done = ask_groups(false);
   if (done && answer_.groups.empty()) {
@@ -200,16 +195,15 @@ const std::vector<std::string>& latency_measures() {
 Result<std::vector<MedianRun>> files_of(Store& store, const std::vector<Id>& runs) {
   std::vector<MedianRun> files;
   if (runs.empty()) return files;
-  const auto rows = answer_of(
-      store, 2, fmt::format("SELECT id, files FROM runs WHERE id IN ({})", fmt::join(runs, ", ")));
-  if (!rows) return tl::unexpected(rows.error());
+  TRY_AS(rows, answer_of(store, 2,
+                         fmt::format("SELECT id, files FROM runs WHERE id IN ({})",
+                                     fmt::join(runs, ", "))));
   for (const AnswerRow& row : *rows) files.push_back({integer_at(row, 0), text_at(row, 1)});
   return files;
 }
 
 Result<FleetLatency> latency_of(Store& store, const Choice& choice, const LatencyRequest& request) {
-  const auto runs = ChosenRuns::of(store, choice);
-  if (!runs) return tl::unexpected(runs.error());
+  TRY_AS(runs, ChosenRuns::of(store, choice));
   return Asking(store, *runs).ask(request);
 }
 

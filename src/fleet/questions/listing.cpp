@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/try.hpp"
+
 namespace npuscope::fleet {
 namespace {
 
@@ -25,22 +27,20 @@ constexpr const char* sums =
 constexpr std::size_t sum_count = 6;
 
 Status ask_totals(Store& store, const ChosenRuns& runs, FleetListing& answer) {
-  const auto all = row_of(store, sum_count, fmt::format("SELECT {} FROM {}", sums, runs.sql()));
-  if (!all) return tl::unexpected(all.error());
+  TRY_AS(all, row_of(store, sum_count, fmt::format("SELECT {} FROM {}", sums, runs.sql())));
   answer.all = group_of(*all, 0);
-  const auto facts = row_of(
-      store, 2, fmt::format("SELECT count(*), count(DISTINCT op) FROM {}", runs.facts("op_runs")));
-  if (!facts) return tl::unexpected(facts.error());
+  TRY_AS(facts,
+         row_of(store, 2,
+                fmt::format("SELECT count(*), count(DISTINCT op) FROM {}", runs.facts("op_runs"))));
   answer.op_runs = std::uint64_t(integer_at(*facts, 0));
   answer.ops = std::uint64_t(integer_at(*facts, 1));
   return {};
 }
 
 Status ask_groups(Store& store, const ChosenRuns& runs, FleetListing& answer) {
-  const auto rows = answer_of(store, runs.by().size() + sum_count,
-                              fmt::format("SELECT {}{} FROM {} GROUP BY {}", runs.groups_and(),
-                                          sums, runs.sql(), runs.groups()));
-  if (!rows) return tl::unexpected(rows.error());
+  TRY_AS(rows, answer_of(store, runs.by().size() + sum_count,
+                         fmt::format("SELECT {}{} FROM {} GROUP BY {}", runs.groups_and(), sums,
+                                     runs.sql(), runs.groups())));
   for (const AnswerRow& row : *rows) answer.groups.push_back(group_of(row, runs.by().size()));
   std::sort(answer.groups.begin(), answer.groups.end(),
             [](const ListedGroup& a, const ListedGroup& b) { return a.by < b.by; });
@@ -68,9 +68,9 @@ Status ask_newest(Store& store, const ChosenRuns& runs, std::size_t top, FleetLi
   // All tags, where the list of ids would not fit a statement.
   constexpr std::size_t max_ids = 20'000;
   const std::string where = place.size() <= max_ids ? fmt::format(" WHERE run IN ({})", ids) : "";
-  const auto tags = answer_of(
-      store, 3, fmt::format("SELECT run, key, value FROM tags{} ORDER BY run, key", where));
-  if (!tags) return tl::unexpected(tags.error());
+  TRY_AS(tags,
+         answer_of(store, 3,
+                   fmt::format("SELECT run, key, value FROM tags{} ORDER BY run, key", where)));
   for (const AnswerRow& row : *tags) {
     const auto found = place.find(integer_at(row, 0));
     if (found == place.end()) continue;
@@ -83,10 +83,8 @@ Status ask_newest(Store& store, const ChosenRuns& runs, std::size_t top, FleetLi
 }  // namespace
 
 Result<FleetListing> list_of(Store& store, const Choice& choice, std::size_t top) {
-  const auto runs = ChosenRuns::of(store, choice, DamagedRuns::included);
-  if (!runs) return tl::unexpected(runs.error());
-  const auto tags = tag_keys(store);
-  if (!tags) return tl::unexpected(tags.error());
+  TRY_AS(runs, ChosenRuns::of(store, choice, DamagedRuns::included));
+  TRY_AS(tags, tag_keys(store));
   FleetListing answer;
   answer.by = runs->by();
   answer.runs = runs->runs();
@@ -102,11 +100,10 @@ Result<FleetListing> list_of(Store& store, const Choice& choice, std::size_t top
 }
 
 Result<std::vector<Id>> runs_before(Store& store, const Choice& choice, std::int64_t time) {
-  const auto runs = ChosenRuns::of(store, choice, DamagedRuns::included);
-  if (!runs) return tl::unexpected(runs.error());
-  const auto rows = answer_of(
-      store, 1, fmt::format("SELECT run FROM {} WHERE time < {} ORDER BY run", runs->sql(), time));
-  if (!rows) return tl::unexpected(rows.error());
+  TRY_AS(runs, ChosenRuns::of(store, choice, DamagedRuns::included));
+  TRY_AS(rows, answer_of(store, 1,
+                         fmt::format("SELECT run FROM {} WHERE time < {} ORDER BY run", runs->sql(),
+                                     time)));
   std::vector<Id> ids;
   for (const AnswerRow& row : *rows) ids.push_back(integer_at(row, 0));
   return ids;

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/sort_rows.hpp"
+#include "base/try.hpp"
 #include "fleet/questions/statistics.hpp"
 
 namespace npuscope::fleet {
@@ -27,14 +28,15 @@ class Totals {
     const std::string group = runs_.groups_and() + "op" + (by_rate ? ", hertz" : "");
     const std::string rate = by_rate ? "hertz" : "1";
     const std::size_t at = runs_.by().size();
-    const auto rows = answer_of(
-        store_, at + 5,
-        fmt::format("SELECT {}op, name, kind, total, rate FROM (SELECT {}, sum({}) AS total, "
-                    "max({}) AS rate FROM {} GROUP BY {}) AS costs JOIN (SELECT id AS op, name, "
-                    "kind FROM ops) AS named USING (op) ORDER BY rate",
-                    runs_.groups_and(), group, answer_.measure, rate,
-                    runs_.facts("op_runs", warm_or_cold(answer_)), group));
-    if (!rows) return tl::unexpected(rows.error());
+    TRY_AS(
+        rows,
+        answer_of(store_, at + 5,
+                  fmt::format(
+                      "SELECT {}op, name, kind, total, rate FROM (SELECT {}, sum({}) AS total, "
+                      "max({}) AS rate FROM {} GROUP BY {}) AS costs JOIN (SELECT id AS op, name, "
+                      "kind FROM ops) AS named USING (op) ORDER BY rate",
+                      runs_.groups_and(), group, answer_.measure, rate,
+                      runs_.facts("op_runs", warm_or_cold(answer_)), group)));
     std::map<OpOfGroup, FleetOp> ops;
     for (const AnswerRow& row : *rows) {
       FleetOp& op = ops[{first_of(row, at), integer_at(row, at)}];
@@ -90,14 +92,15 @@ Status ask_percentiles(Store& store, const ChosenRuns& runs, FleetOps& answer) {
   };
   const std::string group = runs.groups_and() + "op";
   const std::size_t at = runs.by().size();
-  const auto rows = answer_of(
-      store, at + 9,
-      fmt::format("SELECT {}, count(DISTINCT run), count(*), {}, {}, {}, {}, {}, {} FROM {} "
-                  "GROUP BY {}",
-                  group, of_measure[0], of_measure[1], p50("active"), p50("waiting"),
-                  p50("dominant_path"), store.percentile("ddr_read_bytes + ddr_write_bytes", 50),
-                  runs.facts("op_runs", condition), group));
-  if (!rows) return tl::unexpected(rows.error());
+  TRY_AS(
+      rows,
+      answer_of(store, at + 9,
+                fmt::format(
+                    "SELECT {}, count(DISTINCT run), count(*), {}, {}, {}, {}, {}, {} FROM {} "
+                    "GROUP BY {}",
+                    group, of_measure[0], of_measure[1], p50("active"), p50("waiting"),
+                    p50("dominant_path"), store.percentile("ddr_read_bytes + ddr_write_bytes", 50),
+                    runs.facts("op_runs", condition), group)));
   for (const AnswerRow& row : *rows) {
     const auto place = places.find({first_of(row, at), integer_at(row, at)});
     if (place == places.end()) continue;
@@ -122,29 +125,23 @@ const std::vector<std::string>& op_measures() {
 }
 
 Result<FleetOps> ops_of(Store& store, const Choice& choice, const OpsRequest& request) {
-  const auto runs = ChosenRuns::of(store, choice);
-  if (!runs) return tl::unexpected(runs.error());
+  TRY_AS(runs, ChosenRuns::of(store, choice));
   if (runs->runs() == 0) return usage_error("no run is chosen; see what there is with fleet ls");
-  const auto clock = common_clock(store, *runs);
-  if (!clock) return tl::unexpected(clock.error());
+  TRY_AS(clock, common_clock(store, *runs));
   FleetOps answer;
   answer.by = runs->by();
   answer.measure = request.measure;
   answer.clock = *clock;
   answer.runs = runs->runs();
   answer.remarks = runs->remarks();
-  const auto warm = has_warm_ops(store, *runs, request.measure);
-  if (!warm) return tl::unexpected(warm.error());
+  TRY_AS(warm, has_warm_ops(store, *runs, request.measure));
   answer.cold_only = !*warm;
   if (answer.cold_only) answer.remarks.push_back("all inferences are cold");
-  auto rows = Totals(store, *runs, answer).ask();
-  if (!rows) return tl::unexpected(rows.error());
+  TRY_AS(rows, Totals(store, *runs, answer).ask());
   answer.rows = std::move(*rows);
   answer.row_count = answer.rows.size();
   if (answer.rows.size() > request.top) answer.rows.resize(request.top);
-  if (const Status asked = ask_percentiles(store, *runs, answer); !asked) {
-    return tl::unexpected(asked.error());
-  }
+  TRY(ask_percentiles(store, *runs, answer));
   return answer;
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/sort_rows.hpp"
+#include "base/try.hpp"
 #include "fleet/questions/statistics.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
@@ -209,8 +210,7 @@ std::string text_of(const Value& value) {
 // within.
 Result<std::vector<OneRun>> runs_of(Store& store, const std::string& sql, std::size_t by,
                                     std::size_t groups) {
-  const auto rows = answer_of(store, groups + 8, sql);
-  if (!rows) return tl::unexpected(rows.error());
+  TRY_AS(rows, answer_of(store, groups + 8, sql));
   std::vector<OneRun> runs;
   for (const AnswerRow& row : *rows) {
     OneRun run;
@@ -241,12 +241,12 @@ Result<std::map<Id, double>> work_of(Store& store, const ChosenRuns& runs, const
   if (ids.empty()) return work;
   const std::string condition =
       fmt::format("cold = {} AND unit IN ({})", int(cold), fmt::join(ids, ", "));
-  const auto rows = answer_of(
-      store, 2,
-      fmt::format("SELECT run, {} FROM (SELECT run, inference, sum(work) AS worked FROM {} "
-                  "GROUP BY run, inference) AS each GROUP BY run",
-                  store.percentile("worked", 50), runs.facts("unit_runs", condition)));
-  if (!rows) return tl::unexpected(rows.error());
+  TRY_AS(rows,
+         answer_of(
+             store, 2,
+             fmt::format("SELECT run, {} FROM (SELECT run, inference, sum(work) AS worked FROM {} "
+                         "GROUP BY run, inference) AS each GROUP BY run",
+                         store.percentile("worked", 50), runs.facts("unit_runs", condition))));
   for (const AnswerRow& row : *rows) work[integer_at(row, 0)] = number_at(row, 1).value_or(0);
   return work;
 }
@@ -282,8 +282,7 @@ Result<FleetOutliers> outliers_of(Store& store, Choice choice, const OutlierRequ
   if (!latency) return tl::unexpected(latency.error());
   const std::size_t by = choice.by.size();
   choice.by.insert(choice.by.end(), request.within.begin(), request.within.end());
-  const auto runs = ChosenRuns::of(store, choice);
-  if (!runs) return tl::unexpected(runs.error());
+  TRY_AS(runs, ChosenRuns::of(store, choice));
   FleetOutliers answer;
   answer.by = {runs->by().begin(), runs->by().begin() + std::ptrdiff_t(by)};
   answer.measure = latency->measure;
@@ -294,12 +293,9 @@ Result<FleetOutliers> outliers_of(Store& store, Choice choice, const OutlierRequ
   auto each = runs_of(store, statement(store, *runs, answer.measure, latency->cold_only), by,
                       runs->by().size());
   if (!each) return tl::unexpected(each.error());
-  if (const Status added = add_work(store, *runs, latency->cold_only, *each); !added) {
-    return tl::unexpected(added.error());
-  }
+  TRY(add_work(store, *runs, latency->cold_only, *each));
   const auto relative = Comparing(std::move(*each), answer).run();
-  const auto influential = influential_tags(store, relative, choice.by);
-  if (!influential) return tl::unexpected(influential.error());
+  TRY_AS(influential, influential_tags(store, relative, choice.by));
   for (const InfluentialTag& tag : *influential) {
     answer.remarks.push_back(fmt::format(
         "{0} explains {1:.0f} % of how runs of one {2} differ (the slowest {0} takes {3:.1f} % "
@@ -309,8 +305,7 @@ Result<FleetOutliers> outliers_of(Store& store, Choice choice, const OutlierRequ
   std::vector<Id> ids;
   for (const OutlierRun& run : answer.rows) ids.push_back(run.run);
   for (const SlowGroup& group : answer.groups) ids.push_back(group.median_run.run);
-  const auto files = files_of(store, ids);
-  if (!files) return tl::unexpected(files.error());
+  TRY_AS(files, files_of(store, ids));
   for (const MedianRun& of : *files) {
     for (OutlierRun& run : answer.rows) {
       if (run.run == of.run) run.files = of.files;

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/sort_rows.hpp"
+#include "base/try.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
 namespace npuscope::fleet {
@@ -112,8 +113,7 @@ Result<RunMedians> run_medians(Store& store, const ChosenRuns& runs, const Commo
   RunMedians medians;
   medians.cold_only = cold;
   const auto take = [&](const std::string& sql) -> Status {
-    const auto rows = answer_of(store, 3, sql);
-    if (!rows) return tl::unexpected(rows.error());
+    TRY_AS(rows, answer_of(store, 3, sql));
     for (const AnswerRow& row : *rows) {
       if (const auto value = number_at(row, 2)) {
         medians.ops[integer_at(row, 0)].push_back({integer_at(row, 1), *value});
@@ -134,8 +134,7 @@ Result<RunMedians> run_medians(Store& store, const ChosenRuns& runs, const Commo
     std::sort(of_runs.begin(), of_runs.end(),
               [](const RunMedian& a, const RunMedian& b) { return a.run < b.run; });
   }
-  const auto names = answer_of(store, 3, "SELECT id, name, kind FROM ops");
-  if (!names) return tl::unexpected(names.error());
+  TRY_AS(names, answer_of(store, 3, "SELECT id, name, kind FROM ops"));
   for (const AnswerRow& row : *names) {
     if (medians.ops.contains(integer_at(row, 0))) {
       medians.names[integer_at(row, 0)] = {text_at(row, 1), text_at(row, 2)};
@@ -147,11 +146,10 @@ Result<RunMedians> run_medians(Store& store, const ChosenRuns& runs, const Commo
 Result<bool> has_warm_ops(Store& store, const ChosenRuns& runs, const std::string& measure) {
   // One row tells, so the store need not look at all of them.
   for (const char* condition : {"cold = 0 AND ", ""}) {
-    const auto rows = answer_of(
-        store, 1,
-        fmt::format("SELECT op FROM {} LIMIT 1",
-                    runs.facts("op_runs", fmt::format("{}{} IS NOT NULL", condition, measure))));
-    if (!rows) return tl::unexpected(rows.error());
+    TRY_AS(rows, answer_of(store, 1,
+                           fmt::format("SELECT op FROM {} LIMIT 1",
+                                       runs.facts("op_runs", fmt::format("{}{} IS NOT NULL",
+                                                                         condition, measure)))));
     if (!rows->empty()) return condition[0] != '\0';
   }
   return usage_error("none of {} chosen runs has {} of ops; fleet latency may have something",
@@ -183,8 +181,7 @@ double slowest_of(const std::vector<double>& relative, const std::vector<std::si
 Result<std::vector<InfluentialTag>> influential_tags(
     Store& store, const std::unordered_map<Id, double>& relative_of_runs,
     const std::vector<std::string>& used) {
-  const auto keys = tag_keys(store);
-  if (!keys) return tl::unexpected(keys.error());
+  TRY_AS(keys, tag_keys(store));
   std::vector<InfluentialTag> influential;
   for (const TagKey& tag : *keys) {
     if (tag.values < 2 || tag.values * min_runs_of_value > tag.runs) continue;

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <unordered_set>
 
+#include "base/try.hpp"
 #include "fleet/place/store_place.hpp"
 #include "fleet/sqlite/sqlite_tables.hpp"
 #include "fleet/store.hpp"
@@ -184,15 +185,13 @@ Result<std::unique_ptr<Store>> SqliteStore::open(const std::filesystem::path& fi
   }
   sqlite3_busy_timeout(store->writer_->handle(), busy_milliseconds);
   if (mode == StoreMode::make) {
-    if (const Status made = store->make_tables(); !made) return tl::unexpected(made.error());
+    TRY(store->make_tables());
   }
-  if (const Status fits = store->check_tables(); !fits) return tl::unexpected(fits.error());
+  TRY(store->check_tables());
   if (mode != StoreMode::read) {
     store->writer_->run("PRAGMA synchronous=NORMAL; PRAGMA cache_size=-65536");
   }
-  if (const Status connected = store->connect_reader(); !connected) {
-    return tl::unexpected(connected.error());
-  }
+  TRY(store->connect_reader());
   return store;
 }
 

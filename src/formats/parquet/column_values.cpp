@@ -7,6 +7,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "base/try.hpp"
 #include "formats/parquet/compact_protocol.hpp"
 
 namespace npuscope::parquet {
@@ -92,8 +93,7 @@ Result<std::string> compressed(std::string_view bytes) {
 // The page with its head, compressed, to the end of the chunk.
 Status append_page(Chunk& chunk, PageType type, std::string_view bytes, const CompactStruct& kind,
                    int field_of_kind) {
-  const auto packed = compressed(bytes);
-  if (!packed) return tl::unexpected(packed.error());
+  TRY_AS(packed, compressed(bytes));
   CompactStruct head;
   head.i32(1, std::int32_t(type));
   head.i32(2, std::int32_t(bytes.size()));
@@ -280,9 +280,8 @@ Result<Chunk> ColumnValues::take_chunk() {
       const std::size_t begin = value == 0 ? 0 : ends_[value - 1];
       page.append(plain_, begin, ends_[value + values - 1] - begin);
     }
-    const Status done = append_data_page(chunk, page, end - row,
-                                         different ? Encoding::dictionary : Encoding::plain);
-    if (!done) return tl::unexpected(done.error());
+    TRY(append_data_page(chunk, page, end - row,
+                         different ? Encoding::dictionary : Encoding::plain));
     row = end;
     value += values;
   }

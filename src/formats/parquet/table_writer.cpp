@@ -1,5 +1,6 @@
 #include "formats/parquet/table_writer.hpp"
 
+#include "base/try.hpp"
 #include "formats/parquet/compact_protocol.hpp"
 
 namespace npuscope::parquet {
@@ -95,8 +96,7 @@ Status TableWriter::write_group() {
   std::int64_t uncompressed = 0;
   std::vector<CompactStruct> chunks;
   for (ColumnValues& column : columns_) {
-    const auto chunk = column.take_chunk();
-    if (!chunk) return tl::unexpected(chunk.error());
+    TRY_AS(chunk, column.take_chunk());
     uncompressed += chunk->uncompressed_bytes;
     chunks.push_back(write_chunk(column.column(), *chunk));
   }

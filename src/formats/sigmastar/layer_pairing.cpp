@@ -6,6 +6,7 @@
 
 #include "base/sort_rows.hpp"
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "formats/sigmastar/tflite_schema.hpp"
 
 namespace npuscope::sigmastar {
@@ -51,7 +52,7 @@ class Pairing {
     } else if (auto paired = pair_by_indices(part); !paired) {
       return tl::unexpected(paired.error());
     }
-    if (auto checked = check_types(); !checked) return tl::unexpected(checked.error());
+    TRY(check_types());
     return std::move(pairing_);
   }
 

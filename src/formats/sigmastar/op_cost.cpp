@@ -8,6 +8,7 @@
 
 #include "base/sort_rows.hpp"
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "formats/sigmastar/layer_pairing.hpp"
 
 namespace npuscope::sigmastar {
@@ -110,9 +111,9 @@ Result<OperatorCosts> Charging::run() {
   layers_ = keys_.group(order_of_start());
   costs_.layers = layers_.size();
   costs_.is_incomplete = options_.is_incomplete;
-  if (auto checked = check_cores(); !checked) return tl::unexpected(checked.error());
+  TRY(check_cores());
   for (const ModelOperator& each : model_.operators) costs_.takers += each.takes_layer();
-  if (auto assigned = assign(); !assigned) return tl::unexpected(assigned.error());
+  TRY(assign());
   mark_seen();
   add_share_of_wall();
   add_shares();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/try.hpp"
 #include "formats/sigmastar/flatbuffer.hpp"
 
 namespace npuscope::sigmastar {
@@ -106,7 +107,7 @@ class OwnSectionReader {
     const auto layers = root.tables(program_slot::layers);
     if (layers.size() > max_layers) return broken(fmt::format("{} layers", layers.size()));
     for (const FlatTable& table : layers) {
-      if (auto read = read_layer(table); !read) return tl::unexpected(read.error());
+      TRY(read_layer(table));
     }
     if (buffer_.problem()) {
       return broken(fmt::format("what stands at its byte {} leads outside", *buffer_.problem()));
@@ -146,8 +147,7 @@ class OwnSectionReader {
     const auto cores = table.tables(program_slot::layer_cores);
     if (cores.size() > section_.program.cores) return broken("a layer on more cores than it has");
     for (const FlatTable& core : cores) {
-      auto tiles = read_tiles(core);
-      if (!tiles) return tl::unexpected(tiles.error());
+      TRY_AS(tiles, read_tiles(core));
       layer.cores.push_back(std::move(*tiles));
     }
     section_.program.layers.push_back(std::move(layer));

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/try.hpp"
 #include "formats/chrome/trace_document.hpp"
 #include "formats/sigmastar/layer_rows.hpp"
 
@@ -240,8 +241,7 @@ void TimelineReader::finish() {
 }  // namespace
 
 Result<LayerTimeline> read_layer_timeline(ByteSource& source, const TimelineLimits& limits) {
-  auto text = chrome::read_trace_text(source, limits.text_bytes);
-  if (!text) return tl::unexpected(text.error());
+  TRY_AS(text, chrome::read_trace_text(source, limits.text_bytes));
   LayerTimeline timeline;
   timeline.file = source.name();
   timeline.text = std::move(*text);

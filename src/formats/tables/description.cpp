@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "base/try.hpp"
 #include "formats/tables/builtin_tables.hpp"
 #include "profile/names.hpp"
 
@@ -235,9 +236,9 @@ Result<TableDescription> parse_description(std::string_view text, const std::str
     each.word("is", engine_words, engine.engine, true);
   });
   if (delimiter.size() != 1) keys.fail(root, "'delimiter' must be one character");
-  if (const Status done = keys.finish(); !done) return tl::unexpected(done.error());
+  TRY(keys.finish());
   made.delimiter = delimiter.front();
-  if (const Status done = check(made, file); !done) return tl::unexpected(done.error());
+  TRY(check(made, file));
   return made;
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "formats/torq/fields.hpp"
 #include "formats/torq/runtime_log.hpp"
 #include "profile/line_reader.hpp"
@@ -100,7 +101,7 @@ Status LogReader::run() {
     line = trimmed(line);
     if (line.empty()) continue;
     if (log_.kind == LogKind::none) {
-      if (const auto status = take_header(line); !status) return tl::unexpected(status.error());
+      TRY(take_header(line));
       continue;
     }
     take(line, lines.offset());
@@ -312,9 +313,7 @@ Result<RuntimeLog> read_log(ByteSource& source, const ProgressReport& progress) 
     log.events.push_back(event);
     return Status{};
   };
-  if (const auto status = read_log(source, log, keep, progress); !status) {
-    return tl::unexpected(status.error());
-  }
+  TRY(read_log(source, log, keep, progress));
   return log;
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "formats/torq/fields.hpp"
 #include "formats/torq/timeline.hpp"
 #include "npuscope/base/files.hpp"
@@ -256,8 +257,7 @@ Status write_timeline(const CompileTimeline& timeline, const std::filesystem::pa
   if (form != TimelineVersion::task_id && form != TimelineVersion::ids) {
     return usage_error("timelines are written with task ids, or in the form of 2025");
   }
-  auto file = AtomicFile::create(path);
-  if (!file) return tl::unexpected(file.error());
+  TRY_AS(file, AtomicFile::create(path));
   if (form == TimelineVersion::ids) {
     write_ids(timeline, *file);
     return file->commit();

@@ -1,5 +1,6 @@
 #include "formats/torq/trace.hpp"
 
+#include "base/try.hpp"
 #include "formats/torq/annotate/compare.hpp"
 
 #include <fmt/format.h>
@@ -216,8 +217,7 @@ Status write_annotated_trace(const Annotation& annotation, const std::filesystem
                              double mhz) {
   const AnnotatedTrace trace(annotation, mhz);
   const perfetto::TraceContent contents[] = {trace.content()};
-  const auto written = perfetto::write_trace(contents, path);
-  if (!written) return tl::unexpected(written.error());
+  TRY(perfetto::write_trace(contents, path));
   return {};
 }
 

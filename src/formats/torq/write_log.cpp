@@ -3,6 +3,7 @@
 #include <deque>
 #include <map>
 
+#include "base/try.hpp"
 #include "formats/torq/runtime_log.hpp"
 #include "npuscope/base/files.hpp"
 
@@ -23,8 +24,7 @@ std::string quoted(std::string_view name) {
 }  // namespace
 
 Status write_log(const RuntimeLog& log, const std::filesystem::path& path) {
-  auto file = AtomicFile::create(path);
-  if (!file) return tl::unexpected(file.error());
+  TRY_AS(file, AtomicFile::create(path));
   file->write("dispatch_name,invocation_id,action_id,timestamp_us,event\n");
   constexpr const char* edges[] = {"_BEGIN", "_END", ""};
   for (const LogEvent& event : log.events) {
@@ -36,8 +36,7 @@ Status write_log(const RuntimeLog& log, const std::filesystem::path& path) {
 }
 
 Status write_job_log(const RuntimeLog& log, const std::filesystem::path& path) {
-  auto file = AtomicFile::create(path);
-  if (!file) return tl::unexpected(file.error());
+  TRY_AS(file, AtomicFile::create(path));
   file->write("id;time_since_open;time_since_start;location\n");
   struct Invocation {
     std::deque<std::int64_t> started{};  // and not yet waited for

@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "base/try.hpp"
 #include "jobs/export/export.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/formats/chrome/write.hpp"
@@ -29,11 +30,10 @@ constexpr TargetName targets[] = {{"chrome", Target::chrome, ".json"},
 
 Result<Exported> write_chrome(const Profile& profile, const fs::path& path,
                               const ProgressReport& progress) {
-  auto file = AtomicFile::create(path);
-  if (!file) return tl::unexpected(file.error());
+  TRY_AS(file, AtomicFile::create(path));
   Losses losses =
       chrome::write_trace(profile, [&](std::string_view piece) { file->write(piece); }, {progress});
-  if (auto written = file->commit(); !written) return tl::unexpected(written.error());
+  TRY(file->commit());
   return Exported{std::move(losses), file->bytes_written()};
 }
 
@@ -41,8 +41,7 @@ Result<Exported> write_perfetto(std::span<const Profile> profiles, const fs::pat
                                 const ProgressReport& progress) {
   std::vector<const Profile*> pointers;
   for (const Profile& profile : profiles) pointers.push_back(&profile);
-  const auto report = perfetto::write_trace(pointers, path, {progress});
-  if (!report) return tl::unexpected(report.error());
+  TRY_AS(report, perfetto::write_trace(pointers, path, {progress}));
   return Exported{report->losses, report->bytes};
 }
 
@@ -109,10 +108,10 @@ Result<std::vector<fs::path>> paths_in_folder(std::span<const Profile> profiles,
   for (const Profile& profile : profiles) {
     const auto& target = targets[std::size_t(request.target)];
     fs::path path = request.output / (file_name_of(profile, taken) + target.ending);
-    if (auto free = check_not_an_input(profiles, path); !free) return tl::unexpected(free.error());
+    TRY(check_not_an_input(profiles, path));
     if (request.target == Target::csv) {
       path /= "";
-      if (auto free = check_tables(profiles, path); !free) return tl::unexpected(free.error());
+      TRY(check_tables(profiles, path));
     }
     paths.push_back(std::move(path));
   }
@@ -121,21 +120,17 @@ Result<std::vector<fs::path>> paths_in_folder(std::span<const Profile> profiles,
 
 Result<Converted> convert_into_folder(std::span<const Profile> profiles,
                                       const ConvertRequest& request) {
-  const auto paths = paths_in_folder(profiles, request);
-  if (!paths) return tl::unexpected(paths.error());
+  TRY_AS(paths, paths_in_folder(profiles, request));
   std::error_code failed;
   fs::create_directories(request.output, failed);
   if (failed) {
     return output_error("{}: the folder cannot be made ({}); name another", request.output.string(),
                         failed.message());
   }
-  if (auto usable = check_writable_folder(request.output); !usable) {
-    return tl::unexpected(usable.error());
-  }
+  TRY(check_writable_folder(request.output));
   Converted converted;
   for (std::size_t i = 0; i < profiles.size(); ++i) {
-    const auto added = add(converted, write_one(profiles[i], request, (*paths)[i]), (*paths)[i]);
-    if (!added) return tl::unexpected(added.error());
+    TRY(add(converted, write_one(profiles[i], request, (*paths)[i]), (*paths)[i]));
   }
   return converted;
 }
@@ -171,22 +166,16 @@ std::optional<Target> target_of(const fs::path& output) {
 }
 
 Result<Converted> convert(std::span<const Profile> profiles, const ConvertRequest& request) {
-  if (auto timed = check_timeline(profiles, request.target); !timed) {
-    return tl::unexpected(timed.error());
-  }
+  TRY(check_timeline(profiles, request.target));
   const bool one_folder_of_tables = request.target == Target::csv && profiles.size() == 1;
   if (is_folder(request.output) && !one_folder_of_tables) {
     return convert_into_folder(profiles, request);
   }
   if (is_folder(request.output)) {
-    if (auto free = check_tables(profiles, request.output); !free) {
-      return tl::unexpected(free.error());
-    }
+    TRY(check_tables(profiles, request.output));
   }
   if (!is_folder(request.output)) {
-    if (auto free = check_not_an_input(profiles, request.output); !free) {
-      return tl::unexpected(free.error());
-    }
+    TRY(check_not_an_input(profiles, request.output));
   }
   Converted converted;
   if (profiles.size() > 1 && request.target != Target::perfetto) {
@@ -198,8 +187,7 @@ Result<Converted> convert(std::span<const Profile> profiles, const ConvertReques
   const auto exported = request.target == Target::perfetto
                             ? write_perfetto(profiles, request.output, request.progress)
                             : write_one(profiles.front(), request, request.output);
-  const auto added = add(converted, exported, request.output);
-  if (!added) return tl::unexpected(added.error());
+  TRY(add(converted, exported, request.output));
   return converted;
 }
 

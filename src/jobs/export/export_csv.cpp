@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/try.hpp"
 #include "jobs/export/export.hpp"
 #include "npuscope/base/files.hpp"
 #include "profile/csv_output.hpp"
@@ -94,8 +95,7 @@ void add_rows(const schema::Source& source, const schema::Table& table, Losses& 
 // How many bytes it has.
 Result<std::uint64_t> write_table(const schema::Source& source, const schema::Table& table,
                                   Losses& losses, const std::filesystem::path& path) {
-  auto file = AtomicFile::create(path);
-  if (!file) return tl::unexpected(file.error());
+  TRY_AS(file, AtomicFile::create(path));
   const std::function<void(std::string_view)> sink = [&](std::string_view piece) {
     file->write(piece);
   };
@@ -103,7 +103,7 @@ Result<std::uint64_t> write_table(const schema::Source& source, const schema::Ta
   Csv csv(out);
   add_rows(source, table, losses, csv);
   out.flush();
-  if (auto written = file->commit(); !written) return tl::unexpected(written.error());
+  TRY(file->commit());
   return file->bytes_written();
 }
 
@@ -114,7 +114,7 @@ Result<Exported> write_folder(const schema::Source& source, const std::filesyste
     return output_error("{}: the folder cannot be made ({}); name another", folder.string(),
                         failed.message());
   }
-  if (auto usable = check_writable_folder(folder); !usable) return tl::unexpected(usable.error());
+  TRY(check_writable_folder(folder));
   Exported exported;
   for (const schema::Table& table : schema::tables()) {
     if (!is_file(table)) continue;
@@ -123,8 +123,7 @@ Result<Exported> write_folder(const schema::Source& source, const std::filesyste
       std::filesystem::remove(path, failed);
       continue;
     }
-    const auto written = write_table(source, table, exported.losses, path);
-    if (!written) return tl::unexpected(written.error());
+    TRY_AS(written, write_table(source, table, exported.losses, path));
     exported.bytes += *written;
     exported.tables.push_back({path, *written});
   }
@@ -135,8 +134,7 @@ Result<Exported> write_folder(const schema::Source& source, const std::filesyste
 Result<Exported> write_one(const schema::Source& source, const schema::Table& table,
                            const std::filesystem::path& path) {
   Exported exported;
-  const auto written = write_table(source, table, exported.losses, path);
-  if (!written) return tl::unexpected(written.error());
+  TRY_AS(written, write_table(source, table, exported.losses, path));
   exported.bytes = *written;
   const bool has_spans = source.profile.spans.size() > 0;
   for (const schema::Table& other : schema::tables()) {

@@ -2,6 +2,7 @@
 
 #include "base/json_writer.hpp"
 #include "base/text_output.hpp"
+#include "base/try.hpp"
 #include "jobs/export/export.hpp"
 #include "npuscope/base/files.hpp"
 #include "profile/schema.hpp"
@@ -163,14 +164,13 @@ void ProfileJson::write() {
 }  // namespace
 
 Result<Exported> write_json(const Profile& profile, const std::filesystem::path& path) {
-  auto file = AtomicFile::create(path);
-  if (!file) return tl::unexpected(file.error());
+  TRY_AS(file, AtomicFile::create(path));
   const std::function<void(std::string_view)> sink = [&](std::string_view piece) {
     file->write(piece);
   };
   ProfileJson json(profile, sink);
   json.write();
-  if (auto written = file->commit(); !written) return tl::unexpected(written.error());
+  TRY(file->commit());
   Exported exported{{}, file->bytes_written()};
   exported.losses.add("numbers that are not finite", json.not_finite());
   return exported;

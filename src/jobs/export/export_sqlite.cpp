@@ -1,3 +1,4 @@
+#include "base/try.hpp"
 #include "jobs/export/export.hpp"
 #include "jobs/export/file_by_name.hpp"
 #include "profile/schema.hpp"
@@ -138,16 +139,14 @@ void SqliteTables::fill() {
 }  // namespace
 
 Result<Exported> write_sqlite(const Profile& profile, const std::filesystem::path& path) {
-  auto file = FileByName::create(path, "database");
-  if (!file) return tl::unexpected(file.error());
+  TRY_AS(file, FileByName::create(path, "database"));
   SqliteOutput database(file->path());
   SqliteTables(profile, database).fill();
   if (const std::string error = database.close(); !error.empty()) {
     return output_error("{}: cannot write the database: {}; make room or choose another disk",
                         path.string(), error);
   }
-  const Result<std::uint64_t> bytes = file->commit();
-  if (!bytes) return tl::unexpected(bytes.error());
+  TRY_AS(bytes, file->commit());
   return Exported{{}, *bytes};
 }
 

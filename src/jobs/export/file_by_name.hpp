@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/try.hpp"
 #include "npuscope/base/files.hpp"
 
 namespace npuscope::jobs {
@@ -18,8 +19,7 @@ class FileByName {
  public:
   // `what` is written, for messages.
   static Result<FileByName> create(const std::filesystem::path& path, const std::string& what) {
-    auto file = AtomicFile::create(path);
-    if (!file) return tl::unexpected(file.error());
+    TRY_AS(file, AtomicFile::create(path));
     if (file->temporary_path().empty()) {
       return output_error("{}: a {} cannot be written to a pipe or device; name a file",
                           path.string(), what);
@@ -37,7 +37,7 @@ class FileByName {
       return output_error("{}: cannot look at the {} that was written ({}); try again",
                           path_.string(), what_, failed.message());
     }
-    if (auto written = file_.commit(); !written) return tl::unexpected(written.error());
+    TRY(file_.commit());
     return bytes;
   }
 

@@ -7,6 +7,7 @@
 
 #include "base/parallel.hpp"
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "fleet/facts.hpp"
 #include "fleet/identity.hpp"
 #include "fleet/schema.hpp"
@@ -133,8 +134,7 @@ void Adding::take_runs(fleet::Batch&& batch) {
 // Made when there is something to keep, so that a mistyped file leaves no empty store.
 Status Adding::open_store() {
   if (store_) return {};
-  auto store = fleet::open_store(request_.store, fleet::StoreMode::make);
-  if (!store) return tl::unexpected(store.error());
+  TRY_AS(store, fleet::open_store(request_.store, fleet::StoreMode::make));
   store_ = std::move(*store);
   return {};
 }
@@ -142,8 +142,7 @@ Status Adding::open_store() {
 Status Adding::flush() {
   if (waiting_.runs.empty()) return {};
   if (const Status opened = open_store(); !opened) return opened;
-  const auto added = store_->add(waiting_);
-  if (!added) return tl::unexpected(added.error());
+  TRY_AS(added, store_->add(waiting_));
   outcome_.added.runs += added->runs;
   outcome_.added.known += added->known;
   outcome_.added.op_runs += added->op_runs;
@@ -156,7 +155,7 @@ Status Adding::flush() {
 
 Result<AddOutcome> Adding::run() {
   if (fleet::store_exists(request_.store)) {
-    if (const Status opened = open_store(); !opened) return tl::unexpected(opened.error());
+    TRY(open_store());
   }
   sets_ = file_sets(request_.files);
   outcome_.sets = sets_.size();
@@ -168,12 +167,12 @@ Result<AddOutcome> Adding::run() {
     for (OpenedSet& each : opened) take(std::move(each));
     if (waiting_.op_runs.size() + waiting_.spans.size() > rows_of_batch ||
         waiting_.notes.size() > rows_of_batch) {
-      if (const Status flushed = flush(); !flushed) return tl::unexpected(flushed.error());
+      TRY(flush());
     }
     begin = end;
     if (request_.open.progress) request_.open.progress(begin, sets_.size());
   }
-  if (const Status flushed = flush(); !flushed) return tl::unexpected(flushed.error());
+  TRY(flush());
   if (outcome_.added.runs + outcome_.added.known == 0) {
     if (outcome_.notes.empty()) return input_error("no file to add; name files or folders");
     const Note& first = outcome_.notes.front();

@@ -2,6 +2,7 @@
 
 #include "base/json_writer.hpp"
 #include "base/text_output.hpp"
+#include "base/try.hpp"
 #include "fleet/questions/choice.hpp"
 #include "fleet/schema.hpp"
 #include "fleet/sqlite/sqlite_tables.hpp"
@@ -99,8 +100,7 @@ struct TableFile {
 
 Result<std::uint64_t> write_csv(fleet::Store& store, const TableFile& of) {
   report::QueryCsv csv([&](std::string_view text) { of.file.write(text); }, {});
-  const Status done = store.run(of.select, csv);
-  if (!done) return tl::unexpected(done.error());
+  TRY(store.run(of.select, csv));
   csv.finish();
   return csv.rows();
 }
@@ -108,8 +108,7 @@ Result<std::uint64_t> write_csv(fleet::Store& store, const TableFile& of) {
 Result<std::uint64_t> write_parquet(fleet::Store& store, const fleet::Table& table,
                                     const TableFile& of) {
   ParquetRows rows(table, [&](std::string_view bytes) { of.file.write(bytes); });
-  const Status done = store.run(of.select, rows);
-  if (!done) return tl::unexpected(done.error());
+  TRY(store.run(of.select, rows));
   return rows.finish();
 }
 
@@ -117,13 +116,11 @@ Status export_table(fleet::Store& store, const fleet::Table& table, FleetFormat 
                     const std::filesystem::path& folder, std::string_view runs,
                     FleetExported& exported) {
   const bool is_csv = format == FleetFormat::csv;
-  auto file = AtomicFile::create(folder / (table.name + (is_csv ? ".csv" : ".parquet")));
-  if (!file) return tl::unexpected(file.error());
+  TRY_AS(file, AtomicFile::create(folder / (table.name + (is_csv ? ".csv" : ".parquet"))));
   const std::string select = fleet::select_sql(table, runs);
   const TableFile of{*file, select};
-  const auto rows = is_csv ? write_csv(store, of) : write_parquet(store, table, of);
-  if (!rows) return tl::unexpected(rows.error());
-  if (const Status written = file->commit(); !written) return tl::unexpected(written.error());
+  TRY_AS(rows, is_csv ? write_csv(store, of) : write_parquet(store, table, of));
+  TRY(file->commit());
   exported.files += 1;
   exported.rows += *rows;
   exported.bytes += file->bytes_written();
@@ -140,21 +137,18 @@ Result<FleetExported> export_tables(fleet::Store& store, FleetFormat format,
   }
   FleetExported exported;
   for (const fleet::Table& table : fleet::schema()) {
-    const Status done = export_table(store, table, format, folder, runs, exported);
-    if (!done) return tl::unexpected(done.error());
+    TRY(export_table(store, table, format, folder, runs, exported));
   }
   return exported;
 }
 
 Result<FleetExported> export_sqlite(fleet::Store& store, const std::filesystem::path& path,
                                     std::string_view runs) {
-  auto file = FileByName::create(path, "database");
-  if (!file) return tl::unexpected(file.error());
+  TRY_AS(file, FileByName::create(path, "database"));
   const Status copied =
       runs.empty() ? store.copy_to(file->path()) : copy_to_sqlite(store, file->path(), runs);
   if (!copied) return tl::unexpected(copied.error());
-  const Result<std::uint64_t> bytes = file->commit();
-  if (!bytes) return tl::unexpected(bytes.error());
+  TRY_AS(bytes, file->commit());
   return FleetExported{1, 0, *bytes};
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/try.hpp"
+
 namespace npuscope::jobs {
 namespace {
 
@@ -60,8 +62,7 @@ std::string order_of(const FleetReportRequest& request, const fleet::FleetListin
 Result<report::FleetReport> fleet_report(fleet::Store& store, const report::FleetHead& head,
                                          const FleetReportRequest& request) {
   Pages pages(store, head);
-  const auto listing = fleet::list_of(store, pages.choice(), request.top);
-  if (!listing) return tl::unexpected(listing.error());
+  TRY_AS(listing, fleet::list_of(store, pages.choice(), request.top));
   pages.add("ls", "", listing, report::fleet_listing_document);
 
   fleet::Choice grouped = pages.choice();

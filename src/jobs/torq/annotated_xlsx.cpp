@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "formats/torq/annotate/annotated_table.hpp"
 #include "formats/torq/fields.hpp"
 #include "jobs/export/file_by_name.hpp"
@@ -261,11 +262,10 @@ Status write_annotated_xlsx(const Annotation& annotation, const std::filesystem:
     return output_error("{}: {} rows are more than the {} that a sheet holds; write .csv instead",
                         path.string(), thousands(row_count(annotation)), thousands(max_rows));
   }
-  auto file = FileByName::create(path, "spreadsheet");
-  if (!file) return tl::unexpected(file.error());
+  TRY_AS(file, FileByName::create(path, "spreadsheet"));
   const std::string name = file->path().string();
   if (Status written = write_book_apart(annotation, name, path.string()); !written) return written;
-  if (const auto bytes = file->commit(); !bytes) return tl::unexpected(bytes.error());
+  TRY(file->commit());
   return {};
 }
 

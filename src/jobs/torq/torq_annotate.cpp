@@ -1,6 +1,7 @@
 #include "jobs/torq/torq_annotate.hpp"
 
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "jobs/torq/annotated_xlsx.hpp"
 #include "npuscope/base/byte_source.hpp"
 #include "npuscope/base/files.hpp"
@@ -39,20 +40,15 @@ Result<TorqAnnotateOutcome> run_torq_annotate(const TorqAnnotateRequest& request
                        request.output);
   }
   const std::string inputs[] = {request.runtime, request.debug};
-  if (const auto status = check_output_is_no_input(inputs, output); !status) {
-    return tl::unexpected(status.error());
-  }
+  TRY(check_output_is_no_input(inputs, output));
   std::vector<std::filesystem::path> sources(request.sources.begin(), request.sources.end());
   const std::filesystem::path runtime = request.runtime;
   sources.push_back(runtime.parent_path());
-  const auto debug = torq::load_debug_info(std::filesystem::path(request.debug), sources);
-  if (!debug) return tl::unexpected(debug.error());
-  const auto source = open_byte_source(runtime);
-  if (!source) return tl::unexpected(source.error());
+  TRY_AS(debug, torq::load_debug_info(std::filesystem::path(request.debug), sources));
+  TRY_AS(source, open_byte_source(runtime));
   torq::RuntimeLog log;  // held where more of it is needed than the annotation
   if (request.older) {
-    auto read = torq::read_log(**source, progress);
-    if (!read) return tl::unexpected(read.error());
+    TRY_AS(read, torq::read_log(**source, progress));
     log = std::move(*read);
   }
   const auto annotation =
@@ -65,16 +61,13 @@ Result<TorqAnnotateOutcome> run_torq_annotate(const TorqAnnotateRequest& request
   }
   outcome.rows = annotation->begin_us.size() + annotation->hal.size();
   if (request.older) {
-    const auto rows = torq::write_older_csv(*annotation, log, *request.older, output);
-    if (!rows) return tl::unexpected(rows.error());
+    TRY_AS(rows, torq::write_older_csv(*annotation, log, *request.older, output));
     outcome.rows = *rows;
   }
-  const Status written = request.older      ? Status{}
-                         : ending == ".csv" ? torq::write_annotated_csv(*annotation, output)
-                         : ending == ".xlsx"
-                             ? write_annotated_xlsx(*annotation, output)
-                             : torq::write_annotated_trace(*annotation, output, request.mhz);
-  if (!written) return tl::unexpected(written.error());
+  TRY(request.older       ? Status{}
+      : ending == ".csv"  ? torq::write_annotated_csv(*annotation, output)
+      : ending == ".xlsx" ? write_annotated_xlsx(*annotation, output)
+                          : torq::write_annotated_trace(*annotation, output, request.mhz));
   outcome.notes = annotation->notes;
   outcome.notes.insert(outcome.notes.end(), debug->notes.begin(), debug->notes.end());
   const std::vector<Note>& unreadable = debug->sources->unreadable();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/try.hpp"
 #include "formats/open_inputs.hpp"
 #include "formats/perfetto/read/read.hpp"
 #include "formats/torq/annotate/compare.hpp"
@@ -84,14 +85,11 @@ namespace {
 Result<torq::Overview> overview_of_log(const std::filesystem::path& path,
                                        const std::optional<torq::DebugInfo>& debug,
                                        torq::OverviewRules rules) {
-  const auto source = open_byte_source(path);
-  if (!source) return tl::unexpected(source.error());
-  const auto log = torq::read_log(**source);
-  if (!log) return tl::unexpected(log.error());
+  TRY_AS(source, open_byte_source(path));
+  TRY_AS(log, torq::read_log(**source));
   torq::Overview overview;
   if (debug) {
-    const auto annotation = torq::annotate(*log, *debug);
-    if (!annotation) return tl::unexpected(annotation.error());
+    TRY_AS(annotation, torq::annotate(*log, *debug));
     overview = torq::overview_of(*annotation, rules);
   } else {
     const Profile profile = torq::make_profile(*log);
@@ -109,17 +107,14 @@ Result<torq::Overview> overview_of_log(const std::filesystem::path& path,
 
 Result<torq::Overview> overview_of_table(const std::filesystem::path& path,
                                          torq::OverviewRules rules) {
-  const auto source = open_byte_source(path);
-  if (!source) return tl::unexpected(source.error());
+  TRY_AS(source, open_byte_source(path));
   return torq::read_annotated_overview(**source, rules);
 }
 
 Result<torq::Overview> overview_of_trace(const std::filesystem::path& path,
                                          torq::OverviewRules rules) {
-  const auto source = open_byte_source(path);
-  if (!source) return tl::unexpected(source.error());
-  auto trace = perfetto::read_profile(**source);
-  if (!trace) return tl::unexpected(trace.error());
+  TRY_AS(source, open_byte_source(path));
+  TRY_AS(trace, perfetto::read_profile(**source));
   trace->provenance.files = {path.string()};
   auto overview = torq::read_trace_overview(*trace, rules);
   if (overview) overview->model = torq::model_name(path.string());
@@ -138,11 +133,9 @@ Result<TorqOverviews> torq_overviews(const TorqFiles& files,
   all.notes = files.notes;
   std::optional<std::string> wall;
   if (wall_time) {
-    const auto source = open_byte_source(std::filesystem::path(*wall_time));
-    if (!source) return tl::unexpected(source.error());
+    TRY_AS(source, open_byte_source(std::filesystem::path(*wall_time)));
     constexpr std::uint64_t max_bytes = 4096;
-    auto text = read_all(**source, max_bytes);
-    if (!text) return tl::unexpected(text.error());
+    TRY_AS(text, read_all(**source, max_bytes));
     wall = std::move(*text);
   }
   std::optional<Error> first;
@@ -173,10 +166,10 @@ class Timeline {
   Result<TorqTimeline> run() {
     out_.notes = files_.notes;
     for (const auto& path : files_.timelines) {
-      if (const auto status = add_timeline(path); !status) return tl::unexpected(status.error());
+      TRY(add_timeline(path));
     }
     for (const auto& path : files_.logs) {
-      if (const auto status = add_log(path); !status) return tl::unexpected(status.error());
+      TRY(add_log(path));
     }
     if (files_.debug && files_.logs.empty()) {
       for (const torq::DispatchInfo& dispatch : files_.debug->dispatches) {
@@ -200,10 +193,8 @@ class Timeline {
 
  private:
   Status add_timeline(const std::filesystem::path& path) {
-    const auto source = open_byte_source(path);
-    if (!source) return tl::unexpected(source.error());
-    const auto timeline = torq::read_timeline(**source);
-    if (!timeline) return tl::unexpected(timeline.error());
+    TRY_AS(source, open_byte_source(path));
+    TRY_AS(timeline, torq::read_timeline(**source));
     const std::filesystem::path folder = path.parent_path();
     torq::SourceFiles sources({folder, folder / ".."});
     Profile profile =
@@ -270,11 +261,9 @@ class Timeline {
   }
 
   Status add_log(const std::filesystem::path& path) {
-    const auto source = open_byte_source(path);
-    if (!source) return tl::unexpected(source.error());
+    TRY_AS(source, open_byte_source(path));
     if (!files_.debug) return add_log_alone(path, **source);
-    auto annotation = torq::annotate(**source, *files_.debug);
-    if (!annotation) return tl::unexpected(annotation.error());
+    TRY_AS(annotation, torq::annotate(**source, *files_.debug));
     out_.notes.insert(out_.notes.end(), annotation->notes.begin(), annotation->notes.end());
     out_.answer.comparisons.push_back({path.string(), torq::coverage_text(annotation->pairing),
                                        torq::compare_programs(*annotation)});
@@ -283,8 +272,7 @@ class Timeline {
   }
 
   Status add_log_alone(const std::filesystem::path& path, ByteSource& source) {
-    const auto log = torq::read_log(source);
-    if (!log) return tl::unexpected(log.error());
+    TRY_AS(log, torq::read_log(source));
     Profile profile = torq::make_profile(*log);
     profile.provenance.files = {path.string()};
     out_.profiles.push_back(std::move(profile));

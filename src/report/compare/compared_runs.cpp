@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/run_identity.hpp"
+#include "base/try.hpp"
 #include "report/document/provenance.hpp"
 
 namespace npuscope::report {
@@ -43,15 +44,13 @@ bool is_any_damaged(const std::vector<const Profile*>& runs) {
 
 Result<RunsOfSides> runs_of_sides(std::span<const Profile> a, std::span<const Profile> b,
                                   std::string_view graph) {
-  const auto chosen = analysis::choose_runs(a, b, graph);
-  if (!chosen) return tl::unexpected(chosen.error());
+  TRY_AS(chosen, analysis::choose_runs(a, b, graph));
   return RunsOfSides{side_of(a, chosen->a, chosen->left_out[0]),
                      side_of(b, chosen->b, chosen->left_out[1])};
 }
 
 Result<RunsOfSide> runs_of_side(std::span<const Profile> b, std::string_view graph) {
-  const auto chosen = analysis::choose_runs(b, graph);
-  if (!chosen) return tl::unexpected(chosen.error());
+  TRY_AS(chosen, analysis::choose_runs(b, graph));
   return side_of(b, chosen->b, chosen->left_out[1]);
 }
 
@@ -64,8 +63,7 @@ Result<std::unique_ptr<ComparedRuns>> compare_runs(const RunsOfSide& a, const Ru
   const std::vector<const Profile*>* runs[] = {&a.runs, &b.runs, &a.beside, &b.beside};
   auto& samples = made->samples;
   for (std::size_t i = 0; i < 4; ++i) samples[i] = analysis::samples_of(*runs[i]);
-  auto comparer = analysis::Comparer::make(samples[0], samples[1], samples[2], samples[3]);
-  if (!comparer) return tl::unexpected(comparer.error());
+  TRY_AS(comparer, analysis::Comparer::make(samples[0], samples[1], samples[2], samples[3]));
   made->comparer.emplace(std::move(*comparer));
   return made;
 }

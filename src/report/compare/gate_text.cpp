@@ -9,6 +9,7 @@
 
 #include "base/near_names.hpp"
 #include "base/numbers.hpp"
+#include "base/try.hpp"
 
 namespace npuscope::report {
 
@@ -68,8 +69,7 @@ class GateReader {
   Result<Gate> read() {
     gate_.text = trimmed(text_);
     for (const auto step : {&GateReader::metric, &GateReader::comparator, &GateReader::limit}) {
-      const Status read = (this->*step)();
-      if (!read) return tl::unexpected(read.error());
+      TRY((this->*step)());
       rest_ = trimmed(rest_);
     }
     return std::move(gate_);
@@ -108,8 +108,7 @@ Status GateReader::op() {
   rest_ = trimmed(rest_);
   const auto pattern_text = quoted();
   if (!pattern_text) return wrong("op( wants a regular expression in quotes");
-  auto pattern = Pattern::compile(fmt::format("{} op()", where_), *pattern_text);
-  if (!pattern) return tl::unexpected(pattern.error());
+  TRY_AS(pattern, Pattern::compile(fmt::format("{} op()", where_), *pattern_text));
   gate_.op = std::move(*pattern);
   gate_.op_text = *pattern_text;
   rest_ = trimmed(rest_);
@@ -259,8 +258,7 @@ class GateFileReader {
 
   Result<GateFile> read(const toml::table& all) {
     for (const auto& [key, node] : all) {
-      const Status taken = take(key.str(), node);
-      if (!taken) return tl::unexpected(taken.error());
+      TRY(take(key.str(), node));
     }
     if (read_.gates.empty()) {
       return usage_error(
@@ -312,9 +310,8 @@ class GateFileReader {
     const char* word = fail_if != nullptr ? "fail_if" : "require";
     std::string written;
     if (const Status read = text(condition, word, written); !read) return read;
-    auto gate = read_gate(written, fail_if != nullptr ? GateForm::fail_if : GateForm::require,
-                          fmt::format("{}: {}", place_of(condition), word));
-    if (!gate) return tl::unexpected(gate.error());
+    TRY_AS(gate, read_gate(written, fail_if != nullptr ? GateForm::fail_if : GateForm::require,
+                           fmt::format("{}: {}", place_of(condition), word)));
     entry.gate = std::move(*gate);
     for (const auto& [key, node] : table) {
       Status taken;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/try.hpp"
 #include "npuscope/profile/unit_path.hpp"
 #include "report/document/document.hpp"
 #include "report/document/document_value.hpp"
@@ -226,11 +227,9 @@ Result<Document> make_findings_document(const analysis::Analysis& analysis,
                                         const FindingsRequest& request) {
   const Profile& profile = analysis.profile();
   if (!request.rule.empty()) {
-    const auto known = analysis::finding_rule(request.rule);
-    if (!known) return tl::unexpected(known.error());
+    TRY(analysis::finding_rule(request.rule));
   }
-  const auto peaks = find_peaks(profile, request.peaks);
-  if (!peaks) return tl::unexpected(peaks.error());
+  TRY_AS(peaks, find_peaks(profile, request.peaks));
   analysis::DiagnoseOptions options;
   options.peaks = peaks->peaks;
   options.rate = peaks->clock;
@@ -273,8 +272,7 @@ Document rules_document() {
 }
 
 Result<Document> rule_document(const std::string& name) {
-  const auto text = analysis::finding_rule(name);
-  if (!text) return tl::unexpected(text.error());
+  TRY_AS(text, analysis::finding_rule(name));
   Document document;
   Section section{.key = "rule"};
   section.facts = {{{"rule", "rule"}, text->name},

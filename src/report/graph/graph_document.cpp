@@ -4,6 +4,7 @@
 
 #include "analysis/graph/graph_paths.hpp"
 #include "analysis/ops/op_times.hpp"
+#include "base/try.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "report/document/document.hpp"
 #include "report/document/provenance.hpp"
@@ -374,10 +375,8 @@ Section path_section(const GraphView& view, const OpPath& path, const char* key,
 
 Result<Document> graph_path_document(const GraphView& view, const std::string& from,
                                      const std::string& to, EdgeKinds kinds) {
-  const auto first = find_ops(view.profile, "--path", from);
-  if (!first) return tl::unexpected(first.error());
-  const auto last = find_ops(view.profile, "--path", to);
-  if (!last) return tl::unexpected(last.error());
+  TRY_AS(first, find_ops(view.profile, "--path", from));
+  TRY_AS(last, find_ops(view.profile, "--path", to));
   Document document{.profile = &view.profile};
   Section head{.key = "between", .title = "BETWEEN"};
   head.facts = {{{"from", "from"}, from},
@@ -405,8 +404,7 @@ Result<Document> graph_path_document(const GraphView& view, const std::string& f
 
 Result<Document> graph_around_document(const GraphView& view, const std::string& centre,
                                        std::uint32_t hops, EdgeKinds kinds) {
-  const auto ops = find_ops(view.profile, "--around", centre);
-  if (!ops) return tl::unexpected(ops.error());
+  TRY_AS(ops, find_ops(view.profile, "--around", centre));
   const std::vector<NearOp> near = ops_around(view.graph, *ops, hops, kinds);
   Document document{.profile = &view.profile};
   Section nodes{.key = "around", .title = "AROUND"};

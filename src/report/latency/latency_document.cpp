@@ -7,6 +7,7 @@
 
 #include "base/sort_rows.hpp"
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "profile/names.hpp"
 #include "report/document/document_value.hpp"
 #include "report/document/provenance.hpp"
@@ -144,8 +145,7 @@ Result<Latency> latency_answer(const analysis::Analysis& analysis) {
 }
 
 Result<Document> latency_document(const analysis::Analysis& analysis) {
-  const auto found = latency_answer(analysis);
-  if (!found) return tl::unexpected(found.error());
+  TRY_AS(found, latency_answer(analysis));
   const Latency& latency = *found;
   Document document{.profile = &analysis.profile()};
   document.sections.push_back(steps_section(latency));
@@ -307,8 +307,7 @@ std::vector<std::uint64_t> histogram_of(const std::vector<double>& samples, doub
 }
 
 Result<std::string> latency_svg(const analysis::Analysis& analysis, const PictureView& view) {
-  const auto latency = latency_answer(analysis);
-  if (!latency) return tl::unexpected(latency.error());
+  TRY_AS(latency, latency_answer(analysis));
   LatencyPicture picture(analysis.profile(), view);
   std::string steady;
   for (const analysis::LatencyRow& row : latency->rows) {

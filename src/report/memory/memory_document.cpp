@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "base/try.hpp"
 #include "npu/graph/import_onnx.hpp"
 #include "npu/graph/semantics.hpp"
 #include "report/document/document_value.hpp"
@@ -13,8 +14,7 @@ namespace npuscope::report {
 
 Result<MemoryAnswer> memory_answer(const analysis::Analysis& analysis,
                                    const MemoryRequest& request) {
-  const auto found = find_peaks(analysis.profile(), request.peaks);
-  if (!found) return tl::unexpected(found.error());
+  TRY_AS(found, find_peaks(analysis.profile(), request.peaks));
   analysis::MemoryOptions options;
   options.peaks = found->peaks;
   options.rate = found->clock;
@@ -33,8 +33,7 @@ Result<MemoryAnswer> memory_answer(const analysis::Analysis& analysis,
 Result<Document> make_memory_document(const analysis::Analysis& analysis,
                                       const MemoryRequest& request) {
   const Profile& profile = analysis.profile();
-  const auto answer = memory_answer(analysis, request);
-  if (!answer) return tl::unexpected(answer.error());
+  TRY_AS(answer, memory_answer(analysis, request));
   const auto& [peaks, table] = *answer;
   const analysis::OpTraffic& traffic = analysis.traffic();
 
@@ -78,12 +77,10 @@ Result<std::vector<analysis::NodeMacs>> macs_of_model(const std::string& file,
   npu::ImportOptions options;
   options.allow_unknown = true;  // they have no MACs to be counted
   for (const std::string& definition : symbols) {
-    auto symbol = npu::parse_symbol(definition);
-    if (!symbol) return tl::unexpected(symbol.error());
+    TRY_AS(symbol, npu::parse_symbol(definition));
     options.symbols.insert(std::move(*symbol));
   }
-  const auto graph = npu::import_onnx_file(file, options);
-  if (!graph) return tl::unexpected(graph.error());
+  TRY_AS(graph, npu::import_onnx_file(file, options));
   std::vector<analysis::NodeMacs> nodes;
   for (const npu::Node& node : graph->nodes) {
     const std::uint64_t macs = npu::multiply_accumulates(*graph, node);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/try.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "report/document/document.hpp"
 #include "report/document/document_value.hpp"
@@ -364,8 +365,7 @@ bool has_traffic(const BandwidthSeries& series) {
 Result<std::string> memory_svg(const analysis::Analysis& analysis, const MemoryRequest& request,
                                const PictureView& view) {
   const Profile& profile = analysis.profile();
-  const auto answer = memory_answer(analysis, request);
-  if (!answer) return tl::unexpected(answer.error());
+  TRY_AS(answer, memory_answer(analysis, request));
   const MemoryTable& table = answer->table;
   PictureFacts about{.selection = view.selection};
   if (table.wall > 0) about.facts.push_back(roofline_verdict(profile, table));
@@ -376,9 +376,7 @@ Result<std::string> memory_svg(const analysis::Analysis& analysis, const MemoryR
   const bool draws_traffic = has_traffic(series);
   const bool draws_roofline = draw_roofline(figure, profile, table);
   if (!draws_roofline && !draws_traffic) {  // which the page may be refused for
-    if (auto page = make_memory_document(analysis, request); !page) {
-      return tl::unexpected(page.error());
-    }
+    TRY(make_memory_document(analysis, request));
   }
   for (const std::string& remark : roofline_remarks(table, answer->peaks, request.is_part)) {
     figure.add_remark(remark);

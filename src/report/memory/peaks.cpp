@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/numbers.hpp"
+#include "base/try.hpp"
 #include "npu/core/target_file.hpp"
 #include "npu/targets/ipu/target.hpp"
 #include "npu/targets/nsp/target/target.hpp"
@@ -87,20 +88,17 @@ analysis::Peaks peaks_of(const npu::torq::Target& target) {
 }
 
 Result<analysis::Peaks> peaks_of(const std::string& target_name) {
-  const auto file = npu::find_target_file(target_name);
-  if (!file) return tl::unexpected(file.error());
+  TRY_AS(file, npu::find_target_file(target_name));
   if (file->architecture == npu::TargetArchitecture::ipu) {
     const auto target = npu::ipu::parse_target(file->toml, file->name);
     if (!target) return tl::unexpected(target.error());
     return peaks_of(*target);
   }
   if (file->architecture == npu::TargetArchitecture::torq) {
-    const auto target = npu::torq::read_target(*file);
-    if (!target) return tl::unexpected(target.error());
+    TRY_AS(target, npu::torq::read_target(*file));
     return peaks_of(*target);
   }
-  const auto target = npu::nsp::find_target(target_name);
-  if (!target) return tl::unexpected(target.error());
+  TRY_AS(target, npu::nsp::find_target(target_name));
   return peaks_of(*target);
 }
 
@@ -115,13 +113,12 @@ std::string target_of(const Profile& profile) {
 
 Status choose_target(PeakText& peaks) {
   if (peaks.target.empty()) {
-    auto remembered = npu::remembered_target();
-    if (!remembered) return tl::unexpected(remembered.error());
+    TRY_AS(remembered, npu::remembered_target());
     peaks.remembered_target = std::move(*remembered);
   }
   for (const std::string& name : {peaks.target, peaks.remembered_target}) {
     if (name.empty()) continue;
-    if (const auto file = npu::find_target_file(name); !file) return tl::unexpected(file.error());
+    TRY(npu::find_target_file(name));
   }
   return {};
 }
@@ -148,15 +145,13 @@ Result<FoundPeaks> find_peaks(const Profile& profile, const PeakText& text) {
   std::string name = text.target.empty() ? target_of(profile) : text.target;
   if (name.empty()) name = text.remembered_target;
   if (!name.empty()) {
-    const auto peaks = peaks_of(name);
-    if (!peaks) return tl::unexpected(peaks.error());
+    TRY_AS(peaks, peaks_of(name));
     found.peaks = *peaks;
   }
   const auto take = [&](const char* flag, const std::string& given, std::span<const PeakUnit> units,
                         const char* example, std::optional<double>& into) -> Status {
     if (given.empty()) return {};
-    const auto value = parse(flag, given, units, example);
-    if (!value) return tl::unexpected(value.error());
+    TRY_AS(value, parse(flag, given, units, example));
     into = *value;
     found.peaks.source += found.peaks.source.empty() ? flag : std::string(", ") + flag;
     return {};

@@ -13,6 +13,7 @@
 #include "analysis/ops/op_times.hpp"
 #include "base/near_names.hpp"
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "npuscope/analysis/units.hpp"
 #include "profile/names.hpp"
 #include "report/document/document_value.hpp"
@@ -39,8 +40,7 @@ Status OpsTable::analyse() {
   options.owners_as_written = request_.owners_as_written;
   options.per_inference = true;
   options.min_share = request_.min_share;
-  Result<Rules> bookkeeping = Rules::builtin("bookkeeping");
-  if (!bookkeeping) return tl::unexpected(bookkeeping.error());
+  TRY_AS(bookkeeping, Rules::builtin("bookkeeping"));
   if (request_.fold_bookkeeping) options.folded = &*bookkeeping;
   options.sort = request_.sort;
   for (char& c : options.sort) c = c == '_' ? ' ' : c;
@@ -60,8 +60,7 @@ Status OpsTable::analyse() {
   std::shared_ptr<const OpSpansInGroups> spans_by_op;  // held for the table and its bounds
   if (!is_of_units(request_.grouping)) spans_by_op = analysis_.spans_by_op();
   table_ = analysis_.ops(options);
-  const auto peaks = find_peaks(profile_, request_.peaks);
-  if (!peaks) return tl::unexpected(peaks.error());
+  TRY_AS(peaks, find_peaks(profile_, request_.peaks));
   MemoryOptions memory;
   memory.peaks = peaks->peaks;
   memory.rate = peaks->clock;
@@ -185,7 +184,7 @@ Value whole_where_whole(Value value, Format format) {
 }
 
 Result<Document> OpsTable::make() {
-  if (const Status analysed = analyse(); !analysed) return tl::unexpected(analysed.error());
+  TRY(analyse());
   if (table_.columns.empty()) {
     return input_error("{}: holds nothing about ops; npuscope show lists what it holds",
                        files_text(profile_));
@@ -226,7 +225,7 @@ Result<Document> OpsTable::make() {
     section.facts.push_back({{ops_key(op_column_name(profile_, table_, column)) + "_of", ""},
                              inferences_text(profile_, column, false)});
   }
-  if (const Status chosen = choose_columns(); !chosen) return tl::unexpected(chosen.error());
+  TRY(choose_columns());
   for (const OpsTableColumn& column : columns_) section.table.fields.push_back(column.field);
   section.table.names = is_in_order() ? 1 : 0;
   for (const OpRow& row : table_.rows) {

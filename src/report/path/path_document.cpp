@@ -12,6 +12,7 @@
 #include "base/parallel.hpp"
 #include "base/sort_rows.hpp"
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "npuscope/analysis/path.hpp"
 #include "npuscope/analysis/units.hpp"
 #include "report/document/provenance.hpp"
@@ -47,8 +48,7 @@ class PathDocument {
     if (basis.instance) document.scope = scope_of_one(profile_, *basis.instance);
     document.sections = {head(), parts(), ops(), units(), reasons(), steps()};
     if (options_.vendor_segments) {
-      auto vendor = vendor_section(profile_, path_, *options_.vendor_segments);
-      if (!vendor) return tl::unexpected(vendor.error());
+      TRY_AS(vendor, vendor_section(profile_, path_, *options_.vendor_segments));
       document.sections.push_back(std::move(*vendor));
     }
     const bool asked = !options_.faster.empty() || !options_.slower.empty();
@@ -431,8 +431,7 @@ class PathDocument {
 Result<Document> path_document(const analysis::Analysis& analysis,
                                const PathDocumentOptions& options) {
   const Profile& profile = analysis.profile();
-  const auto scaling = scaling_of(profile, options.faster, options.slower);
-  if (!scaling) return tl::unexpected(scaling.error());
+  TRY_AS(scaling, scaling_of(profile, options.faster, options.slower));
   const Result<PathAnalysis> path =
       options.inference ? analysis.path(*options.inference) : analysis.path();
   if (!path) return tl::unexpected(path.error());

@@ -14,6 +14,7 @@
 #include "base/numbers.hpp"
 #include "base/sort_rows.hpp"
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "npuscope/analysis/units.hpp"
 #include "npuscope/base/pattern.hpp"
 #include "npuscope/profile/unit_path.hpp"
@@ -81,8 +82,7 @@ class Rules {
     if (text.empty()) {
       return usage_error("{} {}: expected PATTERN=FACTOR, as in 'unit:DMA=2x'", flag, rule);
     }
-    const auto pattern = Pattern::compile(flag, text);
-    if (!pattern) return tl::unexpected(pattern.error());
+    TRY_AS(pattern, Pattern::compile(flag, text));
     std::vector<double>& factors = of_unit ? scaling_.of_unit : scaling_.of_op;
     const std::size_t count = of_unit ? profile_.units.size() : profile_.ops.size();
     if (factors.empty()) factors.assign(count + 1, 1);
@@ -144,14 +144,10 @@ Result<analysis::Scaling> scaling_of(const Profile& profile, const std::vector<s
                                      const std::vector<std::string>& slower) {
   Rules rules(profile);
   for (const std::string& rule : faster) {
-    if (const Status added = rules.add("--faster", rule); !added) {
-      return tl::unexpected(added.error());
-    }
+    TRY(rules.add("--faster", rule));
   }
   for (const std::string& rule : slower) {
-    if (const Status added = rules.add("--slower", rule); !added) {
-      return tl::unexpected(added.error());
-    }
+    TRY(rules.add("--slower", rule));
   }
   return rules.take();
 }
@@ -197,8 +193,7 @@ std::vector<Value> row_of(const Profile& profile, const VendorSegment& segment, 
 
 Result<Section> vendor_section(const Profile& profile, const analysis::CriticalPath& path,
                                std::size_t max) {
-  const auto vendor = analysis::vendor_path(profile, path.steps);
-  if (!vendor) return tl::unexpected(vendor.error());
+  TRY_AS(vendor, analysis::vendor_path(profile, path.steps));
   Section section{.key = "vendor", .title = "DOMINANT PATH (QHAS), BY TIME"};
   const auto of_wall = [&](std::int64_t ticks) {
     return vendor->wall > 0 ? Value(double(ticks) / double(vendor->wall)) : Value();

@@ -8,6 +8,7 @@
 #include "base/per_thread.hpp"
 #include "base/pipeline.hpp"
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "formats/chrome/collect/event_collector.hpp"
 #include "formats/chrome/events.hpp"
 #include "formats/chrome/parse/chunk_parser.hpp"
@@ -81,9 +82,7 @@ Result<Events> read_events(ByteSource& source, const ReadOptions& options) {
   collect_chunks(next, collector);
   Problems problems = cutter.problems();
   problems.add(collector.problems());
-  if (const Status any = check_any_events(cutter, collector, problems, source); !any) {
-    return tl::unexpected(any.error());
-  }
+  TRY(check_any_events(cutter, collector, problems, source));
   collector.problems() = problems;
   Events events = collector.finish();
   events.file = source.name();

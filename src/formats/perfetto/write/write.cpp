@@ -1,4 +1,5 @@
 #include "npuscope/formats/perfetto/write.hpp"
+#include "base/try.hpp"
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -327,11 +328,10 @@ WriteReport TraceWriter::write() {
 
 Result<WriteReport> write_trace(std::span<const TraceContent> contents,
                                 const std::filesystem::path& path, const WriteOptions& options) {
-  auto file = AtomicFile::create(path);
-  if (!file) return tl::unexpected(file.error());
+  TRY_AS(file, AtomicFile::create(path));
   const WriteReport report = write_trace(
       contents, [&](std::string_view bytes) { file->write(bytes); }, options);
-  if (auto written = file->commit(); !written) return tl::unexpected(written.error());
+  TRY(file->commit());
   return report;
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/numbers.hpp"
+#include "base/try.hpp"
 #include "formats/chrome/trace_document.hpp"
 
 namespace npuscope::qaic {
@@ -182,22 +183,19 @@ class HostTraceParser {
 
 Result<HostTrace> read_events_of(ByteSource& source) {
   constexpr std::uint64_t max_bytes = std::uint64_t{1} << 30;
-  const auto text = chrome::read_trace_text(source, max_bytes);
-  if (!text) return tl::unexpected(text.error());
+  TRY_AS(text, chrome::read_trace_text(source, max_bytes));
   return HostTraceParser(source.name()).run(chrome::padded(*text));
 }
 
 }  // namespace
 
 Result<HostTrace> parse_host_trace(ByteSpan bytes, const std::string& name) {
-  const auto source = open_byte_source(as_text(bytes), name);
-  if (!source) return tl::unexpected(source.error());
+  TRY_AS(source, open_byte_source(as_text(bytes), name));
   return read_events_of(**source);
 }
 
 Result<HostTrace> read_host_trace(const std::filesystem::path& path) {
-  const auto source = open_byte_source(path);
-  if (!source) return tl::unexpected(source.error());
+  TRY_AS(source, open_byte_source(path));
   return read_events_of(**source);
 }
 

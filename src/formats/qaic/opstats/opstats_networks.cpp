@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/try.hpp"
 #include "formats/qaic/qpc/qpc.hpp"
 
 namespace npuscope::qaic {
@@ -42,8 +43,7 @@ bool is_for(const OpstatsNetwork& candidate, std::string_view name) {
 }  // namespace
 
 Result<OpstatsNetworks> load_networks(ByteSpan bytes, const std::string& file, bool dependencies) {
-  const auto programs = find_programs(bytes, file);
-  if (!programs) return tl::unexpected(programs.error());
+  TRY_AS(programs, find_programs(bytes, file));
   OpstatsNetworks loaded;
   for (const QpcProgram& found : *programs) {
     auto network = load_network(found, file, dependencies);
@@ -69,8 +69,7 @@ std::string OpstatsNetworks::names() const {
 Result<Profile> OpstatsNetworks::decode(ByteSpan bytes, const StatsBufferFile& file,
                                         std::string& label) const {
   const std::string name = file.path.string();
-  const auto is_buffer = check_stats_buffer(bytes, name);
-  if (!is_buffer) return tl::unexpected(is_buffer.error());
+  TRY(check_stats_buffer(bytes, name));
   const std::string own = network_name_in_stats_buffer(bytes).value_or("");
   std::vector<const OpstatsNetwork*> candidates;
   for (const OpstatsNetwork& network : networks) {

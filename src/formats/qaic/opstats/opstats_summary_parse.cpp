@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/numbers.hpp"
+#include "base/try.hpp"
 #include "formats/qaic/opstats/opstats_names.hpp"
 #include "formats/qaic/opstats/opstats_summary.hpp"
 
@@ -94,7 +95,7 @@ class SummaryParser {
     while (!text.empty()) {
       const auto end = std::min(text.find('\n'), text.size());
       line_number_ += 1;
-      if (auto taken = take(text.substr(0, end)); !taken) return tl::unexpected(taken.error());
+      TRY(take(text.substr(0, end)));
       offset_ += std::min(end + 1, text.size());
       text.remove_prefix(std::min(end + 1, text.size()));
     }

@@ -9,6 +9,7 @@
 
 #include "base/parallel.hpp"
 #include "base/sort_rows.hpp"
+#include "base/try.hpp"
 #include "formats/qaic/opstats/opstats_host_trace.hpp"
 #include "formats/qaic/opstats/opstats_trace_layout.hpp"
 #include "formats/qaic/opstats/opstats_trace_render.hpp"
@@ -265,14 +266,11 @@ Status check_times(std::span<const Profile* const> profiles, const TraceOptions&
 Result<TraceReport> write_opstats_trace(std::span<const Profile* const> profiles,
                                         const TraceOptions& options,
                                         const std::filesystem::path& path) {
-  if (auto selected = check_selection(profiles, options); !selected) {
-    return tl::unexpected(selected.error());
-  }
-  if (auto times = check_times(profiles, options); !times) return tl::unexpected(times.error());
-  auto file = AtomicFile::create(path);
-  if (!file) return tl::unexpected(file.error());
+  TRY(check_selection(profiles, options));
+  TRY(check_times(profiles, options));
+  TRY_AS(file, AtomicFile::create(path));
   const TraceReport report = TraceWriter(profiles, options, *file).run();
-  if (auto committed = file->commit(); !committed) return tl::unexpected(committed.error());
+  TRY(file->commit());
   return report;
 }
 

@@ -3,6 +3,7 @@
 #include <xxhash.h>
 
 #include "base/sections.hpp"
+#include "base/try.hpp"
 #include "formats/qaic/qpc/program_check.hpp"
 
 namespace npuscope::qaic {
@@ -90,8 +91,7 @@ Status read_section(const SectionReader& sections, ProgramSection kind, std::str
   if (entry == nullptr) {
     return input_error("{}: section kind {} of the program is missing", name, std::uint32_t(kind));
   }
-  auto records = sections.records<Record>(*entry);
-  if (!records) return tl::unexpected(records.error());
+  TRY_AS(records, sections.records<Record>(*entry));
   out = std::move(*records);
   return {};
 }
@@ -179,8 +179,7 @@ std::vector<std::byte> write_program(const Program& program) {
 }
 
 Result<Program> read_program(ByteSpan bytes, std::string name) {
-  const auto sections = SectionReader::open(bytes, program_magic, program_version.major, name);
-  if (!sections) return tl::unexpected(sections.error());
+  TRY_AS(sections, SectionReader::open(bytes, program_magic, program_version.major, name));
   Program program;
   Status read = read_identity(*sections, name, program);
   const auto then = [&](auto step) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/try.hpp"
 #include "formats/qaic/qpc/program_check.hpp"
 
 namespace npuscope::qaic {
@@ -47,8 +48,8 @@ class Joiner {
     joined_.queue_begin = {0};
     joined_.cores = first.cores * std::uint32_t(slices_.size());
     for (const Program* slice : slices_) append(*slice);
-    if (auto paired = join_transfers(); !paired) return tl::unexpected(paired.error());
-    if (auto ends = check_that_it_ends(joined_, name_); !ends) return tl::unexpected(ends.error());
+    TRY(join_transfers());
+    TRY(check_that_it_ends(joined_, name_));
     return std::move(joined_);
   }
 
@@ -149,7 +150,7 @@ class Joiner {
 
 Result<Program> join_slices(std::span<const Program* const> slices, std::string_view name) {
   if (slices.empty()) return input_error("{}: holds the part of no device", name);
-  if (auto sound = check_slices(slices, name); !sound) return tl::unexpected(sound.error());
+  TRY(check_slices(slices, name));
   return Joiner(slices, name).run();
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "base/try.hpp"
 #include "formats/qaic/qpc/qpc_layout.hpp"
 
 namespace npuscope::qaic {
@@ -231,7 +232,7 @@ Layout lay_out(const std::vector<QpcSegmentSource>& segments, QpcVariant variant
 
 Result<std::vector<std::byte>> write_qpc_at(const std::vector<QpcSegmentSource>& segments,
                                             QpcVariant variant, std::uint64_t base) {
-  if (auto checked = check_names(segments); !checked) return tl::unexpected(checked.error());
+  TRY(check_names(segments));
   const Layout layout = lay_out(segments, variant, base);
   std::vector<std::byte> out(layout.header.size);
   std::memcpy(out.data(), &layout.header, sizeof(QpcHeader));

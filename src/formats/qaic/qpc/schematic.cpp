@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/sections.hpp"
+#include "base/try.hpp"
 
 namespace npuscope::qaic {
 namespace {
@@ -34,8 +35,7 @@ Status read_section(const SectionReader& sections, SchematicSection kind, std::s
     return input_error("{}: section kind {} of the schematic is missing; compile the model again",
                        name, std::uint32_t(kind));
   }
-  auto records = sections.records<Record>(*entry);
-  if (!records) return tl::unexpected(records.error());
+  TRY_AS(records, sections.records<Record>(*entry));
   out = std::move(*records);
   return {};
 }
@@ -147,8 +147,7 @@ std::vector<std::byte> write_schematic(const Schematic& schematic) {
 }
 
 Result<Schematic> read_schematic(ByteSpan bytes, std::string name) {
-  const auto sections = SectionReader::open(bytes, schematic_magic, schematic_version.major, name);
-  if (!sections) return tl::unexpected(sections.error());
+  TRY_AS(sections, SectionReader::open(bytes, schematic_magic, schematic_version.major, name));
   Schematic schematic;
   std::vector<std::uint64_t> fingerprint;
   std::vector<std::uint32_t> ends;

@@ -5,6 +5,7 @@
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "formats/qaic/opstats/opstats_names.hpp"
 #include "formats/qaic/stats/stats_decoding.hpp"
 #include "profile/pmu_events.hpp"
@@ -68,16 +69,14 @@ std::optional<std::string> network_name_in_stats_buffer(ByteSpan bytes) {
 Status decode_stats_records(ByteSpan bytes, const std::string& file, const StatsNetwork& network,
                             Profile& profile) {
   if (auto is_buffer = check_stats_buffer(bytes, file); !is_buffer) return is_buffer;
-  const auto reader = SectionReader::open(bytes, stats_magic, stats_version.major, file);
-  if (!reader) return tl::unexpected(reader.error());
+  TRY_AS(reader, SectionReader::open(bytes, stats_magic, stats_version.major, file));
   return StatsDecoding(*reader, file, network, profile).run();
 }
 
 Result<Profile> decode_stats_buffer(ByteSpan bytes, const std::string& file,
                                     const StatsNetwork& network) {
   Profile profile = network.profile();
-  const auto decoded = decode_stats_records(bytes, file, network, profile);
-  if (!decoded) return tl::unexpected(decoded.error());
+  TRY(decode_stats_records(bytes, file, network, profile));
   return profile;
 }
 
@@ -127,7 +126,7 @@ Status check_descriptor(const NetworkDescriptor& descriptor) {
 
 Result<StatsNetwork> StatsNetwork::create(const NetworkDescriptor& descriptor,
                                           const Program* program, StatsNetworkOptions options) {
-  if (auto sound = check_descriptor(descriptor); !sound) return tl::unexpected(sound.error());
+  TRY(check_descriptor(descriptor));
   StatsNetwork network;
   network.name_ = descriptor.network_name;
   network.label_ = options.label.empty() ? descriptor.network_name : options.label;
@@ -139,9 +138,7 @@ Result<StatsNetwork> StatsNetwork::create(const NetworkDescriptor& descriptor,
   network.add_units();
   network.add_ops(descriptor);
   if (program != nullptr) {
-    if (auto fits = network.add_program(*program, options.dependencies); !fits) {
-      return tl::unexpected(fits.error());
-    }
+    TRY(network.add_program(*program, options.dependencies));
   }
   return network;
 }

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/parallel.hpp"
+#include "base/try.hpp"
 
 namespace npuscope::qaic {
 namespace {
@@ -34,8 +35,7 @@ Status StatsDecoding::read_identity() {
   if (entry == nullptr || entry->count != 1) {
     return input_error("{}: does not say which program wrote it; copy the file again", file_);
   }
-  const auto records = reader_.records<StatsIdentity>(*entry);
-  if (!records) return tl::unexpected(records.error());
+  TRY_AS(records, reader_.records<StatsIdentity>(*entry));
   identity_ = records->front();
   return {};
 }

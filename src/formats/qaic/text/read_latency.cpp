@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/try.hpp"
 #include "formats/qaic/opstats/profile_rows.hpp"
 #include "formats/qaic/text/read_text.hpp"
 #include "formats/qaic/text/read_text_parts.hpp"
@@ -392,8 +393,7 @@ Profile make_latency_profile(const LatencyReport& report) { return LatencyProfil
 
 Result<std::vector<Profile>> read_latency_table(std::string_view text, const std::string& name) {
   std::vector<Note> notes;
-  const auto report = parse_latency(text, name, notes);
-  if (!report) return tl::unexpected(report.error());
+  TRY_AS(report, parse_latency(text, name, notes));
   std::vector<Profile> profiles;
   profiles.push_back(make_latency_profile(*report));
   for (Note& note : profiles.front().notes) note.file = name;

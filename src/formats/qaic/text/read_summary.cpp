@@ -3,6 +3,7 @@
 #include <limits>
 #include <map>
 
+#include "base/try.hpp"
 #include "formats/qaic/opstats/opstats_names.hpp"
 #include "formats/qaic/opstats/profile_rows.hpp"
 #include "formats/qaic/stats/stats_decoder.hpp"
@@ -185,8 +186,7 @@ Profile make_summary_profile(const OpstatsSummary& summary) {
 
 Result<std::vector<Profile>> read_summary(std::string_view text, const std::string& name) {
   std::vector<Note> broken;
-  const auto summary = parse_summary(text, name, &broken);
-  if (!summary) return tl::unexpected(summary.error());
+  TRY_AS(summary, parse_summary(text, name, &broken));
   std::vector<Profile> profiles;
   profiles.push_back(make_summary_profile(*summary));
   profiles.front().notes = std::move(broken);

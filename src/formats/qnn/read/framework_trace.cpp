@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/try.hpp"
 #include "formats/qnn/read/json_text.hpp"
 
 namespace npuscope::qnn {
@@ -101,8 +102,7 @@ bool is_framework_trace(std::string_view head) {
 }
 
 Result<FrameworkTrace> read_framework_trace(ByteSource& source, CountedNotes& losses) {
-  auto json = JsonText::load(source, losses);
-  if (!json) return tl::unexpected(json.error());
+  TRY_AS(json, JsonText::load(source, losses));
   FrameworkTrace trace;
   MappingReader(*json, trace).read();
   if (trace.graphs.empty() && trace.left_out.empty()) {

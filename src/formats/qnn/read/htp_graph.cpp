@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/numbers.hpp"
+#include "base/try.hpp"
 #include "formats/qnn/read/artifact_parts.hpp"
 #include "formats/qnn/read/json_text.hpp"
 
@@ -164,8 +165,7 @@ std::int64_t bits_of_type(std::string_view name) {
 }
 
 Result<HtpGraph> read_htp_graph(ByteSource& source, CountedNotes& losses) {
-  auto json = JsonText::load(source, losses);
-  if (!json) return tl::unexpected(json.error());
+  TRY_AS(json, JsonText::load(source, losses));
   HtpGraph graph;
   GraphReader(*json, graph).read();
   if (graph.nodes.empty() && graph.tensors.empty()) {

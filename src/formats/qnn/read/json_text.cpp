@@ -9,6 +9,7 @@
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "base/try.hpp"
 
 namespace npuscope::qnn {
 namespace {
@@ -112,8 +113,7 @@ std::string close_json(std::string_view text) {
 }
 
 Result<JsonText> JsonText::load(ByteSource& source, CountedNotes& losses) {
-  auto text = read_all(source, max_bytes);
-  if (!text) return tl::unexpected(text.error());
+  TRY_AS(text, read_all(source, max_bytes));
   JsonText json;
   json.losses_ = &losses;
   json.text_ = std::make_unique<std::string>(std::move(*text));
@@ -121,10 +121,8 @@ Result<JsonText> JsonText::load(ByteSource& source, CountedNotes& losses) {
     losses.add(Severity::warning, 0, "bytes are not UTF-8; '?' stands for them", mended);
   }
   if (json.text_->starts_with("\xEF\xBB\xBF")) json.text_->erase(0, 3);
-  if (auto usual = check_density(*json.text_, source.name()); !usual) {
-    return tl::unexpected(usual.error());
-  }
-  if (auto parsed = json.parse(source.name()); !parsed) return tl::unexpected(parsed.error());
+  TRY(check_density(*json.text_, source.name()));
+  TRY(json.parse(source.name()));
   return json;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/numbers.hpp"
+#include "base/try.hpp"
 #include "formats/qnn/read/artifact_parts.hpp"
 #include "formats/qnn/read/json_text.hpp"
 
@@ -235,8 +236,7 @@ class QhasReader {
 }  // namespace
 
 Result<Qhas> read_qhas(ByteSource& source, CountedNotes& losses) {
-  auto json = JsonText::load(source, losses);
-  if (!json) return tl::unexpected(json.error());
+  TRY_AS(json, JsonText::load(source, losses));
   Qhas qhas;
   QhasReader(*json, qhas).read();
   if (qhas.cores.empty() && qhas.instances.empty() && qhas.qnn_nodes.empty() &&

@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "formats/qnn/read/literals.hpp"
 
 namespace npuscope::qnn {
@@ -385,8 +386,7 @@ bool is_schematic(std::string_view head) {
 }
 
 Result<Schematic> read_schematic(ByteSource& source, CountedNotes& losses) {
-  const auto text = read_all(source, max_text);
-  if (!text) return tl::unexpected(text.error());
+  TRY_AS(text, read_all(source, max_text));
   Schematic schematic;
   schematic.graph.origin = Origin::estimated;
   SchematicReader reader(*text, schematic, losses);

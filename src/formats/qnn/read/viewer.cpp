@@ -6,6 +6,7 @@
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "formats/qnn/read/json_text.hpp"
 
 namespace npuscope::qnn {
@@ -314,8 +315,7 @@ class StandardisedReader {
 }  // namespace
 
 Result<ViewerSessions> read_viewer_json(ByteSource& source, CountedNotes& losses) {
-  auto json = JsonText::load(source, losses);
-  if (!json) return tl::unexpected(json.error());
+  TRY_AS(json, JsonText::load(source, losses));
   ViewerSessions sessions;
   StandardisedReader(*json, sessions).read();
   if (sessions.front().events.empty()) {

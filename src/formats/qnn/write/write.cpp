@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/try.hpp"
 #include "npuscope/base/files.hpp"
 
 namespace npuscope::qnn::optrace {
@@ -171,8 +172,7 @@ Status write_optrace_set(const OptraceSet& set, const std::filesystem::path& ste
   const Writer writers[] = {write_op_trace, write_htp_graph, write_run_trace, write_qhas,
                             write_viewer_text};
   for (std::size_t i = 0; i < files.size(); ++i) {
-    auto file = AtomicFile::create(files[i]);
-    if (!file) return tl::unexpected(file.error());
+    TRY_AS(file, AtomicFile::create(files[i]));
     writers[i](set, [&](std::string_view text) { file->write(text); });
     if (auto done = file->commit(); !done) return done;
   }

@@ -7,6 +7,7 @@
 
 #include "base/sort_rows.hpp"
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "profile/counted_notes.hpp"
 
 namespace npuscope::torq {
@@ -63,8 +64,7 @@ Status Annotator::take(const LogEvent& event) {
 }
 
 Result<Annotation> Annotator::finish() {
-  auto pairing = pairing_.finish();
-  if (!pairing) return tl::unexpected(pairing.error());
+  TRY_AS(pairing, pairing_.finish());
   if (has_too_many_cells_) {
     return input_error("{}: its invocations have more than {} actions together; cut the log",
                        log_.name, thousands(max_cells));
@@ -213,7 +213,7 @@ void Annotator::name_programs_without_start() {
 Result<Annotation> annotate(const RuntimeLog& log, const DebugInfo& debug) {
   Annotator annotator(log, debug);
   for (const LogEvent& event : log.events) {
-    if (auto status = annotator.take(event); !status) return tl::unexpected(status.error());
+    TRY(annotator.take(event));
   }
   return annotator.finish();
 }
@@ -224,9 +224,7 @@ Result<Annotation> annotate(ByteSource& source, const DebugInfo& debug,
   log.name = source.name();
   Annotator annotator(log, debug);
   const auto take = [&](const LogEvent& event) { return annotator.take(event); };
-  if (auto status = read_log(source, log, take, progress); !status) {
-    return tl::unexpected(status.error());
-  }
+  TRY(read_log(source, log, take, progress));
   return annotator.finish();
 }
 

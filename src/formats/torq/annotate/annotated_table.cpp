@@ -8,6 +8,7 @@
 
 #include "base/numbers.hpp"
 #include "base/sort_rows.hpp"
+#include "base/try.hpp"
 #include "formats/torq/fields.hpp"
 #include "npuscope/base/files.hpp"
 
@@ -106,8 +107,7 @@ class Writer {
 }  // namespace
 
 Status write_annotated_csv(const Annotation& annotation, const std::filesystem::path& path) {
-  auto file = AtomicFile::create(path);
-  if (!file) return tl::unexpected(file.error());
+  TRY_AS(file, AtomicFile::create(path));
   Writer(annotation, *file).run();
   return file->commit();
 }
@@ -278,10 +278,9 @@ void OlderWriter::nss_rows(const AnnotatedInvocation& invocation) {
 
 Result<std::uint64_t> write_older_csv(const Annotation& annotation, const RuntimeLog& log,
                                       OlderForm form, const std::filesystem::path& path) {
-  auto file = AtomicFile::create(path);
-  if (!file) return tl::unexpected(file.error());
+  TRY_AS(file, AtomicFile::create(path));
   const std::uint64_t rows = OlderWriter(annotation, log, *file).run(form);
-  if (auto done = file->commit(); !done) return tl::unexpected(done.error());
+  TRY(file->commit());
   return rows;
 }
 

@@ -1,5 +1,6 @@
 #include "formats/torq/annotate/pairing.hpp"
 
+#include "base/try.hpp"
 #include "formats/torq/debug/debug_info.hpp"
 #include "formats/torq/overview.hpp"
 
@@ -176,7 +177,7 @@ Status PairingCheck::check_ends() {
 }
 
 Result<Pairing> PairingCheck::finish() {
-  if (auto status = check_whole(); !status) return tl::unexpected(status.error());
+  TRY(check_whole());
   std::vector<Interval> seen;
   for (const Invocation& invocation : invocations_) {
     if (invocation.has_debug && invocation.ran) seen.push_back(invocation.extent);
@@ -189,7 +190,7 @@ Result<Pairing> PairingCheck::finish() {
 Result<Pairing> check_pairing(const RuntimeLog& log, const DebugInfo& debug) {
   PairingCheck check(log, debug);
   for (const LogEvent& event : log.events) {
-    if (auto status = check.take(event); !status) return tl::unexpected(status.error());
+    TRY(check.take(event));
   }
   return check.finish();
 }

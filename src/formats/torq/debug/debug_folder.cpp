@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "formats/torq/fields.hpp"
 #include "npuscope/base/byte_source.hpp"
 
@@ -16,8 +17,7 @@ constexpr std::uint64_t largest_source = std::uint64_t{256} << 20;
 constexpr std::uint64_t largest_debug_info = std::uint64_t{4} << 30;
 
 Result<std::string> read_file(const fs::path& path, std::uint64_t limit) {
-  auto source = open_byte_source(path);
-  if (!source) return tl::unexpected(source.error());
+  TRY_AS(source, open_byte_source(path));
   auto text = read_all(**source, limit);
   if (text && text->empty()) return input_error("{}: is empty; copy it again", path.string());
   return text;
