@@ -22,10 +22,11 @@ bool is_traffic(NumberRole role) {
 }
 
 bool is_level(NumberRole role) {
-  constexpr NumberRole levels[] = {NumberRole::vtcm_peak,     NumberRole::threads,
-                                   NumberRole::program,       NumberRole::activation,
-                                   NumberRole::inference,     NumberRole::stats_batch_size,
-                                   NumberRole::run_batch_size};
+  constexpr NumberRole levels[] = {NumberRole::vtcm_peak,      NumberRole::threads,
+                                   NumberRole::program,        NumberRole::activation,
+                                   NumberRole::inference,      NumberRole::stats_batch_size,
+                                   NumberRole::run_batch_size, NumberRole::vtcm_size,
+                                   NumberRole::hvx_threads,    NumberRole::model_nodes};
   return std::find(std::begin(levels), std::end(levels), role) != std::end(levels);
 }
 
@@ -46,7 +47,8 @@ void expect_as_named(const Profile& profile, const Number& number) {
   }
   EXPECT_EQ(is_traffic(is.role) ? is.role : NumberRole::none,
             is_traffic(named.role) ? named.role : NumberRole::none);
-  const bool no_setting = name != "stats level" && name != "physical core";
+  const bool no_setting =
+      name != "stats level" && name != "physical core" && name != "highest VTCM byte in use";
   // "HTP op type q::ConvLayer_SpaceToDepth: cycles": a depth is no level there.
   const bool of_type = name.find(" op type ") != name.npos;
   if (is.statistic == Statistic::none && !is_level(is.role) && no_setting && !of_type) {

@@ -139,7 +139,9 @@ std::string what_was_profiled(const Profile& profile) {
   const Provenance& from = profile.provenance;
   std::string text = from.format.empty() ? "format unknown" : from.format;
   constexpr std::size_t longest = 28;
-  for (const std::string& part : {from.device, shortened(from.graph, longest)}) {
+  const bool is_estimate = from.times == Origin::estimated;
+  const std::string graph = is_estimate ? shortened(from.graph, longest) : from.graph;
+  for (const std::string& part : {from.device, graph}) {
     if (!part.empty() && from.format.find(part) == std::string::npos) text += " · " + part;
   }
   if (from.times == Origin::estimated) {

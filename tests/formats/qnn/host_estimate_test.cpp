@@ -203,7 +203,7 @@ TEST_F(QnnHostEstimate, SchematicAloneHasTheGraphAndItsBytes) {
     EXPECT_EQ(measure.origin, Origin::estimated);
   }
   EXPECT_EQ(read, double(run.ddr_read()));
-  EXPECT_EQ(values_of(profile, "highest VTCM address in use"), std::vector<double>{0x8400});
+  EXPECT_EQ(values_of(profile, "highest VTCM byte in use"), std::vector<double>{0x8400});
   EXPECT_EQ(std::ranges::count_if(profile.edges,
                                   [](const Edge& edge) { return edge.kind == EdgeKind::data; }),
             7);

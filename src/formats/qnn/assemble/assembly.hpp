@@ -56,10 +56,10 @@ inline constexpr NamedNumber any_lane_busy{"cycles with any lane busy", MeasureK
 inline constexpr NamedNumber peak_vtcm =
     NamedNumber{"peak VTCM bytes", NumberQuantity::bytes, NumberRole::vtcm_peak}.not_additive();
 inline constexpr NamedNumber vtcm_size =
-    NamedNumber{"VTCM size", NumberQuantity::bytes, NumberRole::vtcm_size}.not_additive();
+    NamedNumber{"VTCM size in bytes", NumberQuantity::bytes, NumberRole::vtcm_size}.not_additive();
 inline constexpr NamedNumber hvx_threads =
     NamedNumber{"HVX threads", NumberQuantity::count, NumberRole::hvx_threads}.not_additive();
-inline constexpr NamedNumber ddr_peak{"peak DDR bytes per second", NumberQuantity::rate,
+inline constexpr NamedNumber ddr_peak{"peak DDR rate", NumberQuantity::rate,
                                       NumberRole::ddr_peak_rate};
 inline constexpr NamedNumber wall_lower =
     NamedNumber{"estimate.cycles_lower", MeasureKind::wall, NumberRole::wall_lower};
@@ -75,7 +75,7 @@ inline constexpr NamedNumber spill{"DDR write bytes of spills", NumberQuantity::
 inline constexpr NamedNumber output_spill{"DDR write bytes of outputs, padded",
                                           NumberQuantity::bytes};
 inline constexpr NamedNumber vtcm_end =
-    NamedNumber{"highest VTCM address in use", NumberQuantity::bytes}.not_additive();
+    NamedNumber{"highest VTCM byte in use", NumberQuantity::bytes}.not_additive();
 inline constexpr NamedNumber ops_without_estimate{"ops without an estimate", NumberQuantity::count,
                                                   NumberRole::ops_without_estimate};
 inline constexpr NamedNumber model_nodes =
