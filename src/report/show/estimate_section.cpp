@@ -105,6 +105,10 @@ Section estimate_section(const analysis::Analysis& analysis) {
     section.facts.push_back({{"", label}, std::move(text)});
   };
   add("inference", length_text(stated, hertz));
+  if (stated.without != nullptr && stated.without->value >= 1) {
+    add("unknown", fmt::format("{} ops have no estimate: the inference takes longer than that",
+                               thousands(std::uint64_t(std::min(stated.without->value, 1e18)))));
+  }
   const auto read = analysis.traffic().total(analysis::Route::ddr_read).best(),
              write = analysis.traffic().total(analysis::Route::ddr_write).best();
   const auto spilled = bytes_of(analysis.spill().spill), filled = bytes_of(analysis.spill().fill);

@@ -3,6 +3,7 @@
 // tasks collide.
 #include <gmock/gmock.h>
 
+#include <limits>
 #include <random>
 
 #include "npu/graph/one_operator_models.hpp"
@@ -184,6 +185,18 @@ TEST(EveryOperator, OfAnyTypesRanksAndAttributesCompilesOrIsRefused) {
       }
     }
   }
+}
+
+// The axis was counted one up.
+TEST(EveryOperator, ASoftmaxOverTheLargestAxisOverflowed) {
+  test::GraphText graph;
+  graph.input("x", {2, 3}).output("y");
+  graph.node({"Softmax", {"x"}, {"y"}, {{"axis", std::numeric_limits<std::int64_t>::max()}}});
+  const std::string model = test::model(graph, 12);
+  const auto imported = import_onnx(as_byte_span(model), "one.onnx", {});
+  if (!imported) return;  // refused
+  const auto network = compile_network(*imported, aic100(), options_for(1));
+  EXPECT_TRUE(network || !network.error().message.empty());
 }
 
 }  // namespace

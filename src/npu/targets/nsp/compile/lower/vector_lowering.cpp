@@ -292,7 +292,7 @@ std::uint64_t elements_at_once(const Graph& graph, const Node& node, OpClass op_
   if (op_class != OpClass::softmax || node.outputs.size() != 1) return 0;
   const Shape& shape = graph[node.outputs[0]].shape;
   const std::int64_t axis = node.int_attribute("axis", -1);
-  const bool last = axis == -1 || axis + 1 == std::int64_t(shape.size());
+  const bool last = axis == -1 || axis == std::int64_t(shape.size()) - 1;
   return last && !shape.empty() ? std::uint64_t(shape.back()) : 0;
 }
 
