@@ -1,4 +1,3 @@
-
 #include <algorithm>
 #include <ranges>
 #include <unordered_map>

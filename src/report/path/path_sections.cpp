@@ -23,7 +23,7 @@ namespace npuscope::report {
 
 namespace {
 
-constexpr double max = 1e6;  // times as fast or slow
+constexpr double max_speed = 1e6;  // times as fast or slow
 constexpr std::string_view of_units = "unit:";
 
 std::optional<double> zero_or_more(std::string_view text) {
@@ -66,7 +66,7 @@ class Rules {
       return usage_error("{} {}: that would be {}; use {}", flag, rule,
                          faster ? "slower" : "faster", faster ? "--slower" : "--faster");
     }
-    if (*factor > max || (*factor > 0 && *factor < 1 / max)) {
+    if (*factor > max_speed || (*factor > 0 && *factor < 1 / max_speed)) {
       return usage_error("{} {}: at most a million times", flag, rule);
     }
     return apply(flag, rule, std::string_view(rule).substr(0, sign), *factor);
@@ -90,7 +90,7 @@ class Rules {
     for (std::size_t i = 0; i < count; ++i) {
       if (!(of_unit ? unit_matches(*pattern, i) : op_matches(*pattern, i))) continue;
       any = true;
-      factors[i] = std::min(factors[i] * factor, max);
+      factors[i] = std::min(factors[i] * factor, max_speed);
     }
     if (any) return {};
     return usage_error("{} {}: no {} of the profile matches{}; npuscope {} lists all", flag, rule,

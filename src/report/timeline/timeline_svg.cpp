@@ -1,7 +1,7 @@
-
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text.hpp"
 #include "report/document/document_value.hpp"
@@ -110,7 +110,7 @@ class TimelinePicture {
     if (cell.busy <= 0) return 0;
     const double share =
         double(cell.busy) / double(std::max<std::int64_t>(1, cells_.columns.length_of(column)));
-    return std::clamp(int(share * levels + 0.5), 1, levels);
+    return std::clamp(int(std::lround(share * levels)), 1, levels);
   }
 
   std::vector<Bar> bars_of(std::size_t row) const {

@@ -25,8 +25,8 @@ class SetReader {
     switch (file.kind) {
       case Kind::op_trace:
       case Kind::run_trace: return read_trace(**source, std::move(losses));
-      case Kind::htp_graph: return keep(read_htp_graph(**source, losses), std::move(losses));
-      case Kind::qhas: return keep(read_qhas(**source, losses), std::move(losses));
+      case Kind::htp_graph: return keep(read_htp_graph(**source, losses), losses);
+      case Kind::qhas: return keep(read_qhas(**source, losses), losses);
       case Kind::viewer_text: return keep_sessions(read_viewer_text(**source, losses), losses);
       case Kind::viewer_csv: return keep_sessions(read_viewer_csv(**source, losses), losses);
       case Kind::viewer_json: return keep_sessions(read_viewer_json(**source, losses), losses);
