@@ -115,7 +115,10 @@ RuleOutcome apply(FindingContext& context) {
   finding.title =
       fmt::format("{} runs on one of {:.0f} HVX threads for {} of the wall", longest.name, threads,
                   percent(*longest.values[*active] / context.wall()));
-  if (rows.size() > 1) finding.title += fmt::format("; so do {} more", rows.size() - 1);
+  if (rows.size() > 1) {
+    finding.title +=
+        fmt::format("; so do{} {} more", rows.size() == 2 ? "es" : "", rows.size() - 1);
+  }
   finding.weight = Weight::medium;
   finding.evidence = {count_evidence("hvx_threads", "HVX threads of a core", threads,
                                      "units: UNITS, show: NUMBERS OF THE RUN")};
