@@ -1,6 +1,9 @@
 // Traces of formats that many tools write: Perfetto's protobuf and Chrome's JSON. What kind of
 // hardware the latter is of, its events decide.
 #include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
 
 #include "base/text.hpp"
 #include "formats/chrome/events.hpp"
@@ -122,6 +125,39 @@ bool joins_estimates(const Profile& session, const std::string& file, OpenRun& r
   return joins;
 }
 
+// The csv next to a session's profile numbers the graphs that the session names: the first that ran
+// is the first there, where both have as many graphs and as many runs.
+void name_graphs_of_csv(const Profile& session, const std::string& file, OpenRun& run) {
+  const auto folder_of = [](const std::string& path) {
+    return std::filesystem::path(path).parent_path();
+  };
+  std::vector<Profile*> unnamed;
+  for (OpenRun::OpenedProfile& opened : run.profiles()) {
+    Provenance& from = opened.profile.provenance;
+    const bool is_numbered = from.graph.empty() || from.graph.starts_with("graph ");
+    const bool is_of_session = from.inferences > 0 &&
+                               from.inferences == session.provenance.inferences &&
+                               !from.files.empty() && folder_of(from.files[0]) == folder_of(file);
+    if (from.device.starts_with("HTP") && is_numbered && is_of_session) {
+      unnamed.push_back(&opened.profile);
+    }
+  }
+  std::vector<std::string_view> graphs;  // in the order of their first runs
+  std::vector<bool> is_known(session.ops.size(), false);
+  for (const OpId op : session.spans.op) {
+    if (op == OpId::none || is_known[index_of(op)]) continue;
+    is_known[index_of(op)] = true;
+    const std::string_view name = session.text(session.ops[index_of(op)].name);
+    if (name.starts_with("QNNExecutionProvider_")) graphs.push_back(name);
+  }
+  if (graphs.size() != unnamed.size()) return;
+  for (std::size_t i = 0; i < graphs.size(); ++i) {
+    unnamed[i]->provenance.graph = graphs[i];
+    unnamed[i]->notes.push_back(
+        {Severity::info, file, 0, "this session's profile names the graph, by its place", 1});
+  }
+}
+
 void open_chrome_file(const Input& input, OpenRun& run) {
   auto source = open_byte_source(input.path, run.options().source);
   if (!source) return run.fail(input, source.error());
@@ -140,6 +176,7 @@ void open_chrome_file(const Input& input, OpenRun& run) {
   complete_notes(profile, input.path.string());
   const bool is_session = profile.provenance.format == onnxruntime::format_name;
   if (is_session && joins_estimates(profile, input.path.string(), run)) return;
+  if (is_session) name_graphs_of_csv(profile, input.path.string(), run);
   run.add(input.order, std::move(profile));
 }
 

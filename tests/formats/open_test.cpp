@@ -262,6 +262,45 @@ TEST_F(OpenProfiles, SaysWhatToRunForClosedBinaries) {
                                 HasSubstr("qnn-profile-viewer"))));
 }
 
+// A csv of ONNX Runtime names no graph; the profile of the same session does.
+TEST_F(OpenProfiles, GraphsOfACsvHadNumbersNextToTheSessionThatNamesThem) {
+  std::string csv =
+      "Msg Timestamp,Message,Time,Unit of Measurement,Timing Source,Event Level,Event Identifier\n";
+  std::string session = "[";
+  int time = 0;
+  const auto event = [&](const char* category, const std::string& name, int length,
+                         const char* arguments, int at) {
+    session += fmt::format(
+        R"({}{{"cat":"{}","pid":1,"tid":1,"dur":{},"ts":{},"ph":"X","name":"{}","args":{{{}}}}})",
+        session.size() > 1 ? "," : "", category, length, at, name, arguments);
+  };
+  for (int run = 0; run < 2; ++run) {
+    const int begin = time;
+    for (const char graph : {'2', '3'}) {
+      csv += fmt::format(
+          "0,BACKEND,4,COUNT,BACKEND,ROOT,Number of HVX threads used\n"
+          "0,BACKEND,70,CYCLES,BACKEND,ROOT,Accelerator (execute) time (cycles)\n"
+          "0,NODE,70,CYCLES,BACKEND,SUB-EVENT,op{0}:OpId_2{0} (cycles)\n"
+          "0,BACKEND,9,US,BACKEND,ROOT,Accelerator (execute) time\n"
+          "0,EXECUTE,10,US,BACKEND,ROOT,QNN (execute) time\n",
+          graph);
+      time += 10;
+      event("Node", fmt::format("QNNExecutionProvider_QNN_9_{}_kernel_time", graph), 9,
+            R"("op_name":"QNN_9","provider":"QNNExecutionProvider")", time);
+    }
+    event("Session", "model_run", 40, "", begin);
+    time += 20;
+  }
+  put("ort/prof.csv", csv);
+  put("ort/ort.json", session + "]");
+  std::vector<std::string> graphs;
+  for (const Profile& profile : open({folder_ / "ort"}).profiles) {
+    graphs.push_back(profile.provenance.graph);
+  }
+  EXPECT_THAT(graphs, testing::UnorderedElementsAre("QNNExecutionProvider_QNN_9_2",
+                                                    "QNNExecutionProvider_QNN_9_3", ""));
+}
+
 TEST_F(OpenProfiles, TellsZeroAndForeignStatisticsBuffersApart) {
   const std::string name =
       "aic-profiling-program-0-activation-0-inf-1-QAicGraph-aiccyclecounts.bin";
