@@ -209,6 +209,31 @@ TEST_F(QnnHostEstimate, SchematicAloneHasTheGraphAndItsBytes) {
             7);
 }
 
+// What was prepared of one model vanished next to the run of another.
+TEST_F(QnnHostEstimate, SumsOfOneFileStayNextToARunOfAnother) {
+  HostRun other = small_host_run();
+  other.nodes = {{0x41, "other", "Conv2d", {}}};
+  const auto profiles = read_all({write("prepared.csv", csv_of(small_host_run(), 0)),
+                                  write("emulated.csv", csv_of(other, 2)),
+                                  write("prof_qnn.log", log_of({small_host_run()}))});
+  std::size_t estimates = 0, runs = 0;
+  for (const Profile& profile : profiles) {
+    estimates += profile.provenance.times == Origin::estimated;
+    runs += profile.provenance.inferences == 2;
+  }
+  EXPECT_EQ(estimates, 1u);
+  EXPECT_EQ(runs, 1u);
+}
+
+// An object that ends before the list was looked at for ever.
+TEST(QnnHostLog, SearchForTracesEndsWhateverStandsBeforeTheList) {
+  std::string log("x\0{ \"a\": 1 } \"traceEvents\" ", 30);
+  for (int i = 0; i < 1'000; ++i) log += "\"traceEvents\" {} ";
+  EXPECT_LE(traces_in(log).size(), 1u);
+  for (int i = 0; i < 1'000; ++i) log += "{{{ \"traceEvents\"";
+  EXPECT_LE(traces_in(log).size(), 2u);
+}
+
 // The tiles of a convolution with a Relu after it carry the Relu's number: it was an activation.
 TEST_F(QnnHostEstimate, FusedConvolutionIsNoActivation) {
   HostRun run = small_host_run();

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "base/text.hpp"
 #include "formats/qnn/assemble/assembly.hpp"
@@ -148,11 +151,20 @@ class SetReader {
     artifact.content = std::move(*content);
   }
 
-  // Beside what was compiled of it, the graph before compilation says nothing more.
+  // Next to what was compiled of it, the graph before compilation says nothing more.
   void leave_out_qnn_graphs() {
     const auto is_one = [](const Artifact& artifact) { return artifact.kind == Kind::qnn_graph; };
     if (std::ranges::all_of(artifacts_, is_one)) return;
+    std::vector<std::string> files;
+    for (const Artifact& artifact : artifacts_) {
+      if (is_one(artifact)) files.push_back(artifact.file());
+    }
     std::erase_if(artifacts_, is_one);
+    for (const std::string& file : files) {
+      artifacts_.front().losses.add(
+          Severity::info, 0,
+          fmt::format("{} has a graph from before the compiler; left out, open it alone", file));
+    }
   }
 
   // What somebody took out of a log that is there too.
@@ -203,43 +215,47 @@ class SetReader {
     }
   }
 
-  // Beside an estimate the emulation, whose times are the host's, says nothing of the NPU. Without
-  // one, the csv's sums of it are numbers of the run next to them, where there is one.
+  // Next to an estimate of the same csv the emulation, whose times are the host's, says nothing of
+  // the NPU. Without one, the csv's sums of it are numbers of its run, where it has one.
   static void leave_out_emulations(std::vector<ArtifactSet>& sets) {
-    const auto has_only = [](const ArtifactSet& set, auto* found) {
+    const auto has_only = [](const ArtifactSet& set, const auto* found) {
       return found != nullptr && set.artifacts.size() == 1;
     };
-    const auto is_run = [&](const ArtifactSet& set) {
+    std::set<std::string> run, summed;
+    std::map<std::string, std::uint64_t> executes_of_estimated;  // that are left out
+    for (const ArtifactSet& set : sets) {
       const auto* output = set.find<ViewerOutput>();
-      return has_only(set, output) && output->executes > 0;
-    };
-    const auto is_estimate = [](const ArtifactSet& set) { return set.find<Estimate>() != nullptr; };
-    const bool has_estimate = std::ranges::any_of(sets, is_estimate),
-               has_run = std::ranges::any_of(sets, is_run);
-    const bool has_sums = std::ranges::any_of(
-        sets, [&](const ArtifactSet& set) { return has_only(set, set.find<EstimateRows>()); });
-    std::string emulated_in;
-    std::uint64_t executes = 0;
+      if (output != nullptr && output->executes > 0) run.insert(set.artifacts.front().file());
+      for (const Artifact& artifact : set.artifacts) {
+        if (artifact.get<EstimateRows>() == nullptr) continue;
+        summed.insert(artifact.file());
+        if (set.find<Estimate>() != nullptr) executes_of_estimated[artifact.file()] = 0;
+      }
+    }
     std::erase_if(sets, [&](const ArtifactSet& set) {
+      const std::string& file = set.artifacts.front().file();
       const auto* output = set.find<ViewerOutput>();
-      if (has_only(set, set.find<EstimateRows>())) return has_run;
+      if (has_only(set, set.find<EstimateRows>())) return run.contains(file);
       if (!has_only(set, output)) return false;
-      if (output->executes == 0) return has_estimate || has_sums;
-      if (!has_estimate || !is_emulated(*output)) return false;
-      emulated_in = set.artifacts.front().file();
-      executes += output->executes;
+      if (output->executes == 0) return summed.contains(file);
+      const auto estimated = executes_of_estimated.find(file);
+      if (estimated == executes_of_estimated.end() || !is_emulated(*output)) return false;
+      estimated->second += output->executes;
       return true;
     });
-    if (executes == 0) return;
-    std::ranges::find_if(sets, is_estimate)
-        ->artifacts.front()
-        .losses.add(
-            Severity::info, 0,
-            fmt::format(
-                "executes of the host's emulation in {}, whose times are the host's; left out, "
-                "open that file alone to see them",
-                emulated_in),
-            executes);
+    for (ArtifactSet& set : sets) {
+      for (Artifact& artifact : set.artifacts) {
+        const auto estimated = executes_of_estimated.find(artifact.file());
+        if (artifact.get<EstimateRows>() == nullptr || estimated == executes_of_estimated.end() ||
+            estimated->second == 0) {
+          continue;
+        }
+        artifact.losses.add(Severity::info, 0,
+                            "executes of the host's emulation, whose times are the host's; left "
+                            "out, open the file alone to see them",
+                            std::exchange(estimated->second, 0));
+      }
+    }
   }
 
   void refuse(const std::string& name, const Error& error) {

@@ -241,15 +241,18 @@ bool is_log_with_estimate(std::string_view head) {
 }
 
 std::vector<EmbeddedTrace> traces_in(std::string_view log) {
-  constexpr std::size_t max_name = 512, max_traces = 256;
+  constexpr std::size_t max_before_list = 256, max_name = 512, max_traces = 256;
   std::vector<EmbeddedTrace> traces;
   std::size_t from = 0;
   for (auto list = log.find(list_key); list != log.npos; list = log.find(list_key, from)) {
     from = list + list_key.size();
-    const std::size_t begin = log.rfind('{', list);
-    if (begin == log.npos) continue;
+    const std::size_t before = std::min(list, max_before_list);
+    const std::size_t brace = log.substr(list - before, before).rfind('{');
+    if (brace == log.npos) continue;
+    const std::size_t begin = list - before + brace;
     EmbeddedTrace trace;
     const std::size_t length = end_of_object(log.substr(begin));
+    if (length != log.npos && begin + length <= list) continue;  // another object's
     trace.json = log.substr(begin, length);
     if (length != log.npos) {
       from = begin + length;
@@ -261,9 +264,8 @@ std::vector<EmbeddedTrace> traces_in(std::string_view log) {
         trace.graph = printable(behind.substr(1, std::size_t(end - behind.begin()) - 1));
       }
     }
-    const bool is_known = std::ranges::any_of(traces, [&](const EmbeddedTrace& known) {
-      return known.graph == trace.graph && events_of(known.json) == events_of(trace.json);
-    });
+    const bool is_known = !traces.empty() && traces.back().graph == trace.graph &&
+                          events_of(traces.back().json) == events_of(trace.json);
     if (!is_known) traces.push_back(std::move(trace));
     if (length == log.npos || traces.size() == max_traces) break;
   }

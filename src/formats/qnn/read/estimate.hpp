@@ -68,7 +68,8 @@ struct EmbeddedTrace {
   std::string_view json;
   std::string graph;
 };
-// In the order of the log; the same one again, of a preparation that is written twice, is left out.
+// In the order of the log; the same one right after itself, of a preparation that is written twice,
+// is left out.
 std::vector<EmbeddedTrace> traces_in(std::string_view log);
 
 // An input error when no op is in it.

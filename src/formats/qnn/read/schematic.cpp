@@ -19,7 +19,8 @@ namespace {
 constexpr std::uint64_t max_text = std::uint64_t{1} << 30;
 constexpr std::size_t max_nodes = std::size_t{1} << 20;  // of some 200 bytes each
 constexpr std::size_t max_order_edges = std::size_t{1} << 22;
-constexpr std::size_t max_fused = 8;  // into one op
+constexpr std::size_t max_fused = 8;    // into one op
+constexpr std::size_t max_inputs = 64;  // of a QNN node, of which one may be fused into it
 constexpr std::string_view qnn_prefix = "q::QNN_";
 
 std::uint32_t qnn_node_of(std::uint64_t id) { return std::uint32_t(id); }
@@ -74,7 +75,8 @@ class SchematicReader {
           operation = literals_.text().value_or("");
         } else if (*key == "inputs") {
           literals_.each_element([&] {
-            if (const auto input = read_pair().first) inputs.push_back(qnn_node_of(*input));
+            const auto input = read_pair().first;
+            if (input && inputs.size() < max_inputs) inputs.push_back(qnn_node_of(*input));
           });
         } else {
           literals_.skip();
@@ -287,7 +289,8 @@ class SchematicReader {
     std::map<std::int64_t, std::vector<std::uint64_t>> counts, waits;
     std::size_t ops = 0;
     constexpr std::string_view begin = "\ncheckpoints.append(";
-    for (auto at = text.find(begin); at != text.npos; at = text.find(begin, at + 1)) {
+    std::size_t passed = 0;  // what one table has passed no other one walks again
+    for (auto at = text.find(begin); at != text.npos; at = text.find(begin, passed)) {
       Literals table(text.substr(at + begin.size()));
       table.each_member([&] {
         const auto id = table.number_key();
@@ -299,6 +302,7 @@ class SchematicReader {
           ++place;
         });
       });
+      passed = at + begin.size() + table.offset();
     }
     for (const auto& [checkpoint, before] : counts) {
       const auto after = waits.find(checkpoint);
