@@ -122,18 +122,7 @@ class ViewerPutter {
     }
     const std::string_view label = text(event.label);
     if (event.is_estimated) {
-      if (label == "Simulated (Accelerator exec cycles)") {
-        number.meaning.role = NumberRole::estimated_wall;
-      }
-      if (label == "Simulated (Accelerator exec cycles (lower estimate))") {
-        number.meaning.role = NumberRole::wall_lower;
-      }
-      if (label == "Simulated (Accelerator exec cycles (upper estimate))") {
-        number.meaning.role = NumberRole::wall_upper;
-      }
-      if (label == "Simulated (Accelerator exec time us)") {
-        number.meaning.role = NumberRole::wall_rounded;
-      }
+      number.meaning.role = role_of_estimate(label);
       return number;
     }
     for (const auto& [known, role] : roles) {

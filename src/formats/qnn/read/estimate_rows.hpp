@@ -10,7 +10,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <string_view>
 
 #include "formats/qnn/read/artifact_parts.hpp"
 #include "formats/qnn/read/viewer.hpp"
@@ -33,5 +33,8 @@ struct EstimateRows {
 
 // Those in what a file says of a graph.
 EstimateRows estimate_rows_of(const ViewerOutput& output);
+
+// What the row of this label is for; none of most.
+NumberRole role_of_estimate(std::string_view label);
 
 }  // namespace npuscope::qnn
