@@ -140,8 +140,6 @@ std::string verdict_text(const Diff& diff) {
 
 namespace {
 
-constexpr std::string_view host_estimate = "host estimate";  // as readers call it
-
 std::string caution_text(const Difference& difference, bool is_alone) {
   using What = Difference::What;
   const auto both = [&](const char* what, const char* so) {
@@ -152,12 +150,11 @@ std::string caution_text(const Difference& difference, bool is_alone) {
     case What::device: return both("The device", ": what changed may be the hardware.");
     case What::format: return both("The format", ": the two need not count alike.");
     case What::version: return both("The version of format or tool", ".");
+    case What::origin:
+      return both("Where the times come from",
+                  ": an estimate or a simulation may be of another chip; bytes and the graph "
+                  "compare, times only so far.");
     case What::instrumentation:
-      if (difference.a == host_estimate || difference.b == host_estimate) {
-        return both("Where the numbers come from",
-                    ": one is a compiler's estimate, which may be of another chip; bytes and the "
-                    "graph compare, cycles only so far.");
-      }
       return both("The instrumentation",
                   ": recording costs time, so part of the change is its own.");
     case What::temperature:
