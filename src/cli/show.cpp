@@ -43,9 +43,12 @@ ExitStatus show_first_pages(const ShowOptions& options, const Selected& selected
           max_pages)};
     }
   }
+  const std::optional<std::size_t> wanted =
+      options.top.asked() ? std::optional(options.rows()) : std::nullopt;
   for (std::size_t i = 0; i < std::min(all.size(), max_pages); ++i) {
     documents.push_back(report::first_page(
-        all[i], {width_of(options), options.selection.leaves_out_rows(), !options.selection.empty(),
+        all[i], {width_of(options), all.size() > 1 ? 0 : terminal_height(), wanted,
+                 options.selection.leaves_out_rows(), !options.selection.empty(),
                  all.size() > 1 ? all[i].profile().provenance.files.front() : files_of(options),
                  options.request.peaks}));
     documents.back().selection = selected.parts[i].text;
@@ -83,7 +86,8 @@ void add_show_command(Command& program) {
   Command& command = program.command(
       "show", "The first page of any profile: latency, where the time goes, findings, ops");
   const auto options = std::make_shared<ShowOptions>();
-  options->top.set(10, "rows of each table of the full page");
+  options->top.set(
+      10, "rows of each table of the full page; of the first page: ops, whatever its height");
   add_document_options(command, *options);
   add_part_options(command, *options);
   add_target_option(command, options->request.peaks);
@@ -94,7 +98,6 @@ void add_show_command(Command& program) {
       .flag("--section", options->request.sections, "sections of the full page: ops,units,counters")
       .separated_by(',');
   command.idle_beside("--full", {"--json", "--csv"});
-  command.matters_with("--top", {"--full", "--section", "--json", "--csv"});
   command.action = [options] { return show(*options); };
 }
 

@@ -260,6 +260,9 @@ INSTANTIATE_TEST_SUITE_P(
         Topic{"ort-profile", ort_profile}, Topic{"openvino", openvino_counters},
         Topic{"vela", vela_layers},
         Topic{"qnn-host", "cp -r examples/qnn_host qnn_host && cd qnn_host"},
+        Topic{"executorch-host",
+              "mkdir executorch_host && cp examples/qnn_host/*_schematic.bin executorch_host/ && "
+              "cd executorch_host"},
         Topic{"onnxruntime", ort_csv}));
 
 }  // namespace
