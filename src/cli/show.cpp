@@ -16,6 +16,7 @@ namespace {
 struct ShowOptions : DocumentOptions {
   report::ShowRequest request;
   bool full = false;
+  bool in_order = false;
 };
 
 constexpr std::size_t max_pages = 4;  // of several profiles; the others have a line in the table
@@ -48,7 +49,7 @@ ExitStatus show_first_pages(const ShowOptions& options, const Selected& selected
   for (std::size_t i = 0; i < std::min(all.size(), max_pages); ++i) {
     documents.push_back(report::first_page(
         all[i], {width_of(options), all.size() > 1 ? 0 : terminal_height(), wanted,
-                 options.selection.leaves_out_rows(), !options.selection.empty(),
+                 options.in_order, options.selection.leaves_out_rows(), !options.selection.empty(),
                  all.size() > 1 ? all[i].profile().provenance.files.front() : files_of(options),
                  options.request.peaks}));
     documents.back().selection = selected.parts[i].text;
@@ -94,10 +95,13 @@ void add_show_command(Command& program) {
   options->joins_runs = true;
   options->takes_snapshots = true;
   command.flag("--full", options->full, "every section, not only the first page");
+  command.flag("--order", options->in_order,
+               "ops of the first page in the order in which they ran, with what bounds each");
   command
       .flag("--section", options->request.sections, "sections of the full page: ops,units,counters")
       .separated_by(',');
   command.idle_beside("--full", {"--json", "--csv"});
+  command.idle_beside("--order", {"--full", "--section", "--json", "--csv"});
   command.action = [options] { return show(*options); };
 }
 

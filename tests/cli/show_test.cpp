@@ -47,6 +47,19 @@ TEST_F(Show, AFileWithoutACommandIsShown) {
                                 "--help\n");
 }
 
+TEST_F(Show, InOrderHasTheOpsAsTheyRanWithWhatBoundsThem) {
+  const Outcome shown =
+      run_npuscope({"show", std::string(NPUSCOPE_SOURCE_DIR) + "/examples/qnn_htp", "--order",
+                    "--top", "3", "--color", "always"});
+  EXPECT_EQ(shown.status, 0) << shown.errors;
+  EXPECT_THAT(shown.output, HasSubstr("OPS BY NODE, in order of execution, in cycles (3 of 108)"));
+  EXPECT_THAT(shown.output,
+              HasSubstr("1  Input      0            414   0.2 %  \x1b[35mDMA  \x1b[0m"));
+  EXPECT_THAT(shown.output,
+              HasSubstr("2  n0       165         38,625  15.0 %  \x1b[32mHMX  \x1b[0m"));
+  EXPECT_THAT(shown.output, Not(HasSubstr("columns hidden")));
+}
+
 // Six lines stood before the page of a folder.
 TEST_F(Show, WhatAFolderLeavesOutIsOneLine) {
   for (const char* name : {"a.txt", "b.txt", "c.txt", "d.txt"}) write(name, "nothing known");

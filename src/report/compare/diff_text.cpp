@@ -42,9 +42,19 @@ std::string change_text(double relative) {
   return relative == 0 ? "0 %" : fmt::format("{:+.1f} %", 100 * relative);
 }
 
+namespace {
+
+// Without a sign where nothing of it shows: "-0.0 … +0.0 %" said less than "0.0 … 0.0 %".
+std::string signed_percent(double part) {
+  constexpr double shown = 0.0005;
+  return std::abs(part) < shown ? "0.0" : fmt::format("{:+.1f}", 100 * part);
+}
+
+}  // namespace
+
 std::string interval_text(const std::optional<Range>& relative) {
   if (!relative) return {};
-  return fmt::format("{:+.1f} … {:+.1f} %", 100 * relative->low, 100 * relative->high);
+  return fmt::format("{} … {} %", signed_percent(relative->low), signed_percent(relative->high));
 }
 
 namespace {

@@ -10,6 +10,7 @@
 #include "report/document/document_value.hpp"
 #include "report/document/provenance.hpp"
 #include "report/document/text_table.hpp"
+#include "report/ops/ops_document.hpp"
 #include "report/ops/ops_table.hpp"
 #include "report/show/show.hpp"
 #include "report/show/show_sections.hpp"
@@ -186,7 +187,7 @@ Section ops_section(const Analysis& analysis, OpTable ops, const FirstPageReques
                           {"", " ", Format::bar, false},
                           {"", "share", Format::share},
                           {"", ops.ranked_by_name, is_time ? Format::ticks : Format::number},
-                          {"", "bound", Format::name, true, true},
+                          {.key = "", .label = "bound", .only_if_known = true, .is_bound = true},
                           {"", "mostly", Format::name, false, true},
                           {"", "on", Format::name, false, true}};
   section.table.fields[3].clock = column.clock;
@@ -205,6 +206,7 @@ Section ops_section(const Analysis& analysis, OpTable ops, const FirstPageReques
   for (std::size_t i = 0; i < ops.rows.size(); ++i) {
     const OpRow& row = ops.rows[i];
     const char* bound = name_of(bounds[i]);
+    section.table.bounds.push_back(style_of(bounds[i]));
     const auto value = row.values[ops.ranked_by];
     Value share;
     if (value && whole > 0) share = *value / whole;
@@ -215,6 +217,22 @@ Section ops_section(const Analysis& analysis, OpTable ops, const FirstPageReques
     auto& cells = section.table.rows.back();
     cells.insert(cells.begin() + 5, row.values[std::size_t(warm - ops.columns.begin())]);
   }
+  return section;
+}
+
+// Ops as they ran, with what bounds each.
+Section ops_in_order(const Analysis& analysis, const FirstPageRequest& request) {
+  constexpr std::size_t least = 20;  // a few of the first tell nothing
+  OpsRequest ops{.grouping = Grouping::node, .sort = "start"};
+  ops.top = request.ops.value_or(std::max(least, ops_of(request)));
+  ops.peaks = request.peaks;
+  auto document = ops_document(analysis, ops);
+  if (!document || document->sections.empty()) return {};
+  Section section = std::move(document->sections.front());
+  section.key = "ops_in_order";
+  for (Field& field : section.table.fields) field.key.clear();  // it is in text only
+  section.facts.clear();
+  section.remarks.clear();
   return section;
 }
 
@@ -322,7 +340,8 @@ Document first_page(const Analysis& analysis, const FirstPageRequest& request) {
   add(where_section(analysis, request));
   if (!request.is_part && !has_latency && !has_estimate) add(graph_section(analysis));
   add(first_findings_section(analysis, request.leaves_out_rows, request.peaks));
-  add(ops_section(analysis, std::move(ops), request));
+  add(request.in_order ? ops_in_order(analysis, request)
+                       : ops_section(analysis, std::move(ops), request));
   add(kernels_section(analysis));
   const bool has_timeline = analysis.coarse().wall > 0;
   if (profile.ops.empty() || !has_timeline) add(first_unit_numbers(analysis));

@@ -36,6 +36,7 @@ struct FirstPageRequest {
   std::size_t width = 100;
   std::size_t height = 30;              // lines that it may take
   std::optional<std::size_t> ops = {};  // that are wanted, whatever the height
+  bool in_order = false;                // ops as they ran, not the costliest first
   bool leaves_out_rows = false;
   bool is_part = false;         // a window, a core, an inference: its wall is no latency
   std::string files = "FILES";  // as they stand on a command line
