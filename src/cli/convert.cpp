@@ -14,6 +14,7 @@ struct ConvertOptions : ProfileOptions {
   std::vector<std::string> to;  // ends the window; before --format, it named the format
   std::string output;
   bool cut = false;
+  bool scrub = false;
   bool json = false;
 };
 
@@ -62,6 +63,11 @@ ExitStatus convert(ConvertOptions options) {
   }
   auto selected = open_selected(options, {.cut = options.cut});
   if (!selected) return report(selected.error());
+  if (options.scrub) {
+    if (const Status done = scrub_names(selected->parts, options.output); !done) {
+      return report(done.error());
+    }
+  }
   const std::vector<Profile> profiles = profiles_of(std::move(selected->parts));
   const auto converted = [&] {
     ProgressBar bar("writing");
@@ -98,6 +104,9 @@ void add_convert_command(Command& program) {
       .required();
   command.flag("--cut", options->cut,
                "cut what reaches beyond the window, instead of keeping it whole");
+  command.flag("--scrub", options->scrub,
+               "stand-ins for names of models, ops, tensors, files, processes and threads, so that "
+               "it can be shown to others");
   command.flag("--json", options->json, "print as JSON what was written");
   command.matters_with("--cut", {"--from", "--to"});
   command.action = [options] { return convert(*options); };

@@ -14,7 +14,9 @@
 #include "cli/parser/parser.hpp"
 #include "jobs/named_tables.hpp"
 #include "npuscope/analysis/run_sets.hpp"
+#include "npuscope/base/files.hpp"
 #include "npuscope/profile/run_numbers.hpp"
+#include "profile/scrub_names.hpp"
 #include "report/document/document_value.hpp"
 #include "report/document/provenance.hpp"
 
@@ -201,6 +203,16 @@ Result<Selected> open_selected(const ProfileOptions& options, const report::Sele
                        first_error);
   }
   return selected;
+}
+
+Status scrub_names(std::vector<report::ProfilePart>& parts, const std::string& output) {
+  NameScrubber scrubber;
+  for (report::ProfilePart& part : parts) {
+    TRY(check_output_is_no_input(part.profile.provenance.files, output));
+    scrubber.scrub(part.profile);
+    if (!part.text.empty()) part.text = "a part";  // its words may be names
+  }
+  return {};
 }
 
 std::vector<Profile> profiles_of(std::vector<report::ProfilePart> parts) {

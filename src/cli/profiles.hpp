@@ -40,6 +40,10 @@ struct Selected {
 Result<Selected> open_selected(const ProfileOptions& options,
                                const report::SelectOptions& select = {});
 
+// Stand-ins for names in all of them (scrub_names.hpp), once `output` is known to be none of their
+// files.
+Status scrub_names(std::vector<report::ProfilePart>& parts, const std::string& output);
+
 std::vector<Profile> profiles_of(std::vector<report::ProfilePart> parts);
 
 // What a command ends with that printed its result: input where a file that was named is in no

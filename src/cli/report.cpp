@@ -23,12 +23,18 @@ struct ReportOptions : ProfileOptions, GateOptions {
   std::string output = "report.html";
   TopRows top;
   bool json = false;
+  bool scrub = false;
 };
 
 // A tab for each profile.
 ExitStatus add_profiles(const ReportOptions& options, report::ReportPage& page) {
-  const auto selected = open_selected(options);
+  auto selected = open_selected(options);
   if (!selected) return report(selected.error());
+  if (options.scrub) {
+    if (const Status done = scrub_names(selected->parts, options.output); !done) {
+      return report(done.error());
+    }
+  }
   for (const report::ProfilePart& part : selected->parts) {
     const auto& inputs = part.profile.provenance.files;
     if (auto usable = check_output_is_no_input(inputs, options.output); !usable) {
@@ -37,7 +43,7 @@ ExitStatus add_profiles(const ReportOptions& options, report::ReportPage& page) 
     const BusySign busy("analysing");
     page.add(analysis::Analysis(part.profile), {part.text, options.selection.leaves_out_rows()});
   }
-  page.add_notes(selected->notes);
+  if (!options.scrub) page.add_notes(selected->notes);
   print_notes(selected->notes);
   return status_of(options, selected->notes);
 }
@@ -99,6 +105,11 @@ ExitStatus write_report(ReportOptions options) {
                         "gates need two sides; name --a and --b, or judge runs by themselves with "
                         "npuscope check"});
   }
+  if (options.scrub && (compares || !options.stores.empty())) {
+    return report(Error{ErrorKind::usage,
+                        "--scrub is of profiles alone; scrub each with npuscope convert --scrub, "
+                        "and compare what that wrote"});
+  }
   if (options.output == "-") options.output = "/dev/stdout";
   options.request.top = options.top.of(false);
   if (const Status chosen = choose_target(options.request.peaks); !chosen) {
@@ -154,11 +165,18 @@ void add_report_command(Command& program) {
       .shows_usual();
   options->top.set(options->request.top, "rows of each table");
   options->top.add_option(command);
+  command.flag("--scrub", options->scrub,
+               "stand-ins for names of models, ops, tensors, files, processes and threads, so that "
+               "it can be shown to others");
   command.flag("--json", options->json, "print as JSON what the page shows, and write nothing");
   for (const char* flag : {"--graph", "--github"}) command.matters_with(flag, {"--a"});
   command.idle_beside("--output", {"--json"});
   command.action = [options] {
     options->request.arguments = {"npuscope", "report"};
+    if (options->scrub) {
+      options->request.arguments.emplace_back("--scrub");
+      return write_report(*options);
+    }
     for (const auto& [flag, files] :
          {std::pair{"", &options->files}, std::pair{"--a", &options->sides.a},
           std::pair{"--b", &options->sides.b}}) {

@@ -36,6 +36,35 @@ TEST_F(Convert, WritesEveryFormatAndSaysWhere) {
   EXPECT_EQ(nlohmann::json::parse(read("out.json"))["spans"]["start"][0], 1'000'000);
 }
 
+// So that a profile can be attached to a public report.
+TEST_F(Convert, ScrubbedNothingOfItNamesAnything) {
+  write("customer.json", R"({"traceEvents":[
+{"ph":"M","pid":1,"name":"process_name","args":{"name":"host77"}},
+{"ph":"M","pid":1,"tid":2,"name":"thread_name","args":{"name":"alice"}},
+{"ph":"X","pid":1,"tid":2,"ts":10,"dur":50,"name":"their_layer","cat":"kernel",
+ "args":{"path":"/home/alice/customer.onnx","bytes":4096}}]})");
+  std::string written;
+  for (const char* format : {"chrome", "perfetto", "csv", "sqlite", "json"}) {
+    const std::string output = path(std::string("out.") + format);
+    const Outcome outcome = run_npuscope(
+        {"convert", path("customer.json"), "--scrub", "--format", format, "-o", output});
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    written += read(output);
+  }
+  EXPECT_EQ(
+      run_npuscope({"report", path("customer.json"), "--scrub", "-o", path("out.html")}).status, 0);
+  written += read("out.html");
+  for (const char* name : {"customer", "host77", "alice", "their_layer", "/home"}) {
+    EXPECT_EQ(written.find(name), std::string::npos) << name;
+  }
+  EXPECT_THAT(read("out.chrome"), HasSubstr("\"op_1\""));
+  EXPECT_THAT(read("out.chrome"), HasSubstr("4096"));
+  EXPECT_EQ(run_npuscope({"report", "--a", path("trace.json"), "--b", path("trace.json"), "--scrub",
+                          "-o", path("out.html")})
+                .status,
+            2);
+}
+
 TEST_F(Convert, WhatItWroteOpensAgain) {
   for (const char* name : {"again.json", "again.pftrace"}) {
     const char* format = std::string(name) == "again.json" ? "chrome" : "perfetto";
