@@ -1,12 +1,11 @@
 #include "npuscope/base/progress.hpp"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "base/standard_streams.hpp"
 #include "base/text.hpp"
 
 namespace npuscope {
@@ -23,17 +22,13 @@ std::chrono::nanoseconds steady_now() {
   return std::chrono::steady_clock::now().time_since_epoch();
 }
 
-std::size_t columns_of(int descriptor) {
-  winsize size{};
-  const bool known = ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return known ? size.ws_col : 80;
-}
-
 }  // namespace
 
 ProgressTerminal ProgressTerminal::standard_error() {
-  const bool is_terminal = ::isatty(STDERR_FILENO) == 1;
-  return {stderr, is_terminal, is_terminal ? columns_of(STDERR_FILENO) : 80, steady_now};
+  constexpr std::size_t usual = 80;
+  const auto size = terminal_size(StandardStream::error);
+  return {stderr, npuscope::is_terminal(StandardStream::error),
+          size && size->columns > 0 ? size->columns : usual, steady_now};
 }
 
 std::string progress_line(const std::string& what, std::uint64_t done, std::uint64_t total,

@@ -1,11 +1,13 @@
 #include "base/spool.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace npuscope {
@@ -20,8 +22,6 @@ bool write_all(int to, std::span<const char> bytes) {
   }
   return true;
 }
-
-}  // namespace
 
 Result<FileHandle> spool(int from, std::string_view name, std::uint64_t limit) {
   constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
@@ -45,6 +45,23 @@ Result<FileHandle> spool(int from, std::string_view name, std::uint64_t limit) {
                          std::strerror(errno));
     }
   }
+}
+
+}  // namespace
+
+Result<FileHandle> spool(const std::filesystem::path& pipe, std::uint64_t limit) {
+  const int from = ::open(pipe.c_str(), O_RDONLY | O_CLOEXEC);
+  if (from < 0) {
+    return input_error("{}: cannot be read: {}; save it to a file first", pipe.string(),
+                       std::strerror(errno));
+  }
+  auto spooled = spool(from, pipe.string(), limit);
+  ::close(from);
+  return spooled;
+}
+
+Result<FileHandle> spool_standard_input(std::uint64_t limit) {
+  return spool(STDIN_FILENO, "standard input", limit);
 }
 
 }  // namespace npuscope

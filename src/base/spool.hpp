@@ -4,8 +4,8 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
-#include <string_view>
 
 #include "npuscope/base/result.hpp"
 
@@ -13,8 +13,8 @@ namespace npuscope {
 
 using FileHandle = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-// An input error where it cannot be read or kept, or is more than `limit` bytes; `name` is the
-// pipe's.
-Result<FileHandle> spool(int from, std::string_view name, std::uint64_t limit);
+// An input error where it cannot be read or kept, or is more than `limit` bytes.
+Result<FileHandle> spool(const std::filesystem::path& pipe, std::uint64_t limit);
+Result<FileHandle> spool_standard_input(std::uint64_t limit);
 
 }  // namespace npuscope

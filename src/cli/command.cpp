@@ -1,14 +1,10 @@
 #include "cli/command.hpp"
 
-#include <execinfo.h>
-#include <fcntl.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cctype>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -18,6 +14,7 @@
 #include <optional>
 
 #include "base/memory_use.hpp"
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "cli/choices.hpp"
 #include "cli/description.hpp"
@@ -243,19 +240,10 @@ ExitStatus guarded(const Action& action) {
   }
 }
 
-// A closed standard stream's number would go to the next file opened, and what is printed into it.
-// Opened for the wrong direction, every use of it fails as before.
-void occupy_closed_streams() {
-  for (const int descriptor : {0, 1, 2}) {
-    if (::fcntl(descriptor, F_GETFD) == -1) ::open("/dev/null", descriptor ? O_RDONLY : O_WRONLY);
-  }
-}
-
 // Ends the program as the signal would have, without the files it was writing.
-void end_by_signal(int signal) {
+void end_tidily_by_signal(int signal) {
   remove_temporary_files();
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
+  end_by_signal(signal);
 }
 
 // A mapped input that shrinks while it is read (files.hpp).
@@ -263,8 +251,8 @@ void end_by_shrunk_input(int) {
   remove_temporary_files();
   constexpr std::string_view text =
       "npuscope: an input file was cut short while it was read; try again when it is complete\n";
-  [[maybe_unused]] const auto told = ::write(2, text.data(), text.size());
-  ::_exit(int(ExitStatus::input));
+  write_at_once(StandardStream::error, text);
+  end_at_once(int(ExitStatus::input));
 }
 
 std::atomic<bool> has_refused_memory{false};
@@ -278,30 +266,14 @@ void refuse_memory() {
 // a directory_iterator, of which no exception is left that could be asked.
 [[noreturn]] void end_by_exception() {
   remove_temporary_files();
-  if (!std::current_exception() && has_refused_memory) ::_exit(int(say_out_of_memory()));
+  if (!std::current_exception() && has_refused_memory) end_at_once(int(say_out_of_memory()));
   try {
     if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {
-    ::_exit(int(say_out_of_memory()));
+    end_at_once(int(say_out_of_memory()));
   } catch (...) {
   }
   std::abort();
-}
-
-// An exception that leaves a std::call_once() passes the C library, which opens libgcc_s for it the
-// first time, and ends the program where there is no memory left to do so. backtrace() opens it
-// now.
-void prepare_unwinding() {
-  void* frame = nullptr;
-  ::backtrace(&frame, 1);
-}
-
-void handle_signals() {
-  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a write error like any other
-  std::signal(SIGBUS, end_by_shrunk_input);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) {
-    if (std::signal(signal, end_by_signal) == SIG_IGN) std::signal(signal, SIG_IGN);  // nohup
-  }
 }
 
 }  // namespace
@@ -310,7 +282,7 @@ int run_program(const ProgramText& text, AddCommands add, int argc, char** argv)
   occupy_closed_streams();
   program_name = text.name;
   limit_memory();
-  handle_signals();
+  handle_signals(end_tidily_by_signal, end_by_shrunk_input);
   prepare_unwinding();
   std::set_terminate(end_by_exception);
   std::set_new_handler(refuse_memory);

@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 #include <algorithm>
 #include <cstdlib>
 
 #include "base/numbers.hpp"
+#include "base/standard_streams.hpp"
 #include "cli/description.hpp"
 
 namespace npuscope::cli {
@@ -153,9 +152,9 @@ std::size_t help_width() {
       return std::clamp(*asked, min, max);
     }
   }
-  winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return of_a_file;
-  return std::clamp<std::size_t>(size.ws_col, min, max);
+  const auto size = terminal_size();
+  if (!size || size->columns == 0) return of_a_file;
+  return std::clamp(size->columns, min, max);
 }
 
 namespace {

@@ -1,13 +1,11 @@
 #include "cli/profiles.hpp"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
 
 #include "base/memory_use.hpp"
+#include "base/standard_streams.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "cli/choices.hpp"
@@ -229,21 +227,21 @@ Note left_out(const Provenance& provenance, const Error& error) {
 
 std::size_t terminal_width() {
   constexpr std::size_t of_a_file = 100, max = 200;
-  winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return of_a_file;
-  return std::min<std::size_t>(size.ws_col, max);
+  const auto size = terminal_size();
+  if (!size || size->columns == 0) return of_a_file;
+  return std::min(size->columns, max);
 }
 
 std::size_t terminal_height() {
   constexpr std::size_t of_a_file = 30, max = 60, prompt = 1;
-  winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row <= prompt) return of_a_file;
-  return std::min<std::size_t>(size.ws_row - prompt, max);
+  const auto size = terminal_size();
+  if (!size || size->rows <= prompt) return of_a_file;
+  return std::min(size->rows - prompt, max);
 }
 
-bool shows_unicode() { return ::isatty(STDOUT_FILENO) != 0 && locale_is_unicode(); }
+bool shows_unicode() { return is_terminal(StandardStream::output) && locale_is_unicode(); }
 
-bool shows_ascii_only() { return ::isatty(STDOUT_FILENO) != 0 && !locale_is_unicode(); }
+bool shows_ascii_only() { return is_terminal(StandardStream::output) && !locale_is_unicode(); }
 
 void print_notes(const std::vector<Note>& notes) {
   std::fflush(stdout);

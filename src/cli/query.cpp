@@ -1,6 +1,4 @@
 // npuscope query: SQL over profiles.
-#include <sys/stat.h>
-#include <unistd.h>
 #include <algorithm>
 #include <cctype>
 #include <fstream>
@@ -10,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "base/standard_streams.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "cli/choices.hpp"
@@ -47,7 +46,8 @@ class QueryShell {
  public:
   explicit QueryShell(const ShellAnswers& answers)
       : answers_(answers),
-        is_terminal_(::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1) {}
+        is_terminal_(npuscope::is_terminal(StandardStream::input) &&
+                     is_terminal(StandardStream::output)) {}
 
   ExitStatus run() {
     if (is_terminal_) print(stdout, "SQL that ends with ; or .help\n");
@@ -122,12 +122,7 @@ class QueryShell {
 };
 
 // Whether standard input is a terminal or a pipe, which may hold lines.
-bool has_shell_input() {
-  struct stat info {};
-  return ::isatty(STDIN_FILENO) == 1 ||
-         (::fstat(STDIN_FILENO, &info) == 0 &&
-          (S_ISFIFO(info.st_mode) || S_ISREG(info.st_mode) || S_ISSOCK(info.st_mode)));
-}
+bool has_shell_input() { return kind_of_standard_input() != InputKind::other; }
 
 // Until the end of the input or .quit. An error does not end it; of a pipe the last one is the
 // status.

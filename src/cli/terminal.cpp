@@ -1,12 +1,10 @@
 #include "cli/terminal.hpp"
 
-#include <sys/wait.h>
-#include <unistd.h>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "cli/choices.hpp"
 #include "cli/command.hpp"
@@ -40,12 +38,10 @@ report::Colour colour_of(ColourChoice choice) {
   if (is_set("CLICOLOR_FORCE")) return report::Colour::ansi;
   const char* terminal = std::getenv("TERM");
   const bool is_dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
-  return with(!is_dumb && ::isatty(STDOUT_FILENO) == 1);
+  return with(!is_dumb && is_terminal(StandardStream::output));
 }
 
 namespace {
-
-constexpr int not_executable = 126, not_found = 127;  // of the shell
 
 // Empty: none is asked for.
 std::string pager_of(bool wanted) {
@@ -53,21 +49,6 @@ std::string pager_of(bool wanted) {
   if (!wanted) return {};
   const std::string usual = environment("PAGER");
   return usual.empty() ? "less -R" : usual;
-}
-
-// Whether the pager ran, however the reader left it.
-bool show_in(const std::string& pager, const std::string& text) {
-  // A pager that is left before the end closes the pipe, which is no failure.
-  const auto before = std::signal(SIGPIPE, SIG_IGN);
-  std::FILE* pipe = ::popen(pager.c_str(), "w");
-  int status = -1;
-  if (pipe != nullptr) {
-    std::fwrite(text.data(), 1, text.size(), pipe);
-    status = ::pclose(pipe);
-  }
-  std::signal(SIGPIPE, before);
-  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-  return status != -1 && code != not_executable && code != not_found;
 }
 
 }  // namespace
@@ -78,10 +59,11 @@ void add_pager_option(Command& command, bool& pager) {
 }
 
 void print_page(const std::string& text, bool wants_pager) {
-  const std::string pager = ::isatty(STDOUT_FILENO) == 1 ? pager_of(wants_pager) : std::string();
+  const std::string pager =
+      is_terminal(StandardStream::output) ? pager_of(wants_pager) : std::string();
   if (!pager.empty()) {
     std::fflush(stdout);
-    if (show_in(pager, text)) return;
+    if (run_with_input(pager, text)) return;
     print(stderr, "npuscope: note: pager '{}' cannot be started; set NPUSCOPE_PAGER or PAGER\n",
           printable(pager));
   }

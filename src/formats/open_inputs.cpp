@@ -1,15 +1,11 @@
 #include "formats/open_inputs.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <map>
 #include <system_error>
 #include <utility>
 
+#include "base/file_identity.hpp"
 #include "formats/open_table.hpp"
 
 namespace npuscope {
@@ -63,14 +59,15 @@ class Finder {
 
   // What was met before and is the same file or folder, under whatever name; null: it is new.
   const Met* met_before(const fs::path& path) {
-    struct stat info {};
-    if (::stat(path.c_str(), &info) != 0) return nullptr;  // opening it will say why
-    const auto [place, is_new] =
-        met_.try_emplace({info.st_dev, info.st_ino}, Met{path, found_.files.size()});
+    const auto identity = identity_of(path);
+    if (!identity) return nullptr;
+    const auto [place, is_new] = met_.try_emplace(*identity, Met{path, found_.files.size()});
     if (is_new) return nullptr;
-    note(Severity::info, path,
-         fmt::format("the same {} as {}; opened once", S_ISDIR(info.st_mode) ? "folder" : "file",
-                     place->second.path.string()));
+    std::error_code none;
+    note(
+        Severity::info, path,
+        fmt::format("the same {} as {}; opened once",
+                    fs::is_directory(path, none) ? "folder" : "file", place->second.path.string()));
     return &place->second;
   }
 
@@ -123,27 +120,21 @@ class Finder {
   }
 
   void add_pipe(const fs::path& path) {
-    const int from = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (from < 0) {
-      return note(Severity::error, path,
-                  fmt::format("cannot be read: {}; save it to a file first", std::strerror(errno)));
-    }
-    auto spooled = spool(from, path.string(), pipe_limit_);
-    ::close(from);
+    auto spooled = spool(path, pipe_limit_);
     if (!spooled) {  // its message begins with the path, as a note does
       return note(Severity::error, path, spooled.error().message.substr(path.native().size() + 2));
     }
     SpooledPipe pipe;
     pipe.name = path.string();
     pipe.file = std::move(*spooled);
-    pipe.path = fmt::format("/proc/self/fd/{}", ::fileno(pipe.file.get()));
+    pipe.path = path_of_open(pipe.file.get());
     found_.files.push_back({pipe.path, true});
     found_.pipes.push_back(std::move(pipe));
   }
 
   std::uint64_t pipe_limit_;
   FoundFiles found_;
-  std::map<std::pair<dev_t, ino_t>, Met> met_;
+  std::map<FileIdentity, Met> met_;
 };
 
 }  // namespace

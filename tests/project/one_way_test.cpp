@@ -107,6 +107,16 @@ TEST(OneWay, PagesAreOfNoFile) {
   EXPECT_THAT(files_with(NPUSCOPE_SOURCE_DIR "/src/report", words), testing::IsEmpty());
 }
 
+// A system of another kind needs another base/, and nothing else.
+TEST(OneWay, AsksTheSystem) {
+  const std::vector<std::string> headers{"<unistd.h>", "<fcntl.h>",    "<sys/",    "<dlfcn.h>",
+                                         "<poll.h>",   "<execinfo.h>", "<spawn.h>"};
+  for (std::string file : files_with(NPUSCOPE_SOURCE_DIR "/src", headers)) {
+    EXPECT_THAT(file, testing::StartsWith("base/"));
+  }
+  EXPECT_THAT(files_with(NPUSCOPE_SOURCE_DIR "/include", headers), testing::IsEmpty());
+}
+
 TEST(OneWay, ReadsTheNumbersInText) { expect_only_the_listed(numbers_in_text); }
 
 TEST(OneWay, WritesJson) { expect_only_the_listed(json_written); }

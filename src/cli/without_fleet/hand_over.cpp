@@ -1,10 +1,9 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
+#include "base/process.hpp"
 #include "cli/fleet_part.hpp"
 #include "fleet/place/store_place.hpp"
 
@@ -48,8 +47,7 @@ std::optional<ExitStatus> hand_over_to_fleet(int argc, char** argv) {
   const bool may_stay = command == "completion" || command == "help";
   if (command != "completion" && !needs_store(argc, argv)) return std::nullopt;
   const std::string path = path_of_other(argv[0]);
-  ::execvp(path.c_str(), argv);
-  const int error = errno;
+  const int error = replace_this_program(path, argv);
   if (may_stay) return std::nullopt;
   return cannot_start(command, path, error);
 }

@@ -2,11 +2,11 @@
 
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <array>
 
+#include "base/loaded_library.hpp"
 #include "base/text.hpp"
 
 namespace npuscope::fleet {
@@ -36,27 +36,22 @@ struct Curl {
  private:
   Curl() {
     for (const char* name : {"libcurl.so.4", "libcurl-gnutls.so.4", "libcurl-nss.so.4"}) {
-      void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-      if (library == nullptr) continue;
-      is_loaded = find(library, "curl_global_init", global_init) &&
-                  find(library, "curl_easy_init", easy_init) &&
-                  find(library, "curl_easy_setopt", easy_setopt) &&
-                  find(library, "curl_easy_perform", easy_perform) &&
-                  find(library, "curl_easy_getinfo", easy_getinfo) &&
-                  find(library, "curl_easy_cleanup", easy_cleanup) &&
-                  find(library, "curl_easy_strerror", easy_strerror) &&
-                  find(library, "curl_slist_append", slist_append) &&
-                  find(library, "curl_slist_free_all", slist_free_all) &&
+      LoadedLibrary library = LoadedLibrary::open(name);
+      if (!library) continue;
+      is_loaded = library.find("curl_global_init", global_init) &&
+                  library.find("curl_easy_init", easy_init) &&
+                  library.find("curl_easy_setopt", easy_setopt) &&
+                  library.find("curl_easy_perform", easy_perform) &&
+                  library.find("curl_easy_getinfo", easy_getinfo) &&
+                  library.find("curl_easy_cleanup", easy_cleanup) &&
+                  library.find("curl_easy_strerror", easy_strerror) &&
+                  library.find("curl_slist_append", slist_append) &&
+                  library.find("curl_slist_free_all", slist_free_all) &&
                   global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
-      if (is_loaded) return;
-      dlclose(library);
+      if (!is_loaded) continue;
+      library.keep();
+      return;
     }
-  }
-
-  template <class Function>
-  static bool find(void* library, const char* name, Function& function) {
-    function = reinterpret_cast<Function>(dlsym(library, name));
-    return function != nullptr;
   }
 };
 

@@ -1,7 +1,6 @@
 #include "fleet/sqlite/sqlite_store.hpp"
 
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +8,7 @@
 #include <tuple>
 #include <unordered_set>
 
+#include "base/file_identity.hpp"
 #include "base/try.hpp"
 #include "fleet/place/store_place.hpp"
 #include "fleet/sqlite/sqlite_tables.hpp"
@@ -25,8 +25,7 @@ constexpr int busy_milliseconds = 60'000;
 // make, and says of that alone what the system said.
 std::string folder_problem(const std::filesystem::path& file) {
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
-  if (::access(folder.c_str(), W_OK | X_OK) == 0) return "";
-  return std::generic_category().message(errno);
+  return refusal_of_folder(folder);
 }
 
 // What SQLite objects to, and what to do.

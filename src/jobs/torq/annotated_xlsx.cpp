@@ -1,19 +1,15 @@
 #include "jobs/torq/annotated_xlsx.hpp"
 
-#include <fcntl.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <xlsxwriter.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "base/file_identity.hpp"
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "formats/torq/annotate/annotated_table.hpp"
@@ -194,59 +190,30 @@ std::string temporary_folder() {
   return folder != nullptr && *folder != '\0' ? folder : "/tmp";
 }
 
-// What is said on standard error until it is closed.
-std::string all_of(int descriptor) {
-  std::string text;
-  std::array<char, 512> piece;
-  while (true) {
-    const ssize_t size = ::read(descriptor, piece.data(), piece.size());
-    if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) return text;
-    if (text.size() < piece.size()) text.append(piece.data(), std::size_t(size));
-  }
-}
-
 // Where an allocation fails, the library crashes, or says so on standard error and goes on without
 // a part of the file: in a process of its own neither is a spreadsheet that looks whole.
 Status write_book_apart(const Annotation& annotation, const std::string& name,
                         const std::string& path) {
-  int said[2];
-  if (::pipe2(said, O_CLOEXEC) != 0) {
-    return output_error("{}: cannot be written: {}", path, std::strerror(errno));
-  }
-  const pid_t caller = ::getpid();
-  const pid_t writer = ::fork();
-  if (writer == 0) {
+  const ApartResult result = run_apart([&] {
     // The file as it is, without its name: the library would make it anew where a caller that a
     // signal ends has removed it.
-    const int file = ::open(name.c_str(), O_WRONLY | O_CLOEXEC);
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (file < 0 || ::getppid() != caller) ::_exit(int(LXW_ERROR_CREATING_XLSX_FILE));
-    for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) {
-      ::signal(signal, SIG_DFL);
-    }
-    ::dup2(said[1], STDERR_FILENO);
-    ::_exit(int(write_book(annotation, fmt::format("/proc/self/fd/{}", file))));
+    std::FILE* file = std::fopen(name.c_str(), "r+b");
+    if (file == nullptr) return int(LXW_ERROR_CREATING_XLSX_FILE);
+    return int(write_book(annotation, path_of_open(file)));
+  });
+  if (result.failure != 0) {
+    return output_error("{}: cannot be written: {}", path, std::strerror(result.failure));
   }
-  const int failure = errno;
-  ::close(said[1]);
-  const std::string complaint = writer < 0 ? "" : all_of(said[0]);
-  ::close(said[0]);
-  if (writer < 0) return output_error("{}: cannot be written: {}", path, std::strerror(failure));
-  int status = 0;
-  while (::waitpid(writer, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == LXW_ERROR_CREATING_TMPFILE) {
+  if (result.status == LXW_ERROR_CREATING_TMPFILE) {
     return output_error(
         "{}: temporary files cannot be written to {}; make room there or name another folder in "
         "TMPDIR",
         path, temporary_folder());
   }
-  if (WIFEXITED(status) && WEXITSTATUS(status) != LXW_NO_ERROR) {
-    return output_error("{}: cannot be written: {}", path,
-                        lxw_strerror(lxw_error(WEXITSTATUS(status))));
+  if (result.status && *result.status != LXW_NO_ERROR) {
+    return output_error("{}: cannot be written: {}", path, lxw_strerror(lxw_error(*result.status)));
   }
-  if (!WIFEXITED(status) || !complaint.empty()) {
+  if (!result.status || !result.said.empty()) {
     return output_error(
         "{}: the spreadsheet's writer failed, probably for want of memory; .csv "
         "takes less",
