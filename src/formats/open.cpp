@@ -20,6 +20,7 @@ constexpr std::array formats{
     Format{"snapshot", Belonging::alone, recognise_snapshot, open_snapshots},
     Format{"Perfetto trace", Belonging::alone, recognise_perfetto, open_perfetto},
     Format{"llama.cpp Hexagon profile", Belonging::alone, recognise_ggml, open_ggml},
+    Format{"tpu-mlir profile", Belonging::together, recognise_tpu_mlir, open_tpu_mlir},
     Format{"Torq profile", Belonging::together, recognise_torq, open_torq},
     Format{"QNN profile", Belonging::together, recognise_qnn, open_qnn},
     Format{"Chrome trace", Belonging::alone, recognise_chrome, open_chrome},
