@@ -62,10 +62,10 @@ void add_profiles(Folder& folder, OpenRun& run) {
       Folder::File& file = folder.profiles[j];
       const auto number = core_number(file.input->path);
       const bool is_core =
-          j == i || (number && !cores.empty() && core_number(input.path) &&
-                     std::ranges::find(cores, *number, &tpu_mlir::CoreProfile::core) ==
-                         cores.end() &&
-                     tpu_mlir::are_of_one_program(cores.front().profile, file.profile));
+          j == i ||
+          (number && !cores.empty() && core_number(input.path) &&
+           std::ranges::find(cores, *number, &tpu_mlir::CoreProfile::core) == cores.end() &&
+           tpu_mlir::are_of_one_program(cores.front().profile, file.profile));
       if (is_taken[j] || !is_core) continue;
       is_taken[j] = true;
       cores.push_back({number.value_or(0), std::move(file.profile)});

@@ -228,6 +228,14 @@ constexpr const char* vela_layers =
     "NPU,SRAM AC,DRAM AC,OnFlash AC,OffFlash AC,MAC Count,Network% (MAC),Util% (MAC),Name\n"
     "Conv2D,Conv2D,NPU,29440,73.9,14283,21.3,14283,10684,0,0,3168,442368,11.0,24.1,conv1\nEND";
 
+constexpr const char* tpu_mlir_profile =
+    "cat >compiler_profile_0.txt <<'END'\n"
+    "s: start time, b: bd_id, g: gdma_id, e: end time\n"
+    "ENGINE_BD                      ENGINE_GDMA\n"
+    "                               Load_1|GDMA_TENSOR|s:0|b:0|g:1|e:9|t:10|dr:0|sz:64\n"
+    "Conv2D_2|CONV|s:10|b:1|g:1|e:29|t:20\n"
+    "API_END total_cycle:30|b:1|g:1\nflops: 10, runtime: 0.000030ms\nEND";
+
 INSTANTIATE_TEST_SUITE_P(
     Of, RecordHelp,
     testing::Values(
@@ -258,7 +266,7 @@ INSTANTIATE_TEST_SUITE_P(
               "--summary --trace"},
         Topic{"snpe", "cp examples/qnn_htp/chrometrace*.json.gz . && gunzip *.gz"},
         Topic{"ort-profile", ort_profile}, Topic{"openvino", openvino_counters},
-        Topic{"vela", vela_layers},
+        Topic{"vela", vela_layers}, Topic{"tpu-mlir", tpu_mlir_profile},
         Topic{"qnn-host", "cp -r examples/qnn_host qnn_host && cd qnn_host"},
         Topic{"onnxruntime", ort_csv}));
 

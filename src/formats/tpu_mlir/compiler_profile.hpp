@@ -1,11 +1,12 @@
-// A profile of tpu-mlir's compiler (compiler_profile_N.txt), read: what it estimates for each command of one
-// core, engine by engine, before any of it is a profile.
+// A profile of tpu-mlir's compiler (compiler_profile_N.txt), read: what it estimates for each
+// command of one core, engine by engine, before any of it is a profile.
 //
 //   auto core = tpu_mlir::read_compiler_profile(*source);
 //   core->commands[4].layer     "Conv2D_26"    operator and line of the network's final.mlir
 //   core->commands[4].command   "LANE_BC"
 //   core->commands[4].start     4263           cycles since the core began
-//   core->total_cycles          15936          of the whole program, the same in the file of each core
+//   core->total_cycles          15936          of the whole program, the same in the file of each
+//   core
 //
 // Docs: docs/formats/tpu-mlir.md.
 #pragma once

@@ -1,5 +1,5 @@
-// What files next to a compiler profile say of its layers: tensor_location.json names the tensor that the
-// operator in a line of final.mlir makes, final.mlir names the chip.
+// What files next to a compiler profile say of its layers: tensor_location.json names the tensor
+// that the operator in a line of final.mlir makes, final.mlir names the chip.
 //
 //   auto locations = tpu_mlir::read_tensor_locations(*source);
 //   locations->of(26)      operator "Conv2D", tensor "relu1_Relu"

@@ -20,8 +20,8 @@ constexpr NamedNumber model_operations =
 constexpr NamedNumber bandwidth_share{"DDR bandwidth used, percent", NumberQuantity::share};
 constexpr NamedNumber estimated_wall{"estimated wall", MeasureKind::wall, NumberRole::graph_wall};
 
-// The roundest rate that the printed run time allows: chips have a round clock, and the time is cut to
-// nanoseconds.
+// The roundest rate that the printed run time allows: chips have a round clock, and the time is cut
+// to nanoseconds.
 double clock_rate(std::int64_t cycles, std::int64_t runtime_ns) {
   if (cycles <= 0 || runtime_ns <= 0) return 0;
   const double least = double(cycles) / (double(runtime_ns) + 0.5) * 1e9;
@@ -203,8 +203,11 @@ class ProfileMaker {
           continue;
         }
         const auto from = SpanId(std::uint32_t(first_row + found->second));
-        profile_.flows.push_back({from, SpanId(std::uint32_t(first_row + i)), EdgeKind::order,
-                                  intern("command id"), {}});
+        profile_.flows.push_back({from,
+                                  SpanId(std::uint32_t(first_row + i)),
+                                  EdgeKind::order,
+                                  intern("command id"),
+                                  {}});
       }
     }
   }
@@ -272,10 +275,10 @@ class ProfileMaker {
     };
     if (first_.has_end) {
       add(estimated_wall, double(first_.total_cycles));
-      profile_.checks.push_back({"last command's end = total_cycle",
-                                 end_ == first_.total_cycles ? Check::Outcome::passed
-                                                             : Check::Outcome::failed,
-                                 fmt::format("{} and {}", end_, first_.total_cycles)});
+      profile_.checks.push_back(
+          {"last command's end = total_cycle",
+           end_ == first_.total_cycles ? Check::Outcome::passed : Check::Outcome::failed,
+           fmt::format("{} and {}", end_, first_.total_cycles)});
     }
     if (first_.flops > 0) add(model_operations, double(first_.flops));
     if (first_.bandwidth_share >= 0) add(bandwidth_share, first_.bandwidth_share);

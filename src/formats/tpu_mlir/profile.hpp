@@ -1,5 +1,5 @@
-// The compiler profiles of one program, a file a core, as a profile: estimates of commands on the engines of
-// its cores.
+// The compiler profiles of one program, a file a core, as a profile: estimates of commands on the
+// engines of its cores.
 #pragma once
 
 #include <vector>

@@ -34,17 +34,15 @@ Profile profile_of(const std::string& text, const std::string& locations = {}) {
 // "Conv2D_10 CONV BD 12+400 op 0", of each span.
 std::string text_of(const Profile& profile, std::size_t row) {
   const Op& op = profile.ops[index_of(profile.spans.op[row])];
-  return fmt::format(
-      "{} {} {} {}+{}", profile.text(op.name), profile.text(op.kind),
-      profile.text(profile.units[index_of(profile.spans.unit[row])].name), profile.spans.start[row],
-      profile.spans.duration[row]);
+  return fmt::format("{} {} {} {}+{}", profile.text(op.name), profile.text(op.kind),
+                     profile.text(profile.units[index_of(profile.spans.unit[row])].name),
+                     profile.spans.start[row], profile.spans.duration[row]);
 }
 
 std::string text_of(const TrueCommand& command) {
-  return fmt::format("{} {} {} {}+{}",
-                     command.layer.empty() ? "messages between cores" : command.layer,
-                     command.command, name_of(CommandEngine(command.engine)), command.start,
-                     command.cycles);
+  return fmt::format(
+      "{} {} {} {}+{}", command.layer.empty() ? "messages between cores" : command.layer,
+      command.command, name_of(CommandEngine(command.engine)), command.start, command.cycles);
 }
 
 std::int64_t sum_of(const Profile& profile, NumberRole role) {
@@ -147,8 +145,7 @@ TEST(CompilerProfile, WhatIsCutOffIsSaid) {
   EXPECT_LT(profile.spans.size(), made.commands.size());
   EXPECT_EQ(profile.clocks[0].rate.value, 0);  // unknown
   EXPECT_TRUE(std::ranges::any_of(profile.notes, [](const Note& note) {
-    return note.severity == Severity::error &&
-           note.message.find("breaks off") != std::string::npos;
+    return note.severity == Severity::error && note.message.find("breaks off") != std::string::npos;
   }));
 }
 

@@ -83,8 +83,9 @@ class Generator {
     }
     cell += fmt::format("|e:{}|t:{}", command.start + command.cycles - 1, command.cycles);
     if (command.direction >= 0) {
-      cell += fmt::format("|dr:{}|sz:{}|bw:{:.2f}", command.direction, command.bytes,
-                          double(command.bytes) / double(std::max<std::int64_t>(1, command.cycles)));
+      cell +=
+          fmt::format("|dr:{}|sz:{}|bw:{:.2f}", command.direction, command.bytes,
+                      double(command.bytes) / double(std::max<std::int64_t>(1, command.cycles)));
     }
     made_.text += std::string(std::size_t(command.engine) * 90, ' ');
     made_.text += fmt::format("{:<90}\n", cell);

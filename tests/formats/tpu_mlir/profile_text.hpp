@@ -28,8 +28,9 @@ struct TrueCommand {
   std::string layer, command;
   int engine = 0;
   std::int64_t start = 0, cycles = 0, bytes = 0;
-  int direction = -1;              // -1: no transfer
-  std::vector<std::size_t> waits;  // commands of other engines that it waits for, each first time
+  int direction = -1;  // -1: no transfer
+  std::vector<std::size_t> waits =
+      {};  // commands of other engines that it waits for, each first time
 };
 
 struct GeneratedProfile {
