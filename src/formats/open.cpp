@@ -24,6 +24,7 @@ constexpr std::array formats{
     Format{"Torq profile", Belonging::together, recognise_torq, open_torq},
     Format{"QNN profile", Belonging::together, recognise_qnn, open_qnn},
     Format{"Chrome trace", Belonging::alone, recognise_chrome, open_chrome},
+    Format{"Ascend profiler", Belonging::together, recognise_ascend, open_ascend},
     Format{"table of layers", Belonging::alone, recognise_described_table, open_described_tables},
     Format{"SigmaStar model", Belonging::together, recognise_sigmastar_model,
            open_sigmastar_models},

@@ -106,6 +106,10 @@ void open_tpu_mlir(std::span<const Input> inputs, OpenRun& run);
 std::optional<FormatKind> recognise_chrome(const Candidate& candidate);
 void open_chrome(std::span<const Input> inputs, OpenRun& run);
 
+// Tables and databases of Ascend's profiler, which join the traces of the same captures.
+std::optional<FormatKind> recognise_ascend(const Candidate& candidate);
+void open_ascend(std::span<const Input> inputs, OpenRun& run);
+
 // Tables of layers that tables/*.toml describe.
 std::optional<FormatKind> recognise_described_table(const Candidate& candidate);
 void open_described_tables(std::span<const Input> inputs, OpenRun& run);

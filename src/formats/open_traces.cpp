@@ -245,6 +245,7 @@ std::optional<FormatKind> recognise_chrome(const Candidate& candidate) {
   const std::string_view head = without_byte_order_mark(candidate.head);
   const auto first = head.find_first_not_of(" \t\r\n");
   if (first == head.npos || (head[first] != '{' && head[first] != '[')) return std::nullopt;
+  if (recognise_ascend(candidate)) return std::nullopt;  // JSON that is no trace
   const bool quotes =
       head.find("\"opUCycle\"") != head.npos || head.find("\"opPCycle\"") != head.npos;
   return quotes ? quoting_trace : plain_trace;

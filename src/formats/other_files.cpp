@@ -34,9 +34,6 @@ const std::vector<TextKind>& json_kinds() {
        "compiler_profile_0.txt, which has every command"},
       {{"\"initializers\"", "\"used_by_operators\""},
        "QNN's list of the tensors of a graph: no times; the schematic next to it has them too"},
-      {{"\"Communication Time Info\""},
-       "Ascend's table of collectives (communication.json): no timeline; name trace_view.json, of "
-       "whose tasks npuscope makes the same numbers"},
   };
   return kinds;
 }

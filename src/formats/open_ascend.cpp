@@ -1,0 +1,234 @@
+// Huawei's Ascend profiler: kernels stand in trace_view.json (a Chrome trace, opened before), in
+// kernel_details.csv or op_summary_*.csv, in the database, and in sums of several tables. One
+// capture is one profile, whichever of them there are.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "formats/ascend/capture.hpp"
+#include "formats/ascend/database.hpp"
+#include "formats/ascend/profile.hpp"
+#include "formats/ascend/summaries.hpp"
+#include "formats/open_table.hpp"
+#include "npuscope/profile/event_roles.hpp"
+#include "profile/far_spans.hpp"
+
+namespace npuscope {
+namespace {
+
+enum AscendKind : FormatKind {
+  kernels,
+  database,
+  op_sums,
+  step_sums,
+  collectives,
+  recording,
+  companion
+};
+
+AscendKind kind_of(ascend::Summary::Of of) {
+  switch (of) {
+    case ascend::Summary::Of::ops: return op_sums;
+    case ascend::Summary::Of::steps: return step_sums;
+    case ascend::Summary::Of::collectives: break;
+  }
+  return collectives;
+}
+
+// Of files that belong together: ASCEND_PROFILER_OUTPUT is the folder below.
+std::filesystem::path capture_folder(const std::filesystem::path& file) {
+  const std::filesystem::path folder = file.parent_path();
+  return folder.filename() == "ASCEND_PROFILER_OUTPUT" ? folder.parent_path() : folder;
+}
+
+class AscendCaptures {
+ public:
+  explicit AscendCaptures(OpenRun& run) : run_(run) {}
+
+  void find_traces() {
+    std::vector<OpenRun::OpenedProfile>& opened = run_.profiles();
+    for (std::size_t i = 0; i < opened.size(); ++i) {
+      if (!ascend::is_trace_view(opened[i].profile)) continue;
+      Known trace{i, ascend::kernel_starts(opened[i].profile), false};
+      opened[i].profile.provenance.format = ascend::format_name;
+      if (Known* same = known_as(trace.starts)) {
+        // msprof_*.json next to trace_view.json, which has the host too.
+        const bool is_larger = opened[i].profile.spans.size() > profile(*same).spans.size();
+        if (is_larger) std::swap(opened[i], opened[same->place]);
+        leave_out(opened[i].profile.provenance.files.front(), *same);
+        dropped_.push_back(i);
+        continue;
+      }
+      known_.push_back(std::move(trace));
+    }
+  }
+
+  void add_database(const Input& input) {
+    auto capture = ascend::read_capture(input.path);
+    if (!capture) return run_.fail(input, capture.error());
+    const auto starts = ascend::kernel_starts(capture->kernels);
+    if (Known* same = known_as(starts)) return leave_out(input.path.string(), *same);
+    Profile profile = chrome::make_profile(std::move(capture->events));
+    profile.provenance.device = capture->device;
+    profile.provenance.version = capture->version;
+    profile.flows = std::move(capture->flows);
+    add_frequencies(capture->frequencies, profile);
+    add(input, std::move(profile), capture->kernels, capture->rows);
+  }
+
+  void add_kernels(const Input& input) {
+    auto source = open_byte_source(input.path, run_.options().source);
+    if (!source) return run_.fail(input, source.error());
+    auto table = ascend::read_kernels(**source);
+    if (!table) return run_.fail(input, table.error());
+    Known* same = known_as(ascend::kernel_starts(*table));
+    if (same == nullptr) {
+      std::vector<std::uint32_t> rows;
+      Profile made = chrome::make_profile(ascend::kernel_events(*table, rows));
+      return add(input, std::move(made), *table, rows);
+    }
+    if (same->has_kernels) return leave_out(input.path.string(), *same);
+    Profile& trace = profile(*same);
+    same->has_kernels = true;
+    trace.provenance.files.push_back(input.path.string());
+    trace.notes.insert(trace.notes.end(), table->notes.begin(), table->notes.end());
+    ascend::join_kernels(*table, ascend::rows_of_kernels(*table, trace), trace);
+  }
+
+  void add_summary(const Input& input) {
+    auto source = open_byte_source(input.path, run_.options().source);
+    if (!source) return run_.fail(input, source.error());
+    const auto of = input.kind == op_sums     ? ascend::Summary::Of::ops
+                    : input.kind == step_sums ? ascend::Summary::Of::steps
+                                              : ascend::Summary::Of::collectives;
+    Profile* const beside = profile_beside(input.path);
+    if (beside == nullptr) {
+      return run_.fail(input, Error{ErrorKind::input,
+                                    "sums of Ascend's profiler, without kernels or times; name "
+                                    "trace_view.json or kernel_details.csv next to it"});
+    }
+    auto summary = ascend::read_summary(**source, of);
+    if (!summary) return run_.fail(input, summary.error());
+    ascend::add_summary(*summary, *beside);
+  }
+
+  void add_recording(const Input& input) {
+    Profile* const beside = profile_beside(input.path);
+    const auto text = read_head(input.path, head_bytes);
+    if (beside == nullptr || !text) return say_companion(input);
+    beside->provenance.instrumentation = ascend::recording_in(*text);
+  }
+
+  void say_companion(const Input& input) {
+    if (!input.named && profile_beside(input.path) != nullptr) return;
+    run_.fail(input, Error{ErrorKind::input,
+                           "of Ascend's profiler, without kernels or times that npuscope reads; "
+                           "name trace_view.json, kernel_details.csv or the database next to it"});
+  }
+
+  void drop_repeated() {
+    std::vector<OpenRun::OpenedProfile>& opened = run_.profiles();
+    std::ranges::sort(dropped_, std::greater<>());
+    for (const std::size_t place : dropped_) opened.erase(opened.begin() + std::ptrdiff_t(place));
+  }
+
+ private:
+  // A capture that is open, by its place among the profiles.
+  struct Known {
+    std::size_t place = 0;
+    std::vector<std::int64_t> starts;
+    bool has_kernels = false;  // a table's
+  };
+
+  Profile& profile(const Known& known) { return run_.profiles()[known.place].profile; }
+
+  Known* known_as(const std::vector<std::int64_t>& starts) {
+    const auto found = std::ranges::find_if(known_, [&](const Known& known) {
+      return ascend::are_of_one_capture(known.starts, starts);
+    });
+    return found == known_.end() ? nullptr : &*found;
+  }
+
+  void leave_out(const std::string& file, const Known& same) {
+    profile(same).notes.push_back(
+        {Severity::info, file, 0,
+         fmt::format("the same kernels as in {}; left out", profile(same).provenance.files.front()),
+         1});
+  }
+
+  void add(const Input& input, Profile made, const ascend::KernelTable& table,
+           const std::vector<std::uint32_t>& rows) {
+    made.provenance.format = ascend::format_name;
+    apply_roles(made, run_.options().roles);
+    set_far_spans_apart(made);
+    ascend::join_kernels(table, rows, made);
+    for (Note& note : made.notes) {
+      if (note.file.empty()) note.file = input.path.string();
+    }
+    known_.push_back({run_.profiles().size(), ascend::kernel_starts(table), true});
+    run_.add(input.order, std::move(made));
+  }
+
+  static void add_frequencies(const std::vector<ascend::Capture::Clocked>& samples,
+                              Profile& profile) {
+    if (samples.empty()) return;
+    const auto series = std::uint32_t(profile.counters.series.size());
+    profile.counters.series.push_back({UnitId::none, profile.strings.intern("AI Core Freq"),
+                                       profile.strings.intern("MHz"), StringId::empty,
+                                       NumberRole::none});
+    for (const auto& [time, megahertz] : samples) {
+      profile.counters.of.push_back(series);
+      profile.counters.time.push_back(time);
+      profile.counters.value.push_back(megahertz);
+    }
+  }
+
+  Profile* profile_beside(const std::filesystem::path& file) {
+    for (const Known& known : known_) {
+      Profile& each = profile(known);
+      const auto is_beside = [&](const std::string& other) {
+        return capture_folder(other) == capture_folder(file);
+      };
+      if (std::ranges::any_of(each.provenance.files, is_beside)) return &each;
+    }
+    return nullptr;
+  }
+
+  OpenRun& run_;
+  std::vector<Known> known_;
+  std::vector<std::size_t> dropped_;  // places of profiles
+};
+
+}  // namespace
+
+std::optional<FormatKind> recognise_ascend(const Candidate& candidate) {
+  const std::string_view head = candidate.head;
+  if (ascend::looks_like_database(head)) {
+    return ascend::is_capture(candidate.path) ? std::optional<FormatKind>(database) : std::nullopt;
+  }
+  if (const auto of = ascend::recognise_summary(head)) return kind_of(*of);
+  if (ascend::looks_like_recording(head)) return recording;
+  if (ascend::looks_like_companion(head)) return companion;
+  const bool is_json = head.starts_with('{') || head.starts_with('[');
+  if (!is_json && ascend::looks_like_kernels(head)) return kernels;
+  return std::nullopt;
+}
+
+void open_ascend(std::span<const Input> inputs, OpenRun& run) {
+  AscendCaptures captures(run);
+  captures.find_traces();
+  const auto take = [&](auto is_it, auto each) {
+    for (const Input& input : inputs) {
+      if (is_it(input.kind)) (captures.*each)(input);
+    }
+  };
+  take([](FormatKind kind) { return kind == database; }, &AscendCaptures::add_database);
+  take([](FormatKind kind) { return kind == kernels; }, &AscendCaptures::add_kernels);
+  take([](FormatKind kind) { return kind >= op_sums && kind <= collectives; },
+       &AscendCaptures::add_summary);
+  take([](FormatKind kind) { return kind == recording; }, &AscendCaptures::add_recording);
+  take([](FormatKind kind) { return kind == companion; }, &AscendCaptures::say_companion);
+  captures.drop_repeated();
+}
+
+}  // namespace npuscope
