@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/try.hpp"
 #include "formats/ascend/capture.hpp"
 #include "formats/ascend/database.hpp"
 #include "formats/ascend/profile.hpp"
@@ -21,6 +22,7 @@ enum AscendKind : FormatKind {
   database,
   op_sums,
   step_sums,
+  step_database,
   collectives,
   recording,
   companion
@@ -96,18 +98,13 @@ class AscendCaptures {
   }
 
   void add_summary(const Input& input) {
-    auto source = open_byte_source(input.path, run_.options().source);
-    if (!source) return run_.fail(input, source.error());
-    const auto of = input.kind == op_sums     ? ascend::Summary::Of::ops
-                    : input.kind == step_sums ? ascend::Summary::Of::steps
-                                              : ascend::Summary::Of::collectives;
     Profile* const beside = profile_beside(input.path);
     if (beside == nullptr) {
       return run_.fail(input, Error{ErrorKind::input,
                                     "sums of Ascend's profiler, without kernels or times; name "
                                     "trace_view.json or kernel_details.csv next to it"});
     }
-    auto summary = ascend::read_summary(**source, of);
+    const auto summary = read_summary(input);
     if (!summary) return run_.fail(input, summary.error());
     ascend::add_summary(*summary, *beside);
   }
@@ -120,7 +117,7 @@ class AscendCaptures {
   }
 
   void say_companion(const Input& input) {
-    if (!input.named && profile_beside(input.path) != nullptr) return;
+    if (!input.named) return;
     run_.fail(input, Error{ErrorKind::input,
                            "of Ascend's profiler, without kernels or times that npuscope reads; "
                            "name trace_view.json, kernel_details.csv or the database next to it"});
@@ -139,6 +136,15 @@ class AscendCaptures {
     std::vector<std::int64_t> starts;
     bool has_kernels = false;  // a table's
   };
+
+  Result<ascend::Summary> read_summary(const Input& input) const {
+    if (input.kind == step_database) return ascend::read_summary_database(input.path);
+    TRY_AS(source, open_byte_source(input.path, run_.options().source));
+    const auto of = input.kind == op_sums     ? ascend::Summary::Of::ops
+                    : input.kind == step_sums ? ascend::Summary::Of::steps
+                                              : ascend::Summary::Of::collectives;
+    return ascend::read_summary(**source, of);
+  }
 
   Profile& profile(const Known& known) { return run_.profiles()[known.place].profile; }
 
@@ -204,7 +210,9 @@ class AscendCaptures {
 std::optional<FormatKind> recognise_ascend(const Candidate& candidate) {
   const std::string_view head = candidate.head;
   if (ascend::looks_like_database(head)) {
-    return ascend::is_capture(candidate.path) ? std::optional<FormatKind>(database) : std::nullopt;
+    if (ascend::is_capture(candidate.path)) return database;
+    if (ascend::is_summary_database(candidate.path)) return step_database;
+    return std::nullopt;
   }
   if (const auto of = ascend::recognise_summary(head)) return kind_of(*of);
   if (ascend::looks_like_recording(head)) return recording;

@@ -206,7 +206,8 @@ class CaptureReader {
                                  : kernel != kernel_of_.end() ? kernel->second.name
                                                               : named(row.integer(5));
            const std::uint32_t slice = add(of, name, StringId::empty, *begin, *end);
-           if (const auto connection = row.integer(3); connection && *connection >= 0) {
+           const auto connection = row.integer(3);
+           if (connection && *connection >= 0 && part == communication_.end()) {
              launched_.push_back({*connection, slice});
            }
            if (kernel != kernel_of_.end() && part == communication_.end()) {

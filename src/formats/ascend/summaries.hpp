@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,6 +49,9 @@ std::optional<Summary::Of> recognise_summary(std::string_view head);
 bool looks_like_companion(std::string_view head);
 
 Result<Summary> read_summary(ByteSource& source, Summary::Of of);
+// analysis.db, which has the sums of steps.
+bool is_summary_database(const std::filesystem::path& path);
+Result<Summary> read_summary_database(const std::filesystem::path& path);
 void add_summary(const Summary& summary, Profile& profile);
 
 // profiler_info_N.json: what was recorded, "Level1, ACL_AICORE_PIPE_UTILIZATION".
