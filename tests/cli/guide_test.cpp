@@ -236,6 +236,11 @@ constexpr const char* tpu_mlir_profile =
     "Conv2D_2|CONV|s:10|b:1|g:1|e:29|t:20\n"
     "API_END total_cycle:30|b:1|g:1\nflops: 10, runtime: 0.000030ms\nEND";
 
+constexpr const char* ascend_kernels =
+    "mkdir prof && cat >prof/kernel_details.csv <<'END'\n"
+    "Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),Block Dim\n"
+    "7,Conv2D1,Conv2D,AI_CORE,1736408883704903.218,313.886,96.222,16\nEND";
+
 INSTANTIATE_TEST_SUITE_P(
     Of, RecordHelp,
     testing::Values(
@@ -267,6 +272,7 @@ INSTANTIATE_TEST_SUITE_P(
         Topic{"snpe", "cp examples/qnn_htp/chrometrace*.json.gz . && gunzip *.gz"},
         Topic{"ort-profile", ort_profile}, Topic{"openvino", openvino_counters},
         Topic{"vela", vela_layers}, Topic{"tpu-mlir", tpu_mlir_profile},
+        Topic{"ascend", ascend_kernels},
         Topic{"qnn-host", "cp -r examples/qnn_host qnn_host && cd qnn_host"},
         Topic{"onnxruntime", ort_csv}));
 

@@ -415,7 +415,17 @@ bool is_capture(const std::filesystem::path& path) {
 
 Result<Capture> read_capture(const std::filesystem::path& path) {
   TRY_AS(database, Database::open(path));
-  return CaptureReader(std::move(*database), path.string()).run();
+  auto capture = CaptureReader(std::move(*database), path.string()).run();
+  std::error_code failed;
+  const auto log_bytes = std::filesystem::file_size(path.string() + "-wal", failed);
+  if (capture && !failed && log_bytes > 0) {
+    capture->events.notes.push_back(
+        {Severity::warning, path.string(), 0,
+         "rows that are only in the write-ahead log next to it (-wal) are not read; open the "
+         "database with sqlite3 once, which takes them over",
+         1});
+  }
+  return capture;
 }
 
 }  // namespace npuscope::ascend
