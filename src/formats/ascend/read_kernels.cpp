@@ -6,7 +6,7 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "formats/ascend/kernels.hpp"
-#include "ingest/delimited.hpp"
+#include "ingest/field_reader.hpp"
 
 namespace npuscope::ascend {
 namespace {
@@ -53,7 +53,7 @@ constexpr std::size_t no_place = ~std::size_t{0};
 using Places = std::array<std::size_t, column_count>;
 
 // None where a kernel cannot be made of such rows.
-std::optional<Places> places_in(const std::vector<std::string>& heads) {
+std::optional<Places> places_in(std::span<const std::string_view> heads) {
   Places places;
   places.fill(no_place);
   for (std::size_t i = 0; i < heads.size(); ++i) {
@@ -71,6 +71,19 @@ std::optional<Places> places_in(const std::vector<std::string>& heads) {
 
 bool is_stated(std::string_view text) { return !text.empty() && text != "N/A"; }
 
+// Digits from the front of a text; none where there are none, or more than a number has.
+std::optional<std::int64_t> take_digits(std::string_view& text) {
+  std::int64_t number = 0;
+  std::size_t size = 0;
+  constexpr std::size_t most_digits = 18;
+  while (size < text.size() && size <= most_digits && is_digit(text[size])) {
+    number = number * 10 + (text[size++] - '0');
+  }
+  if (size == 0 || size > most_digits) return std::nullopt;
+  text.remove_prefix(size);
+  return number;
+}
+
 class KernelReader {
  public:
   explicit KernelReader(ByteSource& source) : losses_(source.name()), source_(source) {
@@ -79,7 +92,7 @@ class KernelReader {
 
   Result<KernelTable> run() {
     LineReader lines(source_, losses_, {.max_bytes = std::uint64_t{64} << 30});
-    DelimitedReader records(lines, losses_, ',');
+    FieldReader records(lines, losses_, ',');
     std::optional<Places> places;
     while (records.next()) {
       if (!places) {
@@ -102,7 +115,7 @@ class KernelReader {
   }
 
  private:
-  void find_numbers(const std::vector<std::string>& heads) {
+  void find_numbers(std::span<const std::string_view> heads) {
     for (std::size_t i = 0; i < heads.size(); ++i) {
       auto number = kernel_number(trimmed(heads[i]));
       if (!number) continue;
@@ -111,10 +124,11 @@ class KernelReader {
     }
   }
 
-  void take(const DelimitedReader& records, const Places& places) {
-    const auto& fields = records.fields();
+  void take(const FieldReader& records, const Places& places) {
+    const std::span<const std::string_view> fields = records.fields();
     const auto field = [&](Column column) -> std::string_view {
-      return places[column] < fields.size() ? trimmed(fields[places[column]]) : std::string_view();
+      return places[column] < fields.size() ? trimmed(plain_field(fields[places[column]], scratch_))
+                                            : std::string_view();
     };
     const auto starts = microseconds_as_ns(field(start)),
                lasts = microseconds_as_ns(field(duration));
@@ -156,7 +170,7 @@ class KernelReader {
   }
 
   static std::optional<std::int64_t> whole(std::string_view text) {
-    const auto number = take_number<std::int64_t>(text);  // "31.0" too
+    const auto number = take_digits(text);  // "31.0" too
     return number && *number >= 0 && (text.empty() || text.front() == '.') ? number : std::nullopt;
   }
   static std::string_view unquoted(std::string_view text) {
@@ -166,13 +180,16 @@ class KernelReader {
     return text;
   }
   StringId intern(std::string_view text) {
-    return is_stated(text) ? table_.strings.intern(valid_utf8(text)) : StringId::empty;
+    if (!is_stated(text)) return StringId::empty;
+    const bool is_ascii = std::ranges::none_of(text, [](char c) { return c < 0; });
+    return is_ascii ? table_.strings.intern(text) : table_.strings.intern(valid_utf8(text));
   }
 
   CountedNotes losses_;
   ByteSource& source_;
   KernelTable table_;
   std::vector<std::size_t> number_places_;
+  std::string scratch_;
 };
 
 // "mac" and "mte2" as people read them.
@@ -233,9 +250,9 @@ bool is_collective(std::string_view core, std::string_view type, std::string_vie
 }
 
 std::optional<std::int64_t> microseconds_as_ns(std::string_view text) {
-  const auto whole = take_number<std::int64_t>(text);
+  const auto whole = take_digits(text);
   constexpr std::int64_t most = std::int64_t{4} << 50;  // the year 2112
-  if (!whole || *whole < 0 || *whole > most) return std::nullopt;
+  if (!whole || *whole > most) return std::nullopt;
   std::int64_t ns = *whole * 1000;
   if (text.empty()) return ns;
   if (text.front() != '.') return std::nullopt;
@@ -252,7 +269,7 @@ bool looks_like_kernels(std::string_view head) {
   if (!source) return false;
   CountedNotes losses;
   LineReader lines(**source, losses);
-  DelimitedReader records(lines, losses, ',');
+  FieldReader records(lines, losses, ',');
   for (int i = 0; i < max_records && records.next(); ++i) {
     if (places_in(records.fields())) return true;
   }
