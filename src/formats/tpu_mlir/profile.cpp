@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <tuple>
 #include <unordered_map>
 
 #include "base/text.hpp"
@@ -42,6 +41,7 @@ class ProfileMaker {
   ProfileMaker(const std::vector<CoreProfile>& cores, const std::vector<TensorLocations>& locations,
                const std::vector<Module>& modules)
       : cores_(cores), first_(cores.front().profile) {
+    find_layers();
     for (const TensorLocations& each : locations) consider(each);
     for (const Module& module : modules) {
       if (module.flops != 0 && module.flops == first_.flops) module_ = &module;
@@ -62,21 +62,31 @@ class ProfileMaker {
   }
 
  private:
+  // Those that have a line, each once for each core.
+  void find_layers() {
+    for (const CoreProfile& core : cores_) {
+      std::vector<bool> is_seen(core.profile.strings.size(), false);
+      for (const Command& command : core.profile.commands) {
+        const std::size_t layer = std::size_t(command.layer);
+        if (is_seen[layer]) continue;
+        is_seen[layer] = true;
+        const LayerName name = layer_name(core.profile.strings[command.layer]);
+        if (name.line >= 0) layers_.push_back(name);
+      }
+    }
+  }
+
   // Of this program only where each operator stands in its line.
   void consider(const TensorLocations& locations) {
     std::size_t known = 0;
-    for (const CoreProfile& core : cores_) {
-      for (const Command& command : core.profile.commands) {
-        const LayerName name = layer_name(core.profile.strings[command.layer]);
-        if (name.line < 0) continue;
-        const auto found = locations.by_line.find(name.line);
-        if (found == locations.by_line.end()) continue;
-        if (found->second.operation != name.operation) {
-          unfit_ = &locations;
-          return;
-        }
-        ++known;
+    for (const LayerName& layer : layers_) {
+      const auto found = locations.by_line.find(layer.line);
+      if (found == locations.by_line.end()) continue;
+      if (found->second.operation != layer.operation) {
+        unfit_ = &locations;
+        return;
       }
+      ++known;
     }
     if (known > 0) locations_ = &locations;
   }
@@ -102,13 +112,8 @@ class ProfileMaker {
 
   // "Conv2D 3": what a layer is called in every compile, whatever the lines of final.mlir.
   void number_layers() {
-    std::map<std::string, std::set<std::int64_t>, std::less<>> lines;
-    for (const CoreProfile& core : cores_) {
-      for (const Command& command : core.profile.commands) {
-        const LayerName name = layer_name(core.profile.strings[command.layer]);
-        if (name.line >= 0) lines[std::string(name.operation)].insert(name.line);
-      }
-    }
+    std::map<std::string_view, std::set<std::int64_t>> lines;
+    for (const LayerName& layer : layers_) lines[layer.operation].insert(layer.line);
     for (const auto& [operation, of_it] : lines) {
       std::size_t number = 0;
       for (const std::int64_t line : of_it) {
@@ -136,6 +141,7 @@ class ProfileMaker {
       units[i] = add_unit(name_of(engine), engine_of(engine), core.core, parent);
     }
     const std::size_t first_row = profile_.spans.size();
+    ops_.clear();
     for (const Command& command : commands) {
       Spans& spans = profile_.spans;
       const bool is_message = core.profile.strings[command.command].ends_with("_MSG");
@@ -153,11 +159,12 @@ class ProfileMaker {
   }
 
   OpId op_of(const CoreProfile& core, const Command& command) {
+    const std::uint64_t key = std::uint64_t(command.layer) << 32 |
+                              std::uint64_t(command.command) << 2 | std::uint64_t(command.engine);
+    const auto [place, is_new] = ops_.try_emplace(key, OpId(profile_.ops.size()));
+    if (!is_new) return place->second;
     const std::string_view layer = core.profile.strings[command.layer];
     const std::string_view kernel = core.profile.strings[command.command];
-    const auto [place, is_new] = ops_.try_emplace(
-        {core.core, command.engine, intern(layer), intern(kernel)}, OpId(profile_.ops.size()));
-    if (!is_new) return place->second;
     const LayerName name = layer_name(layer);
     Op op;
     op.name = op.node = intern(layer.empty() ? "messages between cores" : layer);
@@ -187,6 +194,7 @@ class ProfileMaker {
     // By engine, for whose command of each other one it has waited already.
     std::array<std::array<std::int64_t, engine_count>, engine_count> waited{};
     const std::vector<Command>& commands = core.commands;
+    const StringId name = intern("command id");
     for (std::size_t i = 0; i < commands.size(); ++i) {
       const Command& command = commands[i];
       const auto own = std::size_t(command.engine);
@@ -203,11 +211,8 @@ class ProfileMaker {
           continue;
         }
         const auto from = SpanId(std::uint32_t(first_row + found->second));
-        profile_.flows.push_back({from,
-                                  SpanId(std::uint32_t(first_row + i)),
-                                  EdgeKind::order,
-                                  intern("command id"),
-                                  {}});
+        const auto to = SpanId(std::uint32_t(first_row + i));
+        profile_.flows.push_back({from, to, EdgeKind::order, name, {}});
       }
     }
   }
@@ -319,7 +324,8 @@ class ProfileMaker {
   const Module* module_ = nullptr;
   Profile profile_;
   std::map<std::string, std::string, std::less<>> identities_;
-  std::map<std::tuple<std::uint32_t, CommandEngine, StringId, StringId>, OpId> ops_;
+  std::vector<LayerName> layers_;
+  std::unordered_map<std::uint64_t, OpId> ops_;  // of the core, by layer, command and engine
   std::int64_t end_ = 0;
   std::uint64_t messages_ = 0, contradicted_ = 0;
 };

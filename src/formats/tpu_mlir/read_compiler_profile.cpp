@@ -61,6 +61,10 @@ class ProfileReader {
   const std::string& file() const { return profile_.file; }
 
   void take(std::string_view line) {
+    const std::size_t first = line.find('|');
+    const bool has_cells = first != line.npos && !line.starts_with("API_END") &&
+                           !line.starts_with("GDMA SUMMARY");
+    if (has_cells) return take_cells(line);
     const std::string_view text = trimmed(line);
     if (text.empty() || text.starts_with("---") || text.starts_with("###")) return;
     if (text.starts_with("s: start time")) return;
@@ -117,11 +121,12 @@ class ProfileReader {
 
   // A command in each column that has one; the columns are padded with blanks.
   void take_cells(std::string_view line) {
-    std::size_t at = 0;
-    while ((at = line.find_first_not_of(" \t\r", at)) != line.npos) {
-      const std::size_t end = std::min(line.find_first_of(" \t\r", at), line.size());
-      take_command(line.substr(at, end - at), column_at(at));
-      at = end;
+    const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+    for (std::size_t at = 0; at < line.size();) {
+      std::size_t end = at;
+      while (end < line.size() && !is_blank(line[end])) ++end;
+      if (end > at) take_command(line.substr(at, end - at), column_at(at));
+      at = std::max(end, at + 1);
     }
   }
 
