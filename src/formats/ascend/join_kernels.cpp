@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "formats/ascend/profile.hpp"
@@ -149,22 +150,21 @@ class KernelJoiner {
     unit.engine = Engine::compute;
     const std::string name = core_name(table_.strings[kernel.core]);
     unit.name = profile_.strings.intern(
-        streams_of(kernel.core) > 1 ? fmt::format("{}, {}", name, profile_.text(from.name)) : name);
+        streams_of(kernel) > 1 ? fmt::format("{}, {}", name, profile_.text(from.name)) : name);
     unit.parent = from.parent;
     unit.process_id = from.process_id;
     profile_.units.push_back(unit);
     return found->second = UnitId(profile_.units.size() - 1);
   }
 
-  std::size_t streams_of(StringId core) {
+  // Of its device.
+  std::size_t streams_of(const Kernel& of) {
     if (streams_.empty()) {
       for (const Kernel& kernel : table_.kernels) {
-        auto& streams = streams_[kernel.core];
-        const std::pair place{kernel.device, kernel.stream};
-        if (std::ranges::find(streams, place) == streams.end()) streams.push_back(place);
+        streams_[{kernel.core, kernel.device}].insert(kernel.stream);
       }
     }
-    return streams_[core].size();
+    return streams_[{of.core, of.device}].size();
   }
 
   template <class ValueOf>
@@ -264,7 +264,7 @@ class KernelJoiner {
   Profile& profile_;
   Spans& spans_;
   std::map<std::pair<std::uint32_t, StringId>, UnitId> cores_;  // by stream and kind of core
-  std::map<StringId, std::vector<std::pair<std::int64_t, std::int64_t>>> streams_;
+  std::map<std::pair<StringId, std::int64_t>, std::set<std::int64_t>> streams_;  // by core, device
   std::uint64_t missing_ = 0;
 };
 

@@ -286,7 +286,12 @@ std::optional<Summary::Of> recognise_summary(std::string_view head) {
 
 bool looks_like_companion(std::string_view head) {
   const std::string_view line = first_line(head);
-  constexpr std::array<std::string_view, 8> begins{
+  constexpr std::array<std::string_view, 13> begins{
+      "Device_id,kernel_name,kernel_type",
+      "kernel_name,kernel_type",
+      "Device_id,Iteration ID",
+      "Device_id,OP Type,Count",
+      "OP Type,Count",
       "Level,API Name",
       "Device_id,Level,API Name",
       "Name,Input Shapes,Call Stack",

@@ -62,8 +62,8 @@ class ProfileReader {
 
   void take(std::string_view line) {
     const std::size_t first = line.find('|');
-    const bool has_cells = first != line.npos && !line.starts_with("API_END") &&
-                           !line.starts_with("GDMA SUMMARY");
+    const bool has_cells =
+        first != line.npos && !line.starts_with("API_END") && !line.starts_with("GDMA SUMMARY");
     if (has_cells) return take_cells(line);
     const std::string_view text = trimmed(line);
     if (text.empty() || text.starts_with("---") || text.starts_with("###")) return;
