@@ -20,6 +20,7 @@ constexpr std::array formats{
     Format{"snapshot", Belonging::alone, recognise_snapshot, open_snapshots},
     Format{"Perfetto trace", Belonging::alone, recognise_perfetto, open_perfetto},
     Format{"llama.cpp Hexagon profile", Belonging::alone, recognise_ggml, open_ggml},
+    Format{"Furiosa schedule", Belonging::alone, recognise_furiosa, open_furiosa},
     Format{"OpenVINO profiling text", Belonging::alone, recognise_openvino_text,
            open_openvino_texts},
     Format{"tpu-mlir profile", Belonging::together, recognise_tpu_mlir, open_tpu_mlir},

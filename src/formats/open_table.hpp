@@ -97,6 +97,10 @@ void open_torq(std::span<const Input> inputs, OpenRun& run);
 std::optional<FormatKind> recognise_ggml(const Candidate& candidate);
 void open_ggml(std::span<const Input> inputs, OpenRun& run);
 
+// The schedule that Furiosa's compiler estimates.
+std::optional<FormatKind> recognise_furiosa(const Candidate& candidate);
+void open_furiosa(std::span<const Input> inputs, OpenRun& run);
+
 // What Intel's NPU prints of an inference.
 std::optional<FormatKind> recognise_openvino_text(const Candidate& candidate);
 void open_openvino_texts(std::span<const Input> inputs, OpenRun& run);

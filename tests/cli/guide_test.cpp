@@ -241,6 +241,12 @@ constexpr const char* ascend_kernels =
     "Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),Block Dim\n"
     "7,Conv2D1,Conv2D,AI_CORE,1736408883704903.218,313.886,96.222,16\nEND";
 
+constexpr const char* furiosa_plot =
+    "cat >plot.json <<'END'\n"
+    R"({"title": "k", "total_memory": 1024, "page_size": 64, "instructions": [{"index": "0", )"
+    R"("contexts": ["MainContext"], "lifetime": {"begin": 0, "end": 9}}], "tensors": []})"
+    "\nEND";
+
 INSTANTIATE_TEST_SUITE_P(
     Of, RecordHelp,
     testing::Values(
@@ -272,7 +278,7 @@ INSTANTIATE_TEST_SUITE_P(
         Topic{"snpe", "cp examples/qnn_htp/chrometrace*.json.gz . && gunzip *.gz"},
         Topic{"ort-profile", ort_profile}, Topic{"openvino", openvino_counters},
         Topic{"vela", vela_layers}, Topic{"tpu-mlir", tpu_mlir_profile},
-        Topic{"ascend", ascend_kernels},
+        Topic{"ascend", ascend_kernels}, Topic{"furiosa", furiosa_plot},
         Topic{"qnn-host", "cp -r examples/qnn_host qnn_host && cd qnn_host"},
         Topic{"onnxruntime", ort_csv}));
 
