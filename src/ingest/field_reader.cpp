@@ -26,10 +26,12 @@ bool FieldReader::next() {
 // A quote that does not begin a field is a character like others.
 bool FieldReader::split(std::string_view record) {
   fields_.clear();
+  const char delimiter = delimiter_;
   const char* const end = record.data() + record.size();
   const char* begin = record.data();
-  for (const char* at = begin;; ++at) {
-    if (at != end && at == begin && *at == '"') {
+  for (;;) {
+    const char* at = begin;
+    if (at != end && *at == '"') {
       for (++at; at != end; ++at) {  // to the quote that ends it
         if (*at != '"') continue;
         if (at + 1 == end || at[1] != '"') break;
@@ -39,9 +41,8 @@ bool FieldReader::split(std::string_view record) {
         fields_.emplace_back(begin, std::size_t(end - begin));
         return false;
       }
-      continue;
     }
-    if (at != end && *at != delimiter_) continue;
+    while (at != end && *at != delimiter) ++at;
     std::size_t size = std::size_t(at - begin);
     if (at == end && size > 0 && at[-1] == '\r') --size;
     fields_.emplace_back(begin, size);

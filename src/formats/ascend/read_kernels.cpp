@@ -84,6 +84,14 @@ std::optional<std::int64_t> take_digits(std::string_view& text) {
   return number;
 }
 
+// As trimmed(), for fields that rarely have blanks around them.
+std::string_view bare(std::string_view text) {
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
 class KernelReader {
  public:
   explicit KernelReader(ByteSource& source) : losses_(source.name()), source_(source) {
@@ -127,7 +135,7 @@ class KernelReader {
   void take(const FieldReader& records, const Places& places) {
     const std::span<const std::string_view> fields = records.fields();
     const auto field = [&](Column column) -> std::string_view {
-      return places[column] < fields.size() ? trimmed(plain_field(fields[places[column]], scratch_))
+      return places[column] < fields.size() ? bare(plain_field(fields[places[column]], scratch_))
                                             : std::string_view();
     };
     const auto starts = microseconds_as_ns(field(start)),
@@ -154,15 +162,15 @@ class KernelReader {
     table_.kernels.push_back(kernel);
     for (std::size_t i = 0; i < number_places_.size(); ++i) {
       const std::size_t place = number_places_[i];
-      add(table_.numbers[i], place < fields.size() ? trimmed(fields[place]) : std::string_view());
+      add(table_.numbers[i], place < fields.size() ? bare(fields[place]) : std::string_view());
     }
   }
 
   static void add(KernelNumber& number, std::string_view text) {
     using Is = KernelNumber::Is;
     if (number.is == Is::other) {
-      number.rates.push_back(
-          parse_number<double>(text).value_or(std::numeric_limits<double>::quiet_NaN()));
+      const double unknown = std::numeric_limits<double>::quiet_NaN();
+      number.rates.push_back(text == "0.0" ? 0 : parse_number<double>(text).value_or(unknown));
       return;
     }
     const auto value = number.is == Is::time ? microseconds_as_ns(text) : whole(text);
@@ -250,6 +258,7 @@ bool is_collective(std::string_view core, std::string_view type, std::string_vie
 }
 
 std::optional<std::int64_t> microseconds_as_ns(std::string_view text) {
+  if (text == "0.0") return 0;  // most counters: of the kind of core that a kernel does not use
   const auto whole = take_digits(text);
   constexpr std::int64_t most = std::int64_t{4} << 50;  // the year 2112
   if (!whole || *whole > most) return std::nullopt;
@@ -257,10 +266,13 @@ std::optional<std::int64_t> microseconds_as_ns(std::string_view text) {
   if (text.empty()) return ns;
   if (text.front() != '.') return std::nullopt;
   text.remove_prefix(1);
-  if (text.find_first_not_of("0123456789") != text.npos) return std::nullopt;
   std::int64_t scale = 100;
-  for (std::size_t i = 0; i < text.size() && i < 3; ++i, scale /= 10) ns += (text[i] - '0') * scale;
-  return ns + (text.size() > 3 && text[3] >= '5' ? 1 : 0);
+  for (std::size_t i = 0; i < text.size(); ++i, scale /= 10) {
+    if (!is_digit(text[i])) return std::nullopt;
+    ns += (text[i] - '0') * scale;
+    if (i == 3 && text[i] >= '5') ++ns;
+  }
+  return ns;
 }
 
 bool looks_like_kernels(std::string_view head) {
