@@ -242,6 +242,19 @@ TEST_F(AscendCaptures, ForgedDatabasesDoNothing) {
             file);
   const Profile profile = open_one(file);
   EXPECT_EQ(work_of(profile, SpanKind::kernel)["k"].first, 2);  // and one set apart, far away
+  // Connections that relate everything to everything.
+  write_sql(tables +
+                "CREATE TABLE TASK(startNs, endNs, taskType, streamId, connectionId);"
+                "CREATE TABLE PYTORCH_API(startNs, endNs, globalTid, connectionId, name, type);"
+                "CREATE TABLE CONNECTION_IDS(id, connectionId);"
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<2000) "
+                "INSERT INTO TASK SELECT i*10, i*10+5, 1, 2, 1 FROM n;"
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<2000) "
+                "INSERT INTO PYTORCH_API SELECT i*10, i*10+5, 1, 1, 1, 1 FROM n;"
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<2000) "
+                "INSERT INTO CONNECTION_IDS SELECT 1, 1 FROM n;",
+            folder_ / "dense.db");
+  EXPECT_LT(open_one(folder_ / "dense.db").flows.size(), 40'000u);
   // Cut anywhere: what is left opens or is refused.
   std::string bytes;
   {

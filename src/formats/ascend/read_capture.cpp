@@ -352,10 +352,12 @@ class CaptureReader {
       for (const std::int64_t connection : of->second) {
         const auto launched = tasks.find(connection);
         if (launched == tasks.end()) {
+          if (!may_link()) return;
           calls[connection].push_back(each.slice);
           continue;
         }
         for (const std::uint32_t task : launched->second) {
+          if (!may_link()) return;
           add_flow(each.slice, task, "torch_to_npu");
         }
       }
@@ -372,11 +374,14 @@ class CaptureReader {
   }
 
   void add_flow(std::uint32_t from, std::uint32_t to, std::string_view name) {
-    const std::size_t most = 4 * capture_.events.slices.size();  // of forged connections
-    if (capture_.flows.size() >= most) {
-      return losses_.add(Severity::warning, 0, "more arrows than spans can have; left out");
-    }
     capture_.flows.push_back({SpanId(from), SpanId(to), EdgeKind::flow, intern(name), {}});
+  }
+
+  // Forged connections could relate every call to every task.
+  bool may_link() {
+    if (++links_ <= 8 * capture_.events.slices.size()) return true;
+    losses_.add(Severity::warning, 0, "more arrows than calls and tasks can have; left out");
+    return false;
   }
 
   void read_frequencies() {
@@ -403,6 +408,7 @@ class CaptureReader {
   std::vector<Connected> launched_;                            // tasks and collectives
   std::vector<Connected> calls_;                               // of the framework
   std::unordered_map<std::int64_t, std::uint32_t> launchers_;  // calls of CANN, by connection
+  std::size_t links_ = 0;
   bool has_steps_ = false;
 };
 
