@@ -76,10 +76,11 @@ std::optional<std::int64_t> take_digits(std::string_view& text) {
   std::int64_t number = 0;
   std::size_t size = 0;
   constexpr std::size_t most_digits = 18;
-  while (size < text.size() && size <= most_digits && is_digit(text[size])) {
+  while (size < text.size() && size < most_digits && is_digit(text[size])) {
     number = number * 10 + (text[size++] - '0');
   }
-  if (size == 0 || size > most_digits) return std::nullopt;
+  const bool goes_on = size < text.size() && is_digit(text[size]);
+  if (size == 0 || goes_on) return std::nullopt;
   text.remove_prefix(size);
   return number;
 }
