@@ -52,7 +52,6 @@ class AscendCaptures {
     for (std::size_t i = 0; i < opened.size(); ++i) {
       if (!ascend::is_trace_view(opened[i].profile)) continue;
       Known trace{i, ascend::kernel_starts(opened[i].profile), false};
-      opened[i].profile.provenance.format = ascend::format_name;
       if (Known* same = known_as(trace.starts)) {
         // msprof_*.json next to trace_view.json, which has the host too.
         const bool is_larger = opened[i].profile.spans.size() > profile(*same).spans.size();

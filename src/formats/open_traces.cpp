@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "formats/ascend/profile.hpp"
 #include "formats/chrome/events.hpp"
 #include "formats/onnxruntime/session.hpp"
 #include "formats/open_table.hpp"
@@ -83,6 +84,9 @@ Profile profile_of(chrome::Events&& events, const OpenOptions& options) {
   }
   if (!as_it_stands && onnxruntime::is_session(profile)) onnxruntime::make_session(profile);
   apply_roles(profile, options.roles);
+  if (!as_it_stands && ascend::is_trace_view(profile)) {
+    profile.provenance.format = ascend::format_name;
+  }
   if (!as_it_stands) set_far_spans_apart(profile);
   return profile;
 }
