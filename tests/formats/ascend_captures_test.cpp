@@ -106,17 +106,6 @@ TEST_F(AscendCaptures, KernelsOfEveryLevel) {
   }
 }
 
-// A group of ranks has another name in each run.
-TEST_F(AscendCaptures, CollectivesAreTheSameInEveryRun) {
-  write_kernels(generate({}), Level::level1, folder_ / "kernel_details.csv");
-  const Profile profile = open_one(folder_);
-  const auto found = std::ranges::find_if(profile.ops, [&](const Op& op) {
-    return profile.text(op.name) == "hcom_allReduce__586_1_1";
-  });
-  ASSERT_NE(found, profile.ops.end());
-  EXPECT_EQ(profile.text(found->identity), "hcom_allReduce of group 1, 1_1");
-}
-
 TEST_F(AscendCaptures, KindsOfCoresAreUnitsOfATableAlone) {
   const TrueCapture capture = generate({.kernels = 60});
   write_kernels(capture, Level::level1, folder_ / "kernel_details.csv");

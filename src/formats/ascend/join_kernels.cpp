@@ -84,10 +84,7 @@ class KernelJoiner {
   void describe(const Kernel& kernel, Op& op) {
     if (kernel.type != StringId::empty) op.kind = op.node_kind = text(kernel.type);
     op.engine = kernel.is_collective ? Engine::communication : Engine::compute;
-    if (kernel.is_collective) {
-      op.identity = profile_.strings.intern(identity_of(table_.strings[kernel.name]));
-      return;
-    }
+    if (kernel.is_collective) return;
     const std::string_view outputs = table_.strings[kernel.outputs];
     const std::string_view first = outputs.substr(0, outputs.find(';'));
     op.shape = profile_.strings.intern(first);
@@ -103,17 +100,6 @@ class KernelJoiner {
     add("in", table_.strings[kernel.inputs], table_.strings[kernel.input_types]);
     add("out", outputs, {});
     op.operands = profile_.strings.intern(operands);
-  }
-
-  // "hcom_allReduce__586_0_1": 586 is of the group in this run only.
-  std::string identity_of(std::string_view collective) {
-    const std::size_t at = collective.find("__");
-    const std::size_t end = at == collective.npos ? at : collective.find('_', at + 2);
-    if (end == collective.npos) return {};
-    const std::string_view group = collective.substr(at + 2, end - at - 2);
-    const auto place = groups_.try_emplace(std::string(group), groups_.size() + 1).first->second;
-    return fmt::format("{} of group {}, {}", collective.substr(0, at), place,
-                       collective.substr(end + 1));
   }
 
   static std::string_view taken(std::string_view& rest) {
@@ -279,7 +265,6 @@ class KernelJoiner {
   Spans& spans_;
   std::map<std::pair<std::uint32_t, StringId>, UnitId> cores_;  // by stream and kind of core
   std::map<std::pair<StringId, std::int64_t>, std::set<std::int64_t>> streams_;  // by core, device
-  std::map<std::string, std::size_t> groups_;  // of ranks, in the order of their first collective
   std::uint64_t missing_ = 0;
 };
 
