@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/try.hpp"
 #include "formats/ascend/capture.hpp"
@@ -73,7 +74,7 @@ class AscendCaptures {
     profile.provenance.device = capture->device;
     profile.provenance.version = capture->version;
     profile.flows = std::move(capture->flows);
-    add_frequencies(capture->frequencies, profile);
+    add_samples(capture->samples, profile);
     add(input, std::move(profile), capture->kernels, capture->rows);
   }
 
@@ -174,17 +175,20 @@ class AscendCaptures {
     run_.add(input.order, std::move(made));
   }
 
-  static void add_frequencies(const std::vector<ascend::Capture::Clocked>& samples,
-                              Profile& profile) {
-    if (samples.empty()) return;
-    const auto series = std::uint32_t(profile.counters.series.size());
-    profile.counters.series.push_back({UnitId::none, profile.strings.intern("AI Core Freq"),
-                                       profile.strings.intern("MHz"), StringId::empty,
-                                       NumberRole::none});
-    for (const auto& [time, megahertz] : samples) {
-      profile.counters.of.push_back(series);
-      profile.counters.time.push_back(time);
-      profile.counters.value.push_back(megahertz);
+  static void add_samples(const std::vector<ascend::Capture::Sample>& samples, Profile& profile) {
+    std::map<std::string, std::uint32_t> series;
+    Counters& counters = profile.counters;
+    for (const ascend::Capture::Sample& sample : samples) {
+      const auto [found, is_new] = series.try_emplace(sample.name, counters.series.size());
+      if (is_new) {
+        const StringId unit = profile.strings.intern(sample.unit);
+        counters.series.push_back({UnitId::none, profile.strings.intern(sample.name), unit,
+                                   sample.unit == "bytes" ? unit : StringId::empty,
+                                   NumberRole::none});
+      }
+      counters.of.push_back(found->second);
+      counters.time.push_back(sample.time_ns);
+      counters.value.push_back(sample.value);
     }
   }
 

@@ -2,7 +2,9 @@
 // trace_view.json has of the same, and the table of its kernels.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "formats/ascend/kernels.hpp"
@@ -16,12 +18,13 @@ struct Capture {
   KernelTable kernels;
   std::vector<std::uint32_t> rows;  // of each kernel, its slice
   std::vector<Flow> flows;          // between slices
-  struct Clocked {
+  struct Sample {                   // of a counter
+    std::string name, unit;         // "HBM 0/Read", "B/s"
     std::int64_t time_ns = 0;
-    double megahertz = 0;
+    double value = 0;
   };
-  std::vector<Clocked> frequencies;
-  std::string device;  // "Ascend910B"
+  std::vector<Sample> samples;  // by time
+  std::string device;           // "Ascend910B"
   std::string version;
 };
 

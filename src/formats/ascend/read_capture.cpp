@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <unordered_map>
@@ -41,7 +42,7 @@ class CaptureReader {
     read_calls();
     read_steps();
     link();
-    read_frequencies();
+    read_samples();
     if (capture_.events.slices.size() == 0) {
       return input_error("{}: a database of Ascend's profiler in which nothing ran{}",
                          capture_.events.file, damage_.empty() ? "" : "; " + damage_);
@@ -384,13 +385,29 @@ class CaptureReader {
     return false;
   }
 
-  void read_frequencies() {
-    each("AICORE_FREQ", {"timestampNs", "freq"}, [&](const Row& row) {
-      const auto time = row.integer(0);
-      const auto megahertz = row.number(1);
-      if (time && megahertz) capture_.frequencies.push_back({*time, *megahertz});
+  void read_samples() {
+    const auto add = [&](std::string name, const char* unit, std::optional<std::int64_t> time,
+                         std::optional<double> value) {
+      if (!time || !value || !std::isfinite(*value)) return;
+      capture_.samples.push_back({std::move(name), unit, *time, *value});
+    };
+    each("AICORE_FREQ", {"timestampNs", "freq"},
+         [&](const Row& row) { add("AI Core Freq", "MHz", row.integer(0), row.number(1)); });
+    each("HBM", {"timestampNs", "bandwidth", "hbmId", "type"}, [&](const Row& row) {
+      add(fmt::format("HBM {}/{}", row.integer(2).value_or(0), text(named(row.integer(3)))), "B/s",
+          row.integer(0), row.number(1));
     });
-    std::ranges::stable_sort(capture_.frequencies, {}, &Capture::Clocked::time_ns);
+    each("LLC", {"timestampNs", "throughput", "llcId", "mode", "hitRate"}, [&](const Row& row) {
+      const std::string name =
+          fmt::format("LLC {} {}", row.integer(2).value_or(0), text(named(row.integer(3))));
+      add(name, "B/s", row.integer(0), row.number(1));
+      add(name + "/hit rate", "%", row.integer(0), row.number(4));
+    });
+    each("NPU_MEM", {"timestampNs", "hbm", "type"}, [&](const Row& row) {
+      add(fmt::format("{}/HBM", text(named(row.integer(2)))), "bytes", row.integer(0),
+          row.number(1));
+    });
+    std::ranges::stable_sort(capture_.samples, {}, &Capture::Sample::time_ns);
   }
 
   static constexpr std::size_t no_place = ~std::size_t{0};
