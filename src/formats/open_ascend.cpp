@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 #include "base/try.hpp"
 #include "formats/ascend/capture.hpp"
@@ -52,8 +53,8 @@ class AscendCaptures {
     std::vector<OpenRun::OpenedProfile>& opened = run_.profiles();
     for (std::size_t i = 0; i < opened.size(); ++i) {
       if (!ascend::is_trace_view(opened[i].profile)) continue;
-      Known trace{i, ascend::kernel_starts(opened[i].profile), false};
-      if (Known* same = known_as(trace.starts)) {
+      const std::vector<std::int64_t> starts = ascend::kernel_starts(opened[i].profile);
+      if (Known* same = known_as(starts)) {
         // msprof_*.json next to trace_view.json, which has the host too.
         const bool is_larger = opened[i].profile.spans.size() > profile(*same).spans.size();
         if (is_larger) std::swap(opened[i], opened[same->place]);
@@ -61,7 +62,7 @@ class AscendCaptures {
         dropped_.push_back(i);
         continue;
       }
-      known_.push_back(std::move(trace));
+      know({i, starts.size(), false}, starts);
     }
   }
 
@@ -133,9 +134,15 @@ class AscendCaptures {
   // A capture that is open, by its place among the profiles.
   struct Known {
     std::size_t place = 0;
-    std::vector<std::int64_t> starts;
+    std::size_t kernels = 0;
     bool has_kernels = false;  // a table's
   };
+
+  void know(const Known& capture, const std::vector<std::int64_t>& starts) {
+    const auto place = std::uint32_t(known_.size());
+    for (const std::int64_t start : starts) capture_at_.try_emplace(start, place);
+    known_.push_back(capture);
+  }
 
   Result<ascend::Summary> read_summary(const Input& input) const {
     if (input.kind == step_database) return ascend::read_summary_database(input.path);
@@ -148,11 +155,17 @@ class AscendCaptures {
 
   Profile& profile(const Known& known) { return run_.profiles()[known.place].profile; }
 
+  // Half of the kernels of the smaller one begin at the same nanosecond.
   Known* known_as(const std::vector<std::int64_t>& starts) {
-    const auto found = std::ranges::find_if(known_, [&](const Known& known) {
-      return ascend::are_of_one_capture(known.starts, starts);
-    });
-    return found == known_.end() ? nullptr : &*found;
+    std::map<std::uint32_t, std::size_t> shared;  // kernels, by capture
+    for (const std::int64_t start : starts) {
+      const auto found = capture_at_.find(start);
+      if (found != capture_at_.end()) shared[found->second] += 1;
+    }
+    for (const auto& [place, kernels] : shared) {
+      if (2 * kernels >= std::min(starts.size(), known_[place].kernels)) return &known_[place];
+    }
+    return nullptr;
   }
 
   void leave_out(const std::string& file, const Known& same) {
@@ -171,7 +184,8 @@ class AscendCaptures {
     for (Note& note : made.notes) {
       if (note.file.empty()) note.file = input.path.string();
     }
-    known_.push_back({run_.profiles().size(), ascend::kernel_starts(table), true});
+    const std::vector<std::int64_t> starts = ascend::kernel_starts(table);
+    know({run_.profiles().size(), starts.size(), true}, starts);
     run_.add(input.order, std::move(made));
   }
 
@@ -192,20 +206,24 @@ class AscendCaptures {
     }
   }
 
+  // Of the files that a capture was made of, not of sums that joined it.
   Profile* profile_beside(const std::filesystem::path& file) {
-    for (const Known& known : known_) {
-      Profile& each = profile(known);
-      const auto is_beside = [&](const std::string& other) {
-        return capture_folder(other) == capture_folder(file);
-      };
-      if (std::ranges::any_of(each.provenance.files, is_beside)) return &each;
+    if (in_folder_.empty()) {
+      for (std::size_t i = 0; i < known_.size(); ++i) {
+        for (const std::string& each : profile(known_[i]).provenance.files) {
+          in_folder_.try_emplace(capture_folder(each), i);
+        }
+      }
     }
-    return nullptr;
+    const auto found = in_folder_.find(capture_folder(file));
+    return found == in_folder_.end() ? nullptr : &profile(known_[found->second]);
   }
 
   OpenRun& run_;
   std::vector<Known> known_;
-  std::vector<std::size_t> dropped_;  // places of profiles
+  std::unordered_map<std::int64_t, std::uint32_t> capture_at_;  // by when a kernel began
+  std::map<std::filesystem::path, std::size_t> in_folder_;      // places in known_
+  std::vector<std::size_t> dropped_;                            // places of profiles
 };
 
 }  // namespace

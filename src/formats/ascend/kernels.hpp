@@ -63,8 +63,4 @@ std::optional<std::int64_t> microseconds_as_ns(std::string_view text);
 bool looks_like_kernels(std::string_view head);
 Result<KernelTable> read_kernels(ByteSource& source);
 
-// Whether the times of two tables are of one run.
-bool are_of_one_capture(const std::vector<std::int64_t>& starts,
-                        const std::vector<std::int64_t>& others);
-
 }  // namespace npuscope::ascend

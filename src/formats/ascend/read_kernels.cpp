@@ -291,13 +291,4 @@ bool looks_like_kernels(std::string_view head) {
 
 Result<KernelTable> read_kernels(ByteSource& source) { return KernelReader(source).run(); }
 
-bool are_of_one_capture(const std::vector<std::int64_t>& starts,
-                        const std::vector<std::int64_t>& others) {
-  std::vector<std::int64_t> a(starts), b(others), both;
-  std::ranges::sort(a);
-  std::ranges::sort(b);
-  std::ranges::set_intersection(a, b, std::back_inserter(both));
-  return !both.empty() && 2 * both.size() >= std::min(a.size(), b.size());
-}
-
 }  // namespace npuscope::ascend
