@@ -97,10 +97,26 @@ void open_torq(std::span<const Input> inputs, OpenRun& run);
 std::optional<FormatKind> recognise_ggml(const Candidate& candidate);
 void open_ggml(std::span<const Input> inputs, OpenRun& run);
 
+// The schedule that Furiosa's compiler estimates.
+std::optional<FormatKind> recognise_furiosa(const Candidate& candidate);
+void open_furiosa(std::span<const Input> inputs, OpenRun& run);
+
+// What Intel's NPU prints of an inference.
+std::optional<FormatKind> recognise_openvino_text(const Candidate& candidate);
+void open_openvino_texts(std::span<const Input> inputs, OpenRun& run);
+
+// tpu-mlir's compiler profiles, a file a core, and what names their layers.
+std::optional<FormatKind> recognise_tpu_mlir(const Candidate& candidate);
+void open_tpu_mlir(std::span<const Input> inputs, OpenRun& run);
+
 // Any other JSON: operator traces of Cloud AI 100 and IPU timelines of SigmaStar, by their events,
 // and traces of other tools.
 std::optional<FormatKind> recognise_chrome(const Candidate& candidate);
 void open_chrome(std::span<const Input> inputs, OpenRun& run);
+
+// Tables and databases of Ascend's profiler, which join the traces of the same captures.
+std::optional<FormatKind> recognise_ascend(const Candidate& candidate);
+void open_ascend(std::span<const Input> inputs, OpenRun& run);
 
 // Tables of layers that tables/*.toml describe.
 std::optional<FormatKind> recognise_described_table(const Candidate& candidate);

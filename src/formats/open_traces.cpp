@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "formats/ascend/profile.hpp"
 #include "formats/chrome/events.hpp"
 #include "formats/onnxruntime/session.hpp"
 #include "formats/open_session.hpp"
@@ -84,6 +85,9 @@ Profile profile_of(chrome::Events&& events, const OpenOptions& options) {
   }
   if (!as_it_stands && onnxruntime::is_session(profile)) onnxruntime::make_session(profile);
   apply_roles(profile, options.roles);
+  if (!as_it_stands && ascend::is_trace_view(profile)) {
+    profile.provenance.format = ascend::format_name;
+  }
   if (!as_it_stands) set_far_spans_apart(profile);
   return profile;
 }
@@ -182,6 +186,7 @@ std::optional<FormatKind> recognise_chrome(const Candidate& candidate) {
   const std::string_view head = without_byte_order_mark(candidate.head);
   const auto first = head.find_first_not_of(" \t\r\n");
   if (first == head.npos || (head[first] != '{' && head[first] != '[')) return std::nullopt;
+  if (recognise_ascend(candidate)) return std::nullopt;  // JSON that is no trace
   const bool quotes =
       head.find("\"opUCycle\"") != head.npos || head.find("\"opPCycle\"") != head.npos;
   return quotes ? quoting_trace : plain_trace;

@@ -29,17 +29,11 @@ const std::vector<TextKind>& json_kinds() {
       {{"\"execution_summary\"", "\"execution_detail\""},
        "a profile of Qualcomm AI Hub (download_profile), which npuscope does not read yet; name "
        "the QNN profile of the same job (--qnn_options in the profile job, then its artifacts)"},
-      {{"\"tiu_dma_id(before)\""},
-       "tensor locations of tpu-mlir: no times, and npuscope does not read tpu-mlir's profiles "
-       "yet"},
       {{"\"GroupLayer\"", "\"group_cost\""},
-       "the layer groups of tpu-mlir: costs that its compiler estimates, which npuscope does not "
-       "read yet"},
+       "the layer groups of tpu-mlir: an older estimate of its compiler, by group; name "
+       "compiler_profile_0.txt, which has every command"},
       {{"\"initializers\"", "\"used_by_operators\""},
        "QNN's list of the tensors of a graph: no times; the schematic next to it has them too"},
-      {{"\"Communication Time Info\""},
-       "Ascend's table of collectives (communication.json): no timeline; name trace_view.json, of "
-       "whose tasks npuscope makes the same numbers"},
   };
   return kinds;
 }
@@ -47,14 +41,8 @@ const std::vector<TextKind>& json_kinds() {
 const std::vector<TextKind>& text_kinds() {
   static const std::vector<TextKind> kinds{
       {{"[bmprofile]"},
-       "the log with which tpu-mlir decodes a device's profile: no times, and npuscope does not "
-       "read tpu-mlir's profiles yet"},
-      {{"bd_id", "gdma_id", "ENGINE_"},
-       "a compiler profile of tpu-mlir (compiler_profile_N.txt): estimates of its compiler, which "
-       "npuscope does not read yet"},
-      {{"module.chip", "module.FLOPs"},
-       "a module of tpu-mlir: a model without times, and npuscope does not read tpu-mlir's "
-       "profiles yet"},
+       "the log with which tpu-mlir decodes a device's profile: no times; name "
+       "compiler_profile_0.txt, which has the compiler's estimates"},
   };
   return kinds;
 }

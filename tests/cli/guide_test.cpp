@@ -228,6 +228,25 @@ constexpr const char* vela_layers =
     "NPU,SRAM AC,DRAM AC,OnFlash AC,OffFlash AC,MAC Count,Network% (MAC),Util% (MAC),Name\n"
     "Conv2D,Conv2D,NPU,29440,73.9,14283,21.3,14283,10684,0,0,3168,442368,11.0,24.1,conv1\nEND";
 
+constexpr const char* tpu_mlir_profile =
+    "cat >compiler_profile_0.txt <<'END'\n"
+    "s: start time, b: bd_id, g: gdma_id, e: end time\n"
+    "ENGINE_BD                      ENGINE_GDMA\n"
+    "                               Load_1|GDMA_TENSOR|s:0|b:0|g:1|e:9|t:10|dr:0|sz:64\n"
+    "Conv2D_2|CONV|s:10|b:1|g:1|e:29|t:20\n"
+    "API_END total_cycle:30|b:1|g:1\nflops: 10, runtime: 0.000030ms\nEND";
+
+constexpr const char* ascend_kernels =
+    "mkdir prof && cat >prof/kernel_details.csv <<'END'\n"
+    "Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),Block Dim\n"
+    "7,Conv2D1,Conv2D,AI_CORE,1736408883704903.218,313.886,96.222,16\nEND";
+
+constexpr const char* furiosa_plot =
+    "cat >plot.json <<'END'\n"
+    R"({"title": "k", "total_memory": 1024, "page_size": 64, "instructions": [{"index": "0", )"
+    R"("contexts": ["MainContext"], "lifetime": {"begin": 0, "end": 9}}], "tensors": []})"
+    "\nEND";
+
 INSTANTIATE_TEST_SUITE_P(
     Of, RecordHelp,
     testing::Values(
@@ -258,7 +277,8 @@ INSTANTIATE_TEST_SUITE_P(
               "--summary --trace"},
         Topic{"snpe", "cp examples/qnn_htp/chrometrace*.json.gz . && gunzip *.gz"},
         Topic{"ort-profile", ort_profile}, Topic{"openvino", openvino_counters},
-        Topic{"vela", vela_layers},
+        Topic{"vela", vela_layers}, Topic{"tpu-mlir", tpu_mlir_profile},
+        Topic{"ascend", ascend_kernels}, Topic{"furiosa", furiosa_plot},
         Topic{"qnn-host", "cp -r examples/qnn_host qnn_host && cd qnn_host"},
         Topic{"executorch-host",
               "mkdir executorch_host && cp examples/qnn_host/*_schematic.bin executorch_host/ && "
