@@ -98,7 +98,10 @@ struct Log {
   std::vector<Note> notes;
   bool has_call_times = false;  // G0 and G1
   std::uint64_t calls_below_ops = 0;
+
   std::uint64_t lost_events() const;
+  // Its place in `sessions`, perhaps a new one; most lines are of the session of the line before.
+  std::uint32_t session_named(std::string_view name, std::uint32_t expected = 0);
 };
 
 // Whether the first bytes of a text are of such a log, or of llama.cpp's results alone.
