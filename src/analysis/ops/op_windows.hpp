@@ -8,7 +8,8 @@
 //   windows.rows[0].hvx.mean        0.36    of the window and of each of the threads, in the mean
 //   windows.rows[0].bound           ddr
 //
-// Transfers are in flight until software collects them: their share is no use of the DMA engine.
+// Transfers are in flight until software collects them: their share is no use of the DMA engine,
+// which a counter of its cycles tells (dma_engine).
 // Where events were lost shares are lower bounds (OpWindow::is_partial).
 #pragma once
 
@@ -37,7 +38,8 @@ struct OpWindow {
   double share = 0;   // of all windows
   bool has_events = false, is_partial = false;
   EngineUse hvx, hmx, dma;
-  double converting = 0;  // share in which weights or activations are made ready
+  std::optional<double> dma_engine;  // share of the window's cycles in which the engine moved data
+  double converting = 0;             // share in which weights or activations are made ready
   double without_event = 0;
   std::optional<double> macs_per_s, bytes_per_s;
   WindowBound bound = WindowBound::unknown;

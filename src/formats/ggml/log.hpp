@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/ggml/coverage.hpp"
 #include "formats/ggml/operation.hpp"
 #include "formats/ggml/results.hpp"
 #include "npuscope/base/byte_source.hpp"
@@ -58,6 +59,7 @@ struct Batch {
   std::size_t first_event = 0;
   std::uint32_t events = 0;
   std::uint32_t clock = 0;                          // place in Log::clocks
+  std::uint32_t graph = Coverage::no_graph;         // that the scheduler printed before it
   std::optional<std::int64_t> start;                // of the counter of cycles
   std::uint64_t cycles = 0;                         // of all of it; 0: not stated
   std::uint32_t usec = 0;                           // as stated
@@ -95,6 +97,7 @@ struct Log {
   std::vector<Batch> batches;  // in the order of the log
   std::vector<CoreClock> clocks;
   Results results;
+  Coverage coverage;
   std::vector<Note> notes;
   bool has_call_times = false;  // G0 and G1
   std::uint64_t calls_below_ops = 0;

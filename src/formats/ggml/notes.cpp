@@ -6,6 +6,21 @@
 #include "formats/ggml/numbers.hpp"
 
 namespace npuscope::ggml {
+namespace {
+
+// "SSM_CONV 2, ROPE 1".
+std::string listed(const std::map<std::string, std::uint64_t>& counts) {
+  constexpr std::size_t max_listed = 12;
+  std::string text;
+  std::size_t listed = 0;
+  for (const auto& [name, count] : counts) {
+    if (++listed > max_listed) return text + ", …";
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, count);
+  }
+  return text;
+}
+
+}  // namespace
 
 void add_notes(const Log& log, const Placement& placement, const StepGroup& group,
                const LostEvents& lost, Profile& profile) {
@@ -45,7 +60,12 @@ void add_notes(const Log& log, const Placement& placement, const StepGroup& grou
                      "out of the timeline",
                      double(placement.printing_us()) / 1e3));
   }
-  note(Severity::info, 1, coverage_text(log.results));
+  if (!log.coverage.refused().empty()) {
+    note(Severity::info, 1,
+         "ops that the NPU refused, by their lines: " + listed(log.coverage.refused()));
+  } else if (log.coverage.graphs().empty()) {
+    note(Severity::info, 1, "ops on CPU and GPU are not in this log");
+  }
   if (group.is_interrupted) {
     note(Severity::info, 1,
          "steps of other phases ran in between: idle time of this phase includes them");

@@ -29,13 +29,14 @@ bool OpenBatch::ends_before(std::uint32_t operation, int layer, const OpNumbers&
   return is_full || goes_back || repeats;
 }
 
-void OpenBatch::begin(const BatchHead& head, std::optional<std::int64_t> printed_us) {
+void OpenBatch::begin(const BatchHead& head, LogPlace place) {
   stated_runs_ = head.runs;
   counts_ = head.events;
   batch_.start = head.start;
   batch_.cycles = head.cycles;
   batch_.usec = clamped(head.usec);
-  batch_.printed_us = printed_us;
+  batch_.printed_us = place.printed_us;
+  batch_.graph = place.graph;
   at_ = head.start;
   trace_.begin(at_);
 }
@@ -47,9 +48,11 @@ void OpenBatch::end(const BatchEnd& end) {
 }
 
 void OpenBatch::add(std::uint32_t operation, int layer, const OpNumbers& numbers,
-                    std::uint32_t pmu_place, bool events_follow,
-                    std::optional<std::int64_t> printed_us) {
-  if (!any()) batch_.printed_us = printed_us;
+                    std::uint32_t pmu_place, bool events_follow, LogPlace place) {
+  if (!any()) {
+    batch_.printed_us = place.printed_us;
+    batch_.graph = place.graph;
+  }
   layer_ = std::max(layer_, layer);
   if (numbers.call_usec) seen_.insert(operation);
   OpRun run{operation, clamped(numbers.usec), numbers.cycles};

@@ -16,18 +16,23 @@
 
 namespace npuscope::ggml {
 
+// Where in the log a line is.
+struct LogPlace {
+  std::optional<std::int64_t> printed_us;  // when the host printed it
+  std::uint32_t graph = Coverage::no_graph;
+};
+
 class OpenBatch {
  public:
   // Whether an op of this layer is of the next batch, where a line that says so is missing: one has
   // all ops that it counts, layers begin again, or an op does.
   bool ends_before(std::uint32_t operation, int layer, const OpNumbers& numbers) const;
 
-  // `printed_us`: when the host printed the line.
-  void begin(const BatchHead& head, std::optional<std::int64_t> printed_us);
+  void begin(const BatchHead& head, LogPlace place);
   void end(const BatchEnd& end);
   // `pmu_place`: of its pmu counts in the log. Before G5 an op's events follow its line.
   void add(std::uint32_t operation, int layer, const OpNumbers& numbers, std::uint32_t pmu_place,
-           bool events_follow, std::optional<std::int64_t> printed_us);
+           bool events_follow, LogPlace place);
   // False where no op came before, so that its counter says nothing.
   bool add(const EventRecord& event, std::uint8_t name);
   // Of its last line, and the time of --log-jsonl.

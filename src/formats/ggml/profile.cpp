@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 
+#include "formats/ggml/elsewhere.hpp"
 #include "formats/ggml/engine_units.hpp"
 #include "formats/ggml/layers.hpp"
 #include "formats/ggml/notes.hpp"
@@ -18,15 +19,7 @@
 namespace npuscope::ggml {
 namespace {
 
-constexpr std::uint32_t no_run = ~std::uint32_t{0};
-
-// The spans that carry the numbers of a run.
-struct Carrier {
-  std::uint32_t frame = 0, operation = 0;
-  bool hands_on = false;  // to events
-  std::uint32_t reads = frame, multiplies = frame;
-  bool reads_right = false, multiplies_right = false;
-};
+constexpr std::uint32_t no_pmu = ~std::uint32_t{0};
 
 class ProfileMaker {
  public:
@@ -60,9 +53,13 @@ class ProfileMaker {
     }
     finish_columns();
     add_edges();
-    for (const auto& [op, macs] : macs_of_) {
-      profile_.add_measure(Measure::Subject::op, op, product_macs, Origin::derived, {}, macs);
+    for (const auto& [op, of] : macs_of_) {
+      const Operation& operation = log_.operations[of.first];
+      const Origin origin = operation.is_at_most ? Origin::estimated : Origin::derived;
+      profile_.add_measure(Measure::Subject::op, op, op_macs, origin, {},
+                           operation.macs / of.second);
     }
+    add_ops_elsewhere(log_, steps_, group_, profile_);
     add_run_numbers(log_, steps_, group_.steps, placement_, profile_);
     add_notes(log_, placement_, group_, lost_, profile_);
     return std::move(profile_);
@@ -137,15 +134,16 @@ class ProfileMaker {
       phase.parent = outermost_phase;
       profile_.phases.push_back(phase);
     }
-    carriers_.clear();
     const std::int64_t complete_until = lose_events(batch);
     for (std::uint32_t i = 1; i < batch.runs; ++i) {
       const OpRun* run = &log_.runs[batch.first_run + i];
       after_.insert({run[-1].operation, run->operation});
     }
+    std::uint32_t cores = 1;
     for (std::uint32_t i = 0; i < batch.runs; ++i) {
       const OpRun& run = log_.runs[batch.first_run + i];
       const Operation& operation = log_.operations[run.operation];
+      cores = std::max(cores, operation.cores);
       const auto cycles = std::int64_t(run.cycles);
       // Where events say what the threads did, an op is the frame of that.
       const bool is_known = has_events_ && run.start + cycles <= complete_until;
@@ -155,22 +153,15 @@ class ProfileMaker {
                             : operation.op.starts_with("FENCE_W") ? SpanKind::sync
                                                                   : SpanKind::communication;
       const auto row = std::uint32_t(profile_.spans.size());
-      if (run.pmu != no_run) pmu_of_.push_back({row, run.pmu});
-      Carrier carrier{row, run.operation, is_known};
-      carriers_.push_back(carrier);
-      add_span(units.session, ops_.window_of(run.operation), kind, time(run.start),
-               time(run.start + cycles), cycles);
+      if (run.pmu != no_pmu) pmu_of_.push_back({row, run.pmu});
+      if (operation.read_bytes() > 0) {
+        bytes_of_.push_back({row, std::int64_t(operation.read_bytes() / cores)});
+      }
+      const OpId op = ops_.window_of(run.operation);
+      if (operation.macs > 0) macs_of_.insert({index_of(op), {run.operation, cores}});
+      add_span(units.session, op, kind, time(run.start), time(run.start + cycles), cycles);
     }
     add_events(number, batch, units);
-    for (const Carrier& carrier : carriers_) {
-      const Operation& operation = log_.operations[carrier.operation];
-      if (operation.weight_bytes > 0) {
-        bytes_of_.push_back({carrier.reads, std::int64_t(operation.weight_bytes)});
-      }
-      if (operation.is_product()) {
-        macs_of_.insert({index_of(profile_.spans.op[carrier.multiplies]), operation.macs});
-      }
-    }
   }
 
   // Cut at the windows of the ops; what lies in none of them is of the batch.
@@ -192,7 +183,6 @@ class ProfileMaker {
       do {
         while (run != runs.end() && run->start + std::int64_t(run->cycles) <= at) ++run;
         const bool is_inside = run != runs.end() && run->start <= at;
-        if (is_inside) carry(carriers_[std::size_t(run - runs.begin())], lane);
         const std::int64_t until =
             run == runs.end()
                 ? end
@@ -203,20 +193,6 @@ class ProfileMaker {
         at = until;
       } while (at < end);
     }
-  }
-
-  // What an op reads is of its first transfer, what it multiplies of the unit that does; else of
-  // any event, where its own span is the frame of these.
-  void carry(Carrier& carrier, Lane lane) {
-    if (!carrier.hands_on || lane == Lane::wait) return;
-    const auto row = std::uint32_t(profile_.spans.size());  // of the span that comes next
-    const auto take = [&](std::uint32_t& place, bool fits, bool& is_right) {
-      if (is_right || (!fits && place != carrier.frame)) return;
-      place = row;
-      is_right = fits;
-    };
-    take(carrier.reads, lane == Lane::dma, carrier.reads_right);
-    take(carrier.multiplies, lane == Lane::hmx, carrier.multiplies_right);
   }
 
   // Until when no thread's events are missing: of one that lost some, its last.
@@ -250,9 +226,9 @@ class ProfileMaker {
     }
     spans.measures.push_back(std::move(windows));
     const bool has_bytes = std::ranges::any_of(
-        log_.operations, [](const Operation& operation) { return operation.weight_bytes > 0; });
+        log_.operations, [](const Operation& operation) { return operation.read_bytes() > 0; });
     if (has_bytes) {
-      MeasureColumn bytes = profile_.column_of(weight_bytes, Origin::estimated);
+      MeasureColumn bytes = profile_.column_of(read_bytes, Origin::estimated);
       bytes.values.assign(spans.size(), MeasureColumn::missing);
       for (const auto& [row, value] : bytes_of_) bytes.values[row] = value;
       spans.measures.push_back(std::move(bytes));
@@ -287,11 +263,11 @@ class ProfileMaker {
   std::uint32_t instance_ = 0;
   std::vector<SessionUnits> units_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> after_;       // operations, one after the other
-  std::vector<Carrier> carriers_;                                 // of the batch, by run
   std::vector<std::pair<std::uint32_t, std::int64_t>> bytes_of_;  // by span
-  std::map<std::uint32_t, double> macs_of_;                       // by op
-  std::vector<Lane> lanes_;                                       // by name of an event
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> pmu_of_;   // span, place in Log::pmu
+  // By op: its operation, and how many cores do it together, each logging all of it.
+  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> macs_of_;
+  std::vector<Lane> lanes_;                                      // by name of an event
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pmu_of_;  // span, place in Log::pmu
   bool has_events_ = false;
   LostEvents lost_;
 };

@@ -114,7 +114,7 @@ Result<Log> LogReader::read() {
 void LogReader::take_line(std::string_view text, std::optional<std::int64_t> time) {
   line_.take(text);
   if (!line_.is_of_backend) {
-    log_.results.take(line_.text);
+    if (!log_.coverage.take(line_.text)) log_.results.take(line_.text);
     return;
   }
   if (line_.cut > 0) lose(cut_lines, line_.cut);
@@ -207,7 +207,8 @@ bool LogReader::take_op(std::optional<std::int64_t> time) {
     pmu_place = std::uint32_t(log_.pmu.size());
     log_.pmu.push_back(numbers.pmu);
   }
-  open.add(operation, layer, numbers, pmu_place, log_.generation < Generation::g5, time);
+  open.add(operation, layer, numbers, pmu_place, log_.generation < Generation::g5,
+           {time, log_.coverage.last_graph()});
   return true;
 }
 
@@ -218,7 +219,7 @@ bool LogReader::take_batch_head(std::optional<std::int64_t> time) {
   close(session_);
   log_.generation = std::max(log_.generation, Generation::g5);
   has_mhz_ = true;
-  open.begin(*head, time);
+  open.begin(*head, {time, log_.coverage.last_graph()});
   return true;
 }
 

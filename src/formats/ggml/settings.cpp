@@ -48,8 +48,7 @@ void take_setting(std::string_view message, Log& log) {
   } else if (const std::size_t op = message.find(support); op != message.npos) {
     const std::string_view verdict = trimmed(message);
     if (!verdict.ends_with("|no") && !verdict.ends_with(": no")) return;
-    const std::string_view name = message.substr(op + support.size());
-    log.results.refuse(name.substr(0, name.find_first_of("|: ")));
+    log.coverage.refuse(message.substr(op + support.size()));
   }
 }
 

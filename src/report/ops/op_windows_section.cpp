@@ -25,8 +25,9 @@ Section op_windows_section(const Analysis& analysis, std::size_t top) {
       of_kind(MeasureKind::dominant_path, {"window", "window", Format::ticks}),
       {"share", "of all", Format::share},
       {"gflop_per_second", "GFLOP/s", Format::number, true, true},
-      {"weight_bytes_per_second", "weights", Format::bytes_per_second, true, true},
+      {"read_bytes_per_second", "weights, cache", Format::bytes_per_second, true, true},
       {"dma_in_flight", "DMA in flight", Format::share, true, true},
+      {"dma_engine", "DMA engine", Format::share, true, true},
       {"hvx_any", "HVX any", Format::share, true, true},
       {"hvx_mean", "HVX mean", Format::share, false, true},
       {"hmx", "HMX", Format::share, true, true},
@@ -41,23 +42,39 @@ Section op_windows_section(const Analysis& analysis, std::size_t top) {
     if (row.macs_per_s) flop = 2 * *row.macs_per_s / 1e9;
     section.table.rows.push_back(
         {row.label, row.layers, row.runs, row.window, row.share, flop, row.bytes_per_s,
-         share(row.dma.any), share(row.hvx.any), share(row.hvx.mean), share(row.hmx.any),
-         share(row.converting), share(row.without_event),
+         share(row.dma.any), row.dma_engine, share(row.hvx.any), share(row.hvx.mean),
+         share(row.hmx.any), share(row.converting), share(row.without_event),
          any_partial ? Value(row.is_partial) : Value(),
          row.bound == WindowBound::unknown ? Value() : Value(name_of(row.bound))});
   }
   section.remarks = {
       "Shares are of the op's window, from its start to its end. GFLOP/s count two for a "
-      "multiply-accumulate; weights are the bytes that the NPU reads for them."};
+      "multiply-accumulate; weights, cache: bytes of weights and of the KV cache that the NPU "
+      "reads. Of attention both are at most, because the log has the length of the cache rounded "
+      "up; where the bytes would be more than 125 % of the log's fastest read, they are left out."};
+  const bool any_engine = std::ranges::any_of(
+      windows.rows, [](const OpWindow& row) { return row.dma_engine.has_value(); });
+  if (any_engine) {
+    section.remarks.push_back(
+        "DMA engine: cycles in which it moved data (PMU event 0x240) by the op's. DMA in flight, "
+        "of "
+        "a log with trace events, is longer: there a transfer lasts until software collects it.");
+  }
   if (windows.has_events) {
     section.remarks.push_back(
-        "DMA in flight: until software collects a transfer, which is longer than the transfer. "
+        "DMA in flight: until software collects a transfer, which is longer than the transfer; "
+        "the engine's own share needs PMU event 0x240 (GGML_HEXAGON_PROFILE=2). "
         "bound: HMX or dequantisation at 80 % of the window, DDR where weights come at 80 % of "
         "the log's fastest rate, dispatch where 30 % has no event, HVX at 80 %.");
   } else {
     section.remarks.push_back(
-        "bound: DDR where weights come at 80 % of the log's fastest rate; engines need a log "
-        "with trace events (GGML_HEXAGON_PROFILE=3).");
+        any_engine
+            ? "bound: DDR where weights come at 80 % of the log's fastest rate, or the DMA "
+              "engine works for 80 % of the window; HVX and HMX need a log with trace events "
+              "(GGML_HEXAGON_PROFILE=3)."
+            : "bound: DDR where weights come at 80 % of the log's fastest rate; engines need "
+              "a log with trace events (GGML_HEXAGON_PROFILE=3), the DMA engine one with PMU "
+              "counters (GGML_HEXAGON_PROFILE=2).");
   }
   if (any_partial) {
     section.remarks.push_back("Events were lost: shares of the ops after them are lower bounds.");

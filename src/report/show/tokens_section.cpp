@@ -1,6 +1,8 @@
 // Of a language model's phase: tokens a second, and what part of that time the NPU was given work.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "report/document/document_value.hpp"
 #include "report/show/show_sections.hpp"
@@ -62,11 +64,25 @@ Section tokens_section(const Analysis& analysis) {
     add("tokens", fmt::format("{}; their time is not in the log", count));
   }
   const bool is_of_ops = *batches <= ops;  // what is between them is not in the file
-  add(is_of_ops ? "NPU ops" : "NPU batches", of_time(*batches));
-  if (!is_of_ops) add("ops in them", of_time(ops));
+  if (is_of_ops) {
+    add("NPU ops", of_time(*batches));
+  } else {
+    add("NPU batches", fmt::format("{}; ops in them {}", of_time(*batches), of_time(ops)));
+  }
   if (taken && *taken >= *batches) {
-    add("outside", fmt::format("{}: host, dispatch, ops on CPU or GPU (NOTES of --full)",
-                               of_time(*taken - *batches)));
+    add("outside",
+        fmt::format("{}: host, dispatch, ops on CPU or GPU", of_time(*taken - *batches)));
+  }
+  const auto elsewhere = std::ranges::count(profile.ops, Engine::host, &Op::engine);
+  const auto all = number_of(profile, NumberRole::model_nodes);
+  if (all || elsewhere > 0) {
+    section.facts.push_back({{"ops_elsewhere", "", Format::count}, double(elsewhere)});
+    section.facts.push_back({{"ops_of_graph", "", Format::count}, all ? Value(*all) : Value()});
+    add("elsewhere",
+        all ? fmt::format("{} of {} ops of the graph on CPU or GPU", elsewhere, number_text(*all))
+            : fmt::format("{} ops that the NPU refuses, on CPU or GPU", elsewhere));
+  } else {
+    add("elsewhere", "ops on CPU and GPU are not in the log");
   }
   return section;
 }

@@ -136,5 +136,47 @@ TEST(OpWindows, Bounds) {
   EXPECT_TRUE(lost->is_partial);
 }
 
+// A counter of the window's cycles, next to transfers in flight for longer.
+TEST(OpWindows, TheDmaEngineIsNotWhatIsInFlight) {
+  Windows made;
+  made.window("idle_engine", 0, 100);
+  made.add(made.dma, "idle_engine", "DMA", 10, 90, SpanKind::transfer);
+  made.window("busy_engine", 100, 200);
+  made.add(made.hvx[0], "busy_engine", "HVX_COMP", 100, 190);
+  MeasureColumn cycles;
+  cycles.meaning = NamedNumber("dma", NumberQuantity::count, NumberRole::dma_cycles).meaning;
+  constexpr std::int64_t none = MeasureColumn::missing;
+  for (const std::int64_t value : {std::int64_t{16}, none, std::int64_t{170}, none}) {
+    cycles.values.push_back(value);
+    made.profile.spans.processor_cycles.push_back(200);
+  }
+  made.profile.spans.measures = {made.windows, made.bytes, cycles};
+  const OpWindows found = find_op_windows(Analysis(made.profile));
+  ASSERT_EQ(found.rows.size(), 2u);
+  for (const OpWindow& row : found.rows) {
+    const bool is_busy = row.label == "busy_engine";
+    EXPECT_DOUBLE_EQ(row.dma_engine.value_or(-1), is_busy ? 0.85 : 0.08);
+    EXPECT_DOUBLE_EQ(row.dma.any, is_busy ? 0 : 0.8);
+    EXPECT_EQ(row.bound, is_busy ? WindowBound::ddr : WindowBound::mixed);
+  }
+}
+
+// Of attention bytes are at most, because its cache is padded.
+TEST(OpWindows, MoreBytesThanTheLogEverReadsAreNoRate) {
+  Windows made;
+  made.window("weights", 0, 100, 10'000);
+  made.window("attention", 100, 200, 12'400);
+  made.window("padded", 200, 300, 12'600);
+  Measure best{};
+  best.meaning = NamedNumber("best", NumberQuantity::rate, NumberRole::best_ddr_rate).meaning;
+  best.value = 100e9;
+  made.profile.measures.push_back(best);
+  for (const OpWindow& row : made.found().rows) {
+    const bool is_possible = row.label != "padded";
+    EXPECT_EQ(row.bytes_per_s.has_value(), is_possible) << row.label;
+    EXPECT_EQ(row.bound, is_possible ? WindowBound::ddr : WindowBound::unknown) << row.label;
+  }
+}
+
 }  // namespace
 }  // namespace npuscope::analysis::op_windows_test
