@@ -181,7 +181,10 @@ class WindowTable {
     if (row.dma_engine.value_or(0) >= bound_by || is_read_fast(row)) return WindowBound::ddr;
     if (!knows) return WindowBound::unknown;
     if (row.without_event > dispatch_by) return WindowBound::dispatch;
-    return row.hvx.any >= bound_by ? WindowBound::hvx : WindowBound::mixed;
+    if (row.hvx.any >= bound_by) return WindowBound::hvx;
+    // That the DDR is not the bound is known only where something says what it can do.
+    const bool knows_ddr = !row.bytes_per_s || table_.best_bytes_per_s || row.dma_engine;
+    return knows_ddr ? WindowBound::mixed : WindowBound::unknown;
   }
 
   // Bytes of attention are at most: with the padding of its cache they may be more than is

@@ -19,6 +19,7 @@ constexpr NamedNumber call_time{"calls of ops on the host, sum", MeasureKind::wo
 constexpr NamedNumber token_rate{"tokens per second", NumberQuantity::rate};
 constexpr NamedNumber best_rate{"fastest read of weights in the log, bytes per second",
                                 NumberQuantity::rate, NumberRole::best_ddr_rate};
+constexpr NamedNumber core_clock{"core clock", NumberQuantity::hertz};
 constexpr NamedNumber vtcm_of_kernels{"VTCM of kernels, most", NumberQuantity::bytes,
                                       NumberRole::vtcm_peak};
 constexpr NamedNumber vtcm_size{"VTCM size", NumberQuantity::bytes, NumberRole::vtcm_size};
@@ -72,12 +73,16 @@ void add_run_numbers(const Log& log, const Steps& steps, const std::vector<std::
   };
   std::vector<bool> is_of_these(steps.steps.size(), false);
   for (const std::uint32_t step : of) is_of_these[step] = true;
-  double batches = 0, ops = 0, calls = 0;
+  double batches = 0, ops = 0, calls = 0, cycles = 0, seconds = 0;
   std::uint64_t vtcm = 0;
   for (std::size_t i = 0; i < log.batches.size(); ++i) {
     if (!is_of_these[steps.of_batch[i]]) continue;
     const Batch& batch = log.batches[i];
     batches += double(placement.end_of(i) - placement.begin_of(i));
+    if (const double cycles_per_us = log.clocks[batch.clock].cycles_per_us; cycles_per_us > 0) {
+      cycles += double(placement.cycles_of(i));
+      seconds += double(placement.cycles_of(i)) / cycles_per_us * 1e-6;
+    }
     for (std::uint32_t run = 0; run < batch.runs; ++run) {
       const OpRun& each = log.runs[batch.first_run + run];
       vtcm = std::max(vtcm, log.operations[each.operation].vtcm_bytes);
@@ -105,6 +110,7 @@ void add_run_numbers(const Log& log, const Steps& steps, const std::vector<std::
     for (const Session& session : log.sessions) most = std::max(most, double(session.*member));
     if (most > 0) add(number.not_additive(), Origin::measured, most);
   };
+  if (seconds > 0) add(core_clock, Origin::derived, cycles / seconds);
   add_most(vtcm_size, &Session::vtcm_bytes);
   add_most(hvx_threads, &Session::hvx);
   if (vtcm > 0) add(vtcm_of_kernels.not_additive(), Origin::measured, double(vtcm));

@@ -34,11 +34,11 @@ std::vector<Reason> reasons_of(const Profile& profile) {
 
 RuleOutcome without_knowing() {
   Finding finding;
-  finding.title = "The log does not say which ops ran on CPU or GPU";
+  finding.title = "The file does not say which ops ran on CPU or GPU";
   finding.weight = Weight::low;
   finding.no_gain = "affects the recording only";
   finding.advice =
-      "Ops on CPU and GPU are not in the profile log, and the lm head is often among them. Record "
+      "Ops on CPU and GPU are not among the NPU's, and the lm head is often among them. Record "
       "again with GGML_SCHED_DEBUG=2 and -v, which prints the backend of each op, and "
       "GGML_HEXAGON_VERBOSE=1, which prints why the NPU refuses one; take times from a run "
       "without.";
