@@ -24,11 +24,14 @@ struct Piece {
 
 class WindowTable {
  public:
-  explicit WindowTable(const Analysis& analysis)
+  WindowTable(const Analysis& analysis, const Peaks& peaks)
       : analysis_(analysis),
         profile_(analysis.profile()),
         windows_(profile_.spans.measure(NumberRole::op_window)),
-        dma_cycles_(profile_.spans.measure(NumberRole::dma_cycles)) {}
+        dma_cycles_(profile_.spans.measure(NumberRole::dma_cycles)) {
+    const auto &of_chip = peaks.ddr_bytes_per_s, &of_core = peaks.ddr_bytes_per_s_per_core;
+    table_.ddr_peak = of_chip && of_core ? std::min(*of_chip, *of_core) : of_chip;
+  }
 
   OpWindows make() {
     if (windows_ == nullptr) return {};
@@ -183,16 +186,19 @@ class WindowTable {
     if (row.without_event > dispatch_by) return WindowBound::dispatch;
     if (row.hvx.any >= bound_by) return WindowBound::hvx;
     // That the DDR is not the bound is known only where something says what it can do.
-    const bool knows_ddr = !row.bytes_per_s || table_.best_bytes_per_s || row.dma_engine;
+    const bool knows_ddr =
+        !row.bytes_per_s || table_.best_bytes_per_s || table_.ddr_peak || row.dma_engine;
     return knows_ddr ? WindowBound::mixed : WindowBound::unknown;
   }
 
   // Bytes of attention are at most: with the padding of its cache they may be more than is
   // possible.
+  // By the peak as the roofline has it, else by the fastest read of the run.
   bool is_read_fast(const OpWindow& row) const {
-    if (!row.bytes_per_s || !table_.best_bytes_per_s) return false;
-    const double share = *row.bytes_per_s / *table_.best_bytes_per_s;
-    return share >= bound_by && share <= impossible_share;
+    const auto& most = table_.ddr_peak ? table_.ddr_peak : table_.best_bytes_per_s;
+    if (!row.bytes_per_s || !most) return false;
+    const double share = *row.bytes_per_s / *most;
+    return share >= (table_.ddr_peak ? bound_share : bound_by) && share <= impossible_share;
   }
 
   struct Sums {
@@ -215,6 +221,8 @@ const char* name_of(WindowBound bound) {
   return names[std::size_t(bound)];
 }
 
-OpWindows find_op_windows(const Analysis& analysis) { return WindowTable(analysis).make(); }
+OpWindows find_op_windows(const Analysis& analysis, const Peaks& peaks) {
+  return WindowTable(analysis, peaks).make();
+}
 
 }  // namespace npuscope::analysis

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "npuscope/analysis/analysis.hpp"
+#include "npuscope/analysis/roofline.hpp"
 
 namespace npuscope::analysis {
 
@@ -50,10 +51,11 @@ struct OpWindows {
   double total = 0;            // ticks of all windows
   std::uint32_t hvx_units = 0;
   std::optional<double> best_bytes_per_s;  // of the whole run
+  std::optional<double> ddr_peak;  // of a core, bytes a second: counts before the run's best
   bool has_events = false;
 };
 
 // Empty where the profile has no windows.
-OpWindows find_op_windows(const Analysis& analysis);
+OpWindows find_op_windows(const Analysis& analysis, const Peaks& peaks = {});
 
 }  // namespace npuscope::analysis

@@ -1,6 +1,8 @@
 // What the engines did in the windows of ops, and what bounds them.
 #include "analysis/ops/op_windows.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "report/ops/ops_table.hpp"
@@ -9,8 +11,9 @@ namespace npuscope::report {
 
 using namespace analysis;
 
-Section op_windows_section(const Analysis& analysis, std::size_t top) {
-  OpWindows windows = find_op_windows(analysis);
+Section op_windows_section(const Analysis& analysis, std::size_t top, const PeakText& text) {
+  const auto found = find_peaks(analysis.profile(), text);
+  OpWindows windows = find_op_windows(analysis, found ? found->peaks : Peaks{});
   if (windows.rows.empty()) return {};
   Section section{.key = "op_windows", .title = "ENGINES IN OPS"};
   section.table.row_count = windows.rows.size();
@@ -60,21 +63,21 @@ Section op_windows_section(const Analysis& analysis, std::size_t top) {
         "of "
         "a log with trace events, is longer: there a transfer lasts until software collects it.");
   }
+  const std::string by_ddr = windows.ddr_peak
+                                 ? "DDR where weights come at 65 % of its peak"
+                                 : "DDR where weights come at 80 % of the log's fastest rate";
+  const std::string by_engine = any_engine ? ", or the DMA engine works for 80 %" : "";
   if (windows.has_events) {
-    section.remarks.push_back(
+    section.remarks.push_back(fmt::format(
         "DMA in flight: until software collects a transfer, which is longer than the transfer; "
-        "the engine's own share needs PMU event 0x240 (GGML_HEXAGON_PROFILE=2). "
-        "bound: HMX or dequantisation at 80 % of the window, DDR where weights come at 80 % of "
-        "the log's fastest rate, dispatch where 30 % has no event, HVX at 80 %.");
+        "the engine's own share needs PMU event 0x240 (GGML_HEXAGON_PROFILE=2). bound: HMX or "
+        "dequantisation at 80 % of the window, {}{}, dispatch where 30 % has no event, HVX at "
+        "80 %.",
+        by_ddr, by_engine));
   } else {
-    section.remarks.push_back(
-        any_engine
-            ? "bound: DDR where weights come at 80 % of the log's fastest rate, or the DMA "
-              "engine works for 80 % of the window; HVX and HMX need a log with trace events "
-              "(GGML_HEXAGON_PROFILE=3)."
-            : "bound: DDR where weights come at 80 % of the log's fastest rate; engines need "
-              "a log with trace events (GGML_HEXAGON_PROFILE=3), the DMA engine one with PMU "
-              "counters (GGML_HEXAGON_PROFILE=2).");
+    section.remarks.push_back(fmt::format(
+        "bound: {}{}; HVX and HMX need a log with trace events (GGML_HEXAGON_PROFILE=3){}.", by_ddr,
+        by_engine, any_engine ? "" : ", the DMA engine one with PMU counters (=2)"));
   }
   if (any_partial) {
     section.remarks.push_back("Events were lost: shares of the ops after them are lower bounds.");

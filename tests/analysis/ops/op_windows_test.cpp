@@ -136,6 +136,31 @@ TEST(OpWindows, Bounds) {
   EXPECT_TRUE(lost->is_partial);
 }
 
+// 90 bytes a tick of a log whose fastest read is 100.
+TEST(OpWindows, APeakCountsBeforeTheFastestRead) {
+  Windows made;
+  made.window("reads", 0, 100, 9'000);
+  made.add(made.hvx[0], "reads", "HVX_COMP", 0, 50);
+  made.add(made.hvx[1], "reads", "HVX_COMP", 50, 75);
+  Measure best{};
+  best.meaning = NamedNumber("best", NumberQuantity::rate, NumberRole::best_ddr_rate).meaning;
+  best.value = 100e9;
+  made.profile.measures.push_back(best);
+  made.profile.spans.measures = {made.windows, made.bytes};
+  const Analysis analysis(made.profile);
+  using Rate = std::optional<double>;
+  const auto bound_at = [&](Rate of_chip, Rate of_core) {
+    Peaks peaks;
+    peaks.ddr_bytes_per_s = of_chip;
+    peaks.ddr_bytes_per_s_per_core = of_core;
+    return find_op_windows(analysis, peaks).rows.at(0).bound;
+  };
+  EXPECT_EQ(bound_at({}, {}), WindowBound::ddr);
+  EXPECT_EQ(bound_at(130e9, {}), WindowBound::ddr);  // 69 %
+  EXPECT_EQ(bound_at(200e9, {}), WindowBound::mixed);
+  EXPECT_EQ(bound_at(200e9, 110e9), WindowBound::ddr);
+}
+
 // A counter of the window's cycles, next to transfers in flight for longer.
 TEST(OpWindows, TheDmaEngineIsNotWhatIsInFlight) {
   Windows made;

@@ -44,7 +44,7 @@ const char* advice_for(WindowBound bound) {
 }
 
 RuleOutcome apply(FindingContext& context) {
-  const OpWindows windows = find_op_windows(context.analysis());
+  const OpWindows windows = find_op_windows(context.analysis(), context.peaks());
   if (windows.rows.empty()) return Missing{"windows of ops"};
   std::array<double, 7> shares{};
   for (const OpWindow& row : windows.rows) shares[std::size_t(row.bound)] += row.share;
@@ -85,7 +85,8 @@ const Rule window_bound_rule{
     {"window-bound", "what bounds most of the time of ops that have windows",
      "The windows of ops by their bound, as npuscope ops has them in ENGINES IN OPS.",
      "40 % of the windows bound by DDR, HMX or HVX; 15 % by dequantisation or dispatch",
-     "80 % of a window for HMX and dequantisation, 80 % of the log's fastest read for DDR: "
+     "80 % of a window for HMX and dequantisation, 80 % of the log's fastest read for DDR (65 % of "
+     "its peak where that is given): "
      "npuscope's own, tried on logs of which the bound is known",
      "The fastest read of a log that never reads fast. Windows of small ops, which are mostly "
      "start and end."},
@@ -138,7 +139,7 @@ const Rule token_share_rule{
 namespace lost_events {
 
 RuleOutcome apply(FindingContext& context) {
-  const OpWindows windows = find_op_windows(context.analysis());
+  const OpWindows windows = find_op_windows(context.analysis(), context.peaks());
   if (!windows.has_events) return Missing{"trace events in windows of ops"};
   double partial = 0;
   std::uint64_t rows = 0;
