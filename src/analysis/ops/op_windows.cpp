@@ -181,7 +181,10 @@ class WindowTable {
     const bool knows = row.has_events && !row.is_partial;
     if (knows && row.hmx.any >= bound_by) return WindowBound::hmx;
     if (knows && row.converting >= bound_by) return WindowBound::conversion;
-    if (row.dma_engine.value_or(0) >= bound_by || is_read_fast(row)) return WindowBound::ddr;
+    const bool may_read = !knows || row.dma.any >= bound_share;
+    if (row.dma_engine.value_or(0) >= bound_by || (may_read && is_read_fast(row))) {
+      return WindowBound::ddr;
+    }
     if (!knows) return WindowBound::unknown;
     if (row.without_event > dispatch_by) return WindowBound::dispatch;
     if (row.hvx.any >= bound_by) return WindowBound::hvx;

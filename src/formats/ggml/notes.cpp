@@ -36,9 +36,9 @@ void add_notes(const Log& log, const Placement& placement, const StepGroup& grou
   }
   if (lost.batches > 0) {
     note(Severity::warning, lost.batches,
-         "batches whose trace buffer was full, or whose last events have no end: events may be "
-         "lost, and shares of HVX, HMX and DMA are lower bounds; set a larger "
-         "GGML_HEXAGON_OPTRACE");
+         "batches whose trace buffer was full, whose last events have no end or whose count of "
+         "them is not in the log: events may be lost, and shares of HVX, HMX and DMA are lower "
+         "bounds; set a larger GGML_HEXAGON_OPTRACE");
   }
   if (log.calls_below_ops > 0) {
     note(Severity::warning, log.calls_below_ops,

@@ -17,8 +17,8 @@ constexpr NamedNumber batch_time{"NPU batches", MeasureKind::work, NumberRole::b
 constexpr NamedNumber op_time{"NPU ops", MeasureKind::work};
 constexpr NamedNumber call_time{"calls of ops on the host, sum", MeasureKind::work};
 constexpr NamedNumber token_rate{"tokens per second", NumberQuantity::rate};
-constexpr NamedNumber best_rate{"fastest read of weights in the log, bytes per second",
-                                NumberQuantity::rate, NumberRole::best_ddr_rate};
+constexpr NamedNumber best_rate{"fastest read of weights, bytes per second", NumberQuantity::rate,
+                                NumberRole::best_ddr_rate};
 constexpr NamedNumber core_clock{"core clock", NumberQuantity::hertz};
 constexpr NamedNumber vtcm_of_kernels{"VTCM of kernels, most", NumberQuantity::bytes,
                                       NumberRole::vtcm_peak};
@@ -93,14 +93,16 @@ void add_run_numbers(const Log& log, const Steps& steps, const std::vector<std::
   }
   double rows = 0;
   for (const std::uint32_t step : of) rows += double(steps.steps[step].tokens.value_or(0));
-  // A few bytes in no time say nothing.
+  // A few bytes in no time say nothing, and products of many rows wait for arithmetic, not bytes.
   constexpr double min_bytes = 64 * 1024;
+  constexpr std::int64_t max_tokens = 4;
   double fastest = 0;
   for (const Batch& batch : log.batches) {
     const double cycles_per_s = log.clocks[batch.clock].cycles_per_us * 1e6;
     for (const OpRun& run : std::span(log.runs).subspan(batch.first_run, batch.runs)) {
-      const double bytes = log.operations[run.operation].weight_bytes;
-      if (bytes < min_bytes || run.cycles == 0) continue;
+      const Operation& operation = log.operations[run.operation];
+      const double bytes = operation.weight_bytes;
+      if (bytes < min_bytes || run.cycles == 0 || operation.tokens > max_tokens) continue;
       fastest = std::max(fastest, bytes * cycles_per_s / double(run.cycles));
     }
   }

@@ -125,7 +125,8 @@ void OpenBatch::count_losses(Batch& batch, CountedNotes& losses, std::uint64_t o
                "trace events that began and did not end, or ended and did not begin; left out",
                trace_.open());
   }
-  bool is_full = trace_.open() > 0, is_exact = false;
+  const bool is_cut = !counts_ && !events_.empty();  // the line that counts them is missing
+  bool is_full = trace_.open() > 0 || is_cut, is_exact = false;
   for (std::size_t i = 0; counts_ && i < trace_threads; ++i) {
     const std::uint64_t count = (*counts_)[i], seen = trace_.seen(i);
     batch.lost[i] = count > seen ? count - seen : 0;

@@ -80,7 +80,8 @@ Section op_windows_section(const Analysis& analysis, std::size_t top, const Peak
         by_engine, any_engine ? "" : ", the DMA engine one with PMU counters (=2)"));
   }
   if (any_partial) {
-    section.remarks.push_back("Events were lost: shares of the ops after them are lower bounds.");
+    section.remarks.push_back(
+        "Events were lost, or may have been: shares of these ops are lower bounds.");
   }
   return section;
 }

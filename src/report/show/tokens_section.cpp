@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/units/unit_numbers.hpp"
 #include "base/text.hpp"
 #include "report/document/document_value.hpp"
 #include "report/show/show_sections.hpp"
@@ -49,6 +50,17 @@ Section tokens_section(const Analysis& analysis) {
       {{"npu_seconds", "", Format::seconds}, npu},
       {{"npu_share", "", Format::share}, taken && *taken > 0 ? Value(*batches / *taken) : Value()},
       {{"op_seconds", "", Format::seconds}, ops / hertz}};
+  double slowest = 0, fastest = 0;  // clock of the core in an inference
+  for (const InferenceClock& clock : analyse_clocks(profile)) {
+    slowest = slowest == 0 ? clock.min_hertz : std::min(slowest, clock.min_hertz);
+    fastest = std::max(fastest, clock.max_hertz);
+  }
+  section.facts.push_back({{"clock_min_hz", "", Format::hertz}, if_positive(slowest)});
+  section.facts.push_back({{"clock_max_hz", "", Format::hertz}, if_positive(fastest)});
+  std::string clock = fastest > 0 ? "; clock " + hertz_text(fastest) : "";
+  if (const std::string least = hertz_text(slowest); fastest > 0 && least != hertz_text(fastest)) {
+    clock = fmt::format("; clock {} to {}", least, hertz_text(fastest));
+  }
   const auto add = [&](const char* label, std::string text) {
     section.facts.push_back({{"", label}, std::move(text)});
   };
@@ -65,9 +77,9 @@ Section tokens_section(const Analysis& analysis) {
   }
   const bool is_of_ops = *batches <= ops;  // what is between them is not in the file
   if (is_of_ops) {
-    add("NPU ops", of_time(*batches));
+    add("NPU ops", of_time(*batches) + clock);
   } else {
-    add("NPU batches", fmt::format("{}; ops in them {}", of_time(*batches), of_time(ops)));
+    add("NPU batches", fmt::format("{}; ops in them {}{}", of_time(*batches), of_time(ops), clock));
   }
   if (taken && *taken >= *batches) {
     add("outside",

@@ -112,11 +112,14 @@ TEST(OpWindows, Bounds) {
   made.add(made.hvx[0], "converts", "HVX_W_DEQUANT", 100, 190);
   made.window("reads", 200, 300, 9'000);
   made.add(made.hvx[0], "reads", "HVX_COMP", 200, 299);
+  made.add(made.dma, "reads", "DMA", 200, 270, SpanKind::transfer);
   made.window("empty", 300, 400);
   made.add(made.hvx[0], "empty", "HVX_COMP", 300, 310);
   made.window("on_hvx", 400, 500, 900);
   made.add(made.hvx[0], "on_hvx", "HVX_COMP", 400, 485);
   made.window("lost", 500, 600, -1, SpanKind::op);
+  made.window("not_in_flight", 600, 700, 9'000);
+  made.add(made.hvx[0], "not_in_flight", "HVX_COMP", 600, 679);
   Measure best{};
   best.meaning = NamedNumber("best", NumberQuantity::rate, NumberRole::best_ddr_rate).meaning;
   best.value = 100e9;
@@ -132,6 +135,7 @@ TEST(OpWindows, Bounds) {
   EXPECT_EQ(bound_of("empty"), WindowBound::dispatch);
   EXPECT_EQ(bound_of("on_hvx"), WindowBound::hvx);
   EXPECT_EQ(bound_of("lost"), WindowBound::unknown);
+  EXPECT_EQ(bound_of("not_in_flight"), WindowBound::mixed);
   const auto lost = std::ranges::find(found.rows, "lost", &OpWindow::label);
   EXPECT_TRUE(lost->is_partial);
 }
@@ -141,7 +145,7 @@ TEST(OpWindows, APeakCountsBeforeTheFastestRead) {
   Windows made;
   made.window("reads", 0, 100, 9'000);
   made.add(made.hvx[0], "reads", "HVX_COMP", 0, 50);
-  made.add(made.hvx[1], "reads", "HVX_COMP", 50, 75);
+  made.add(made.dma, "reads", "DMA", 5, 75, SpanKind::transfer);
   Measure best{};
   best.meaning = NamedNumber("best", NumberQuantity::rate, NumberRole::best_ddr_rate).meaning;
   best.value = 100e9;

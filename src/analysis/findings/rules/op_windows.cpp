@@ -150,8 +150,8 @@ RuleOutcome apply(FindingContext& context) {
   }
   if (rows == 0) return DoesNotApply{};
   Finding finding;
-  finding.title =
-      fmt::format("Trace events of ops were lost; {} of their time is affected", percent(partial));
+  finding.title = fmt::format("Trace events of ops were lost, or may have been: {} of their time",
+                              percent(partial));
   finding.weight = Weight::medium;
   finding.evidence = {count_evidence("partial_rows", "ops, some of whose events are missing",
                                      double(rows), "ops: ENGINES IN OPS"),
