@@ -164,13 +164,16 @@ Section roofline_section(const Profile& profile, const MemoryTable& table,
     add({"ridge_macs_per_byte", "ridge point", Format::number}, placement.ridge);
   }
   const analysis::Work& work = table.work;
-  if (peaks.hvx_threads > 0) add({"hvx_threads", "", Format::count}, peaks.hvx_threads);
+  const bool has_windows = profile.spans.measure(NumberRole::op_window) != nullptr;
+  if (peaks.hvx_threads > 0) {
+    add({"hvx_threads", has_windows ? "HVX threads" : "", Format::count}, peaks.hvx_threads);
+  }
   add({"hmx_busy_share", work.hmx_units > 1 ? "HMX, mean" : "HMX busy", Format::share},
       placement.of(Resource::hmx));
   add({"hvx_busy_share", work.hvx_units > 1 ? "HVX, mean" : "HVX busy", Format::share},
       placement.of(Resource::hvx));
   section.remarks = roofline_remarks(table, peaks, is_part);
-  if (profile.spans.measure(NumberRole::op_window) == nullptr) return section;
+  if (!has_windows) return section;
   if (!peaks.ddr_bytes_per_s) {
     section.remarks.push_back(
         "What bounds each op by the log's own fastest read: npuscope ops, ENGINES IN OPS.");
