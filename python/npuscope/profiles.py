@@ -353,11 +353,21 @@ def open(
     ...
     npuscope.errors.UsageError: the files hold 2 profiles (examples/qnn_htp, \
 examples/kineto/trace.json); open them one by one, or with npuscope.open_all()
+    >>> npuscope.open("examples/llamacpp")
+    Traceback (most recent call last):
+    ...
+    npuscope.errors.UsageError: examples/llamacpp/run.log.gz holds 2 profiles; open it with \
+npuscope.open_all()
     """
     profiles = open_all(*files, roles=roles, keep_going=keep_going, max_memory=max_memory)
     if len(profiles) != 1:
         names = ", ".join(profile.name for profile in profiles[:4])
         more = ", ..." if len(profiles) > 4 else ""
+        if len({profile.name for profile in profiles}) == 1:  # phases or graphs of one file
+            raise UsageError(
+                f"{profiles[0].name} holds {len(profiles)} profiles; open it with "
+                "npuscope.open_all()"
+            )
         raise UsageError(
             f"the files hold {len(profiles)} profiles ({names}{more}); open them one by one, or "
             "with npuscope.open_all()"

@@ -169,7 +169,8 @@ TEST_P(Examples, GiveThePageOfTheirReadme) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Examples,
-                         testing::Values("kineto", "qnn_host", "qnn_htp", "sigmastar", "torq"));
+                         testing::Values("kineto", "llamacpp", "qnn_host", "qnn_htp", "sigmastar",
+                                         "torq"));
 
 // What a runtime leaves under the names of its topic, from our own samples; none: the page of the
 // reference NPU makes its own.
@@ -279,6 +280,8 @@ INSTANTIATE_TEST_SUITE_P(
         Topic{"ort-profile", ort_profile}, Topic{"openvino", openvino_counters},
         Topic{"vela", vela_layers}, Topic{"tpu-mlir", tpu_mlir_profile},
         Topic{"ascend", ascend_kernels}, Topic{"furiosa", furiosa_plot},
+        Topic{"llamacpp",
+              "gunzip -c examples/llamacpp/run.log.gz >run.log && cp run.log engines.log"},
         Topic{"qnn-host", "cp -r examples/qnn_host qnn_host && cd qnn_host"},
         Topic{"executorch-host",
               "mkdir executorch_host && cp examples/qnn_host/*_schematic.bin executorch_host/ && "

@@ -99,6 +99,11 @@ class OpTraffic {
     if (source.by_run.empty() || !carries(row)) return 0;
     return share_of(source.by_run[index_of(profile_.spans.op[row])], row);
   }
+  // Whether a column has a number of the span.
+  bool states(Route route, std::size_t row) const {
+    const MeasureColumn* column = sources_[std::size_t(route)].column;
+    return column != nullptr && column->values[row] != MeasureColumn::missing;
+  }
   // Of an op whose executions are not in the profile.
   std::int64_t of_op(Route route, OpId op) const {
     const Source& source = sources_[std::size_t(route)];

@@ -115,8 +115,9 @@ enum class NumberRole : std::uint8_t {
   // Of an op whose span is the frame of what units did for it
   op_window,
   best_ddr_rate,  // of the whole run's ops, the largest: bytes a second
+  dma_cycles,     // in which its DMA engine moved data
 };
-inline constexpr std::size_t number_role_count = std::size_t(NumberRole::best_ddr_rate) + 1;
+inline constexpr std::size_t number_role_count = std::size_t(NumberRole::dma_cycles) + 1;
 
 // Over many inferences or executions; none: the number itself.
 enum class Statistic : std::uint8_t {

@@ -215,6 +215,8 @@ OpMacs::OpMacs(const Profile& profile) : profile_(profile), of_op_(profile.ops.s
   take_measures();
   if (!any_) take_tensors();
   if (!any_) take_operands();
+  // Parts of windows have no MACs of their own: those are the window's.
+  if (profile.spans.measure(NumberRole::op_window) != nullptr) return;
   for (std::size_t op = 0; op < of_op_.size(); ++op) {
     unknown_ += profile.ops[op].engine == Engine::hmx && of_op_[op] < 0;
   }
@@ -226,7 +228,7 @@ void OpMacs::take_measures() {
     if (measure.meaning.quantity != NumberQuantity::macs) continue;
     if (!(measure.value >= 0) || measure.value > max) continue;
     of_op_[measure.subject_id] = measure.value;
-    origin_ = measure.origin;
+    if (!any_ || measure.origin == Origin::estimated) origin_ = measure.origin;
     any_ = true;
   }
 }

@@ -85,6 +85,9 @@ class MemoryCells {
   void add_bytes(Route route, std::uint32_t cell, std::int64_t bytes) {
     add_bytes(bytes_[std::size_t(route)], cell, bytes);
   }
+  // That the file says something of the row on this route, if only nothing.
+  void states_bytes(Route route) { stated_[std::size_t(route)] = true; }
+  bool are_bytes_stated(Route route) const { return stated_[std::size_t(route)]; }
   // VTCM bytes of transfers that it started ahead of time.
   void add_vtcm_ahead(std::uint32_t cell, std::int64_t bytes) {
     add_bytes(vtcm_ahead_, cell, bytes);
@@ -128,6 +131,7 @@ class MemoryCells {
   std::vector<std::uint32_t> inferences_;  // by cell
   std::array<std::vector<double>, memory_figure_count> figures_;
   std::array<std::vector<std::int64_t>, route_count> bytes_;
+  std::array<bool, route_count> stated_{};
   std::vector<std::int64_t> vtcm_ahead_;
 };
 
@@ -208,6 +212,7 @@ class MemoryAnalysis {
       : analysis_(analysis),
         profile_(analysis.profile()),
         traffic_(analysis.traffic()),
+        windows_(profile_.spans.measure(NumberRole::op_window)),
         options_(options),
         macs_(profile_),
         groups_(make_memory_groups(profile_, options.grouping)),
@@ -235,6 +240,8 @@ class MemoryAnalysis {
   // When its bytes moved: `times`, in any order.
   void measure_ddr(MemoryCells& cells, std::uint32_t cell, std::vector<Interval> times) const;
   void add_span(MemoryCells& cells, std::uint32_t cell, const Counted& span) const;
+  void add_moved(MemoryCells& cells, std::uint32_t cell, std::size_t row) const;
+  void add_macs(MemoryCells& cells, std::uint32_t cell, OpId op) const;
   void measure_active(MemoryCells& cells, std::uint32_t cell, std::span<Counted> spans) const;
   void fill(MemoryRow& row, const MemoryCells& cells) const;
   void fill_without_timeline();
@@ -262,6 +269,12 @@ class MemoryAnalysis {
     return std::any_of(routes_.begin(), routes_.end(),
                        [&](Route route) { return traffic_.of_span(route, row) > 0; });
   }
+  // An op's window, where what the engines did in it has spans of its own: what the op moved and
+  // multiplied is of the window, times are of those.
+  bool is_frame_of_work(SpanKind kind, std::size_t row) const {
+    return windows_ != nullptr && kind == SpanKind::annotation &&
+           windows_->values[row] != MeasureColumn::missing;
+  }
   std::uint32_t inference_of(std::size_t row) const {
     return has_instances_ ? profile_.spans.instance[row] : 0;
   }
@@ -275,6 +288,7 @@ class MemoryAnalysis {
   const Analysis& analysis_;
   const Profile& profile_;
   const OpTraffic& traffic_;
+  const MeasureColumn* windows_;
   const MemoryOptions& options_;
   OpMacs macs_;
   MemoryGroups groups_;

@@ -100,7 +100,7 @@ double DdrUse::until(std::int64_t time) const {
 }
 
 void MemoryAnalysis::add_span(MemoryCells& cells, std::uint32_t cell, const Counted& span) const {
-  for (const Route route : routes_) cells.add_bytes(route, cell, traffic_.of_span(route, span.row));
+  add_moved(cells, cell, span.row);
   if (role_of(span.kind) != Role::work || span.kind == SpanKind::transfer) return;
   const std::size_t unit = index_of(span.unit);
   const std::uint32_t threads = unit < threads_of_unit_.size() ? threads_of_unit_[unit] : 1;
@@ -121,8 +121,20 @@ void MemoryAnalysis::add_span(MemoryCells& cells, std::uint32_t cell, const Coun
     case Engine::dma_issue: cells.add(MemoryFigure::dma_spans, cell, 1); break;
     default: break;
   }
-  if (const auto macs = macs_.of(span.op)) {
-    cells.add(macs_of(std::size_t(precision_of_op_[index_of(span.op)])), cell, *macs);
+  add_macs(cells, cell, span.op);
+}
+
+void MemoryAnalysis::add_moved(MemoryCells& cells, std::uint32_t cell, std::size_t row) const {
+  for (const Route route : routes_) {
+    if (windows_ != nullptr && !traffic_.states(route, row)) continue;
+    cells.add_bytes(route, cell, traffic_.of_span(route, row));
+    if (windows_ != nullptr) cells.states_bytes(route);
+  }
+}
+
+void MemoryAnalysis::add_macs(MemoryCells& cells, std::uint32_t cell, OpId op) const {
+  if (const auto macs = macs_.of(op)) {
+    cells.add(macs_of(std::size_t(precision_of_op_[index_of(op)])), cell, *macs);
   }
 }
 
@@ -141,10 +153,16 @@ MemoryCells MemoryAnalysis::cells_of(std::size_t group) {
     const Engine engine = engines_.of_op(of_op.front().op);
     for (const KeptOpSpan& kept : of_op) {
       const SpanKind kind = kept.kind();
-      if (!counts(kind, kept.row)) continue;
+      const bool is_window = is_frame_of_work(kind, kept.row);
+      if (!is_window && !counts(kind, kept.row)) continue;
       working += role_of(kind) == Role::work;
       const std::uint32_t cell = cells.of(by_op_->instance(kept));
       if (cell == cells.size()) cells.begin(inference_of(kept));
+      if (is_window) {
+        add_moved(cells, cell, kept.row);
+        add_macs(cells, cell, kept.op);
+        continue;
+      }
       const Interval interval = by_op_->interval(kept);
       const Counted span = {interval.begin,
                             interval.end,
@@ -299,7 +317,10 @@ void MemoryAnalysis::fill(MemoryRow& row, const MemoryCells& cells) const {
   if (table_.first_apart) first = table_.inferences.front().instance;
   const MemoryCells::Over over = cells.over(table_.inferences.size() - (first ? 1 : 0), first);
   const auto figure = [&](MemoryFigure of) { return cells.median(of, over); };
-  for (const Route route : routes_) row.bytes[std::size_t(route)] = cells.bytes(route, over);
+  for (const Route route : routes_) {
+    const bool is_stated = windows_ == nullptr || cells.are_bytes_stated(route);
+    if (is_stated) row.bytes[std::size_t(route)] = cells.bytes(route, over);
+  }
   row.active = figure(MemoryFigure::active_ticks);
   Work& work = row.work;
   work.ddr_ticks = figure(MemoryFigure::ddr_ticks);

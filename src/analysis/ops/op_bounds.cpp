@@ -74,12 +74,12 @@ std::vector<OpBound> op_bounds(const Analysis& analysis, const OpTable& table, G
     memory = analysis.memory(options);
     for (const MemoryRow& row : memory.rows) memory_rows.try_emplace(row.label, &row);
   }
-  const OpWindows windows = grouping == Grouping::op ? find_op_windows(analysis) : OpWindows{};
+  const OpWindows windows =
+      grouping == Grouping::op ? find_op_windows(analysis, options.peaks) : OpWindows{};
   std::vector<OpBound> bounds;
   for (const OpRow& row : table.rows) {
     const auto window = std::ranges::find(windows.rows, row.name, &OpWindow::label);
-    const bool is_told = window != windows.rows.end() && !options.peaks.ddr_bytes_per_s;
-    if (is_told) {
+    if (window != windows.rows.end()) {
       const WindowBound bound =
           window->bound == WindowBound::mixed ? WindowBound::unknown : window->bound;
       bounds.push_back({bound == WindowBound::unknown ? BoundKind::unknown : BoundKind::window,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <unordered_map>
 
 #include "analysis/answers.hpp"
@@ -25,10 +24,14 @@ struct Piece {
 
 class WindowTable {
  public:
-  explicit WindowTable(const Analysis& analysis)
+  WindowTable(const Analysis& analysis, const Peaks& peaks)
       : analysis_(analysis),
         profile_(analysis.profile()),
-        windows_(profile_.spans.measure(NumberRole::op_window)) {}
+        windows_(profile_.spans.measure(NumberRole::op_window)),
+        dma_cycles_(profile_.spans.measure(NumberRole::dma_cycles)) {
+    const auto &of_chip = peaks.ddr_bytes_per_s, &of_core = peaks.ddr_bytes_per_s_per_core;
+    table_.ddr_peak = of_chip && of_core ? std::min(*of_chip, *of_core) : of_chip;
+  }
 
   OpWindows make() {
     if (windows_ == nullptr) return {};
@@ -61,12 +64,6 @@ class WindowTable {
   void take_spans() {
     const Spans& spans = profile_.spans;
     const OpMacs macs(profile_);
-    // Of one of its parts; the same node makes outputs of several shapes.
-    std::map<std::pair<StringId, StringId>, double> macs_of_node;
-    for (std::uint32_t op = 0; op < profile_.ops.size(); ++op) {
-      const auto known = macs.of(OpId(op));
-      if (known) macs_of_node[{profile_.ops[op].label(), profile_.ops[op].shape}] = *known;
-    }
     const OpTraffic& traffic = analysis_.traffic();
     const std::vector<bool> converts = ops_that_convert();
     std::vector<bool> is_hvx(profile_.units.size(), false);
@@ -82,10 +79,14 @@ class WindowTable {
         into.runs += 1;
         into.window += double(window);
         into.is_partial |= spans.kind[row] != SpanKind::annotation;
-        const Op& framed = profile_.ops[op];
-        const auto found = macs_of_node.find({framed.label(), framed.shape});
-        if (found != macs_of_node.end()) {
-          sums_[of].macs += found->second;
+        sums_[of].macs += macs.of(spans.op[row]).value_or(0);
+        const std::int64_t cycles =
+            spans.processor_cycles.empty() ? 0 : spans.processor_cycles[row];
+        const bool knows_dma =
+            dma_cycles_ != nullptr && dma_cycles_->values[row] != MeasureColumn::missing;
+        if (knows_dma && cycles > 0) {
+          sums_[of].dma_cycles += double(dma_cycles_->values[row]);
+          sums_[of].cycles += double(cycles);
         }
         continue;
       }
@@ -158,6 +159,7 @@ class WindowTable {
       row.hvx = use(hvx, table_.hvx_units);
       row.hmx = use(hmx, 1);
       row.dma = use(dma, table_.hvx_units);
+      if (sums.cycles > 0) row.dma_engine = sums.dma_cycles / sums.cycles;
       row.converting = sums.covered[conversion] / row.window;
       row.without_event = std::max(0.0, 1 - sums.covered[any] / row.window);
       row.is_partial = row.is_partial && table_.has_events;
@@ -165,6 +167,9 @@ class WindowTable {
       if (seconds > 0 && sums.macs > 0) row.macs_per_s = sums.macs / seconds;
       if (seconds > 0 && sums.bytes > 0) row.bytes_per_s = sums.bytes / seconds;
       row.bound = bound_of(row);
+      // Of attention bytes are at most: its cache is padded in the log.
+      const double fastest = table_.best_bytes_per_s.value_or(0) * impossible_share;
+      if (fastest > 0 && row.bytes_per_s.value_or(0) > fastest) row.bytes_per_s.reset();
     }
     std::erase_if(table_.rows, [](const OpWindow& row) { return row.runs == 0; });
     for (OpWindow& row : table_.rows) row.share = table_.total > 0 ? row.window / table_.total : 0;
@@ -176,22 +181,37 @@ class WindowTable {
     const bool knows = row.has_events && !row.is_partial;
     if (knows && row.hmx.any >= bound_by) return WindowBound::hmx;
     if (knows && row.converting >= bound_by) return WindowBound::conversion;
-    const bool is_read_fast = row.bytes_per_s && table_.best_bytes_per_s &&
-                              *row.bytes_per_s >= bound_by * *table_.best_bytes_per_s;
-    if (is_read_fast) return WindowBound::ddr;
+    const bool may_read = !knows || row.dma.any >= bound_share;
+    if (row.dma_engine.value_or(0) >= bound_by || (may_read && is_read_fast(row))) {
+      return WindowBound::ddr;
+    }
     if (!knows) return WindowBound::unknown;
     if (row.without_event > dispatch_by) return WindowBound::dispatch;
-    return row.hvx.any >= bound_by ? WindowBound::hvx : WindowBound::mixed;
+    if (row.hvx.any >= bound_by) return WindowBound::hvx;
+    // That the DDR is not the bound is known only where something says what it can do.
+    const bool knows_ddr =
+        !row.bytes_per_s || table_.best_bytes_per_s || table_.ddr_peak || row.dma_engine;
+    return knows_ddr ? WindowBound::mixed : WindowBound::unknown;
+  }
+
+  // Bytes of attention are at most: with the padding of its cache they may be more than is
+  // possible.
+  // By the peak as the roofline has it, else by the fastest read of the run.
+  bool is_read_fast(const OpWindow& row) const {
+    const auto& most = table_.ddr_peak ? table_.ddr_peak : table_.best_bytes_per_s;
+    if (!row.bytes_per_s || !most) return false;
+    const double share = *row.bytes_per_s / *most;
+    return share >= (table_.ddr_peak ? bound_share : bound_by) && share <= impossible_share;
   }
 
   struct Sums {
-    double macs = 0, bytes = 0;
+    double macs = 0, bytes = 0, cycles = 0, dma_cycles = 0;
     std::array<double, classes> work{}, covered{};
   };
 
   const Analysis& analysis_;
   const Profile& profile_;
-  const MeasureColumn* windows_;
+  const MeasureColumn *windows_, *dma_cycles_;
   OpWindows table_;
   std::vector<std::uint32_t> row_of_;  // by op
   std::vector<Sums> sums_;
@@ -204,6 +224,8 @@ const char* name_of(WindowBound bound) {
   return names[std::size_t(bound)];
 }
 
-OpWindows find_op_windows(const Analysis& analysis) { return WindowTable(analysis).make(); }
+OpWindows find_op_windows(const Analysis& analysis, const Peaks& peaks) {
+  return WindowTable(analysis, peaks).make();
+}
 
 }  // namespace npuscope::analysis

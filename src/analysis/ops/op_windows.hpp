@@ -8,7 +8,8 @@
 //   windows.rows[0].hvx.mean        0.36    of the window and of each of the threads, in the mean
 //   windows.rows[0].bound           ddr
 //
-// Transfers are in flight until software collects them: their share is no use of the DMA engine.
+// Transfers are in flight until software collects them: their share is no use of the DMA engine,
+// which a counter of its cycles tells (dma_engine).
 // Where events were lost shares are lower bounds (OpWindow::is_partial).
 #pragma once
 
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "npuscope/analysis/analysis.hpp"
+#include "npuscope/analysis/roofline.hpp"
 
 namespace npuscope::analysis {
 
@@ -37,7 +39,8 @@ struct OpWindow {
   double share = 0;   // of all windows
   bool has_events = false, is_partial = false;
   EngineUse hvx, hmx, dma;
-  double converting = 0;  // share in which weights or activations are made ready
+  std::optional<double> dma_engine;  // share of the window's cycles in which the engine moved data
+  double converting = 0;             // share in which weights or activations are made ready
   double without_event = 0;
   std::optional<double> macs_per_s, bytes_per_s;
   WindowBound bound = WindowBound::unknown;
@@ -48,10 +51,11 @@ struct OpWindows {
   double total = 0;            // ticks of all windows
   std::uint32_t hvx_units = 0;
   std::optional<double> best_bytes_per_s;  // of the whole run
+  std::optional<double> ddr_peak;  // of a core, bytes a second: counts before the run's best
   bool has_events = false;
 };
 
 // Empty where the profile has no windows.
-OpWindows find_op_windows(const Analysis& analysis);
+OpWindows find_op_windows(const Analysis& analysis, const Peaks& peaks = {});
 
 }  // namespace npuscope::analysis

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/ggml/coverage.hpp"
 #include "formats/ggml/operation.hpp"
 #include "formats/ggml/results.hpp"
 #include "npuscope/base/byte_source.hpp"
@@ -58,6 +59,7 @@ struct Batch {
   std::size_t first_event = 0;
   std::uint32_t events = 0;
   std::uint32_t clock = 0;                          // place in Log::clocks
+  std::uint32_t graph = Coverage::no_graph;         // that the scheduler printed before it
   std::optional<std::int64_t> start;                // of the counter of cycles
   std::uint64_t cycles = 0;                         // of all of it; 0: not stated
   std::uint32_t usec = 0;                           // as stated
@@ -95,10 +97,14 @@ struct Log {
   std::vector<Batch> batches;  // in the order of the log
   std::vector<CoreClock> clocks;
   Results results;
+  Coverage coverage;
   std::vector<Note> notes;
   bool has_call_times = false;  // G0 and G1
   std::uint64_t calls_below_ops = 0;
+
   std::uint64_t lost_events() const;
+  // Its place in `sessions`, perhaps a new one; most lines are of the session of the line before.
+  std::uint32_t session_named(std::string_view name, std::uint32_t expected = 0);
 };
 
 // Whether the first bytes of a text are of such a log, or of llama.cpp's results alone.

@@ -30,6 +30,9 @@ class LogLine {
   void take(std::string_view line);
   std::optional<std::int64_t> time_us() const { return time_us(prefix()); }
   std::string_view prefix() const { return prefix_; }  // before the mark
+  std::string_view message() const {                   // all that follows the mark
+    return text.substr(prefix_.size() + backend_mark.size());
+  }
   static std::optional<std::int64_t> time_us(std::string_view prefix);
 
  private:

@@ -17,21 +17,27 @@ constexpr NamedNumber batch_time{"NPU batches", MeasureKind::work, NumberRole::b
 constexpr NamedNumber op_time{"NPU ops", MeasureKind::work};
 constexpr NamedNumber call_time{"calls of ops on the host, sum", MeasureKind::work};
 constexpr NamedNumber token_rate{"tokens per second", NumberQuantity::rate};
-constexpr NamedNumber best_rate{"fastest read of weights in the log, bytes per second",
-                                NumberQuantity::rate, NumberRole::best_ddr_rate};
+constexpr NamedNumber best_rate{"fastest read of weights, bytes per second", NumberQuantity::rate,
+                                NumberRole::best_ddr_rate};
+constexpr NamedNumber core_clock{"core clock", NumberQuantity::hertz};
+constexpr NamedNumber vtcm_of_kernels{"VTCM of kernels, most", NumberQuantity::bytes,
+                                      NumberRole::vtcm_peak};
+constexpr NamedNumber vtcm_size{"VTCM size", NumberQuantity::bytes, NumberRole::vtcm_size};
+constexpr NamedNumber hvx_threads{"HVX threads", NumberQuantity::count, NumberRole::hvx_threads};
 constexpr NamedNumber batch_share{"NPU, share of eval time", NumberQuantity::share};
 
 struct PmuName {
   std::uint32_t event;
   const char* name;
+  NumberRole role = NumberRole::none;
 };
 // Of the counters that the backend sets by default, on v79; ids of other versions may count
 // something else.
-constexpr std::array<PmuName, 8> pmu_names{{{0x003, "COMMITTED_PKT_ANY"},
+constexpr std::array<PmuName, 8> pmu_names{{{0x003, "COMMITTED_PKT_ANY", NumberRole::packets},
                                             {0x111, "HVX packets"},
                                             {0x100, "HVX_ACTIVE"},
                                             {0x105, "VTCM stalls of HVX"},
-                                            {0x240, "UDMA_ACTIVE_CYCLES"},
+                                            {0x240, "UDMA_ACTIVE_CYCLES", NumberRole::dma_cycles},
                                             {0x256, "L2_UDMA_BYPASS_RD"},
                                             {0x07D, "L2_DU_READ_MISS"},
                                             {0x08C, "L2_DU_STORE_MISS"}}};
@@ -54,7 +60,7 @@ MeasureColumn make_pmu_column(const Log& log, std::size_t place, Profile& profil
     const auto known = std::ranges::find(pmu_names, event, &PmuName::event);
     if (known != pmu_names.end() && log.arch == "v79") {
       name = fmt::format("{} (pmu 0x{:03x})", known->name, event);
-      if (event == 0x003) role = NumberRole::packets;
+      role = known->role;
     }
   }
   return profile.column_of(NamedNumber(name, NumberQuantity::count, role), Origin::counter);
@@ -67,13 +73,19 @@ void add_run_numbers(const Log& log, const Steps& steps, const std::vector<std::
   };
   std::vector<bool> is_of_these(steps.steps.size(), false);
   for (const std::uint32_t step : of) is_of_these[step] = true;
-  double batches = 0, ops = 0, calls = 0;
+  double batches = 0, ops = 0, calls = 0, cycles = 0, seconds = 0;
+  std::uint64_t vtcm = 0;
   for (std::size_t i = 0; i < log.batches.size(); ++i) {
     if (!is_of_these[steps.of_batch[i]]) continue;
     const Batch& batch = log.batches[i];
     batches += double(placement.end_of(i) - placement.begin_of(i));
+    if (const double cycles_per_us = log.clocks[batch.clock].cycles_per_us; cycles_per_us > 0) {
+      cycles += double(placement.cycles_of(i));
+      seconds += double(placement.cycles_of(i)) / cycles_per_us * 1e-6;
+    }
     for (std::uint32_t run = 0; run < batch.runs; ++run) {
       const OpRun& each = log.runs[batch.first_run + run];
+      vtcm = std::max(vtcm, log.operations[each.operation].vtcm_bytes);
       calls += double(each.call_usec) * double(ticks_per_us);
       ops += double(placement.time(i, each.start + std::int64_t(each.cycles)) -
                     placement.time(i, each.start));
@@ -81,17 +93,29 @@ void add_run_numbers(const Log& log, const Steps& steps, const std::vector<std::
   }
   double rows = 0;
   for (const std::uint32_t step : of) rows += double(steps.steps[step].tokens.value_or(0));
-  // A few bytes in no time say nothing.
+  // A few bytes in no time say nothing, and products of many rows wait for arithmetic, not bytes.
   constexpr double min_bytes = 64 * 1024;
+  constexpr std::int64_t max_tokens = 4;
   double fastest = 0;
   for (const Batch& batch : log.batches) {
     const double cycles_per_s = log.clocks[batch.clock].cycles_per_us * 1e6;
     for (const OpRun& run : std::span(log.runs).subspan(batch.first_run, batch.runs)) {
-      const double bytes = log.operations[run.operation].weight_bytes;
-      if (bytes < min_bytes || run.cycles == 0) continue;
+      const Operation& operation = log.operations[run.operation];
+      const double bytes = operation.weight_bytes;
+      if (bytes < min_bytes || run.cycles == 0 || operation.tokens > max_tokens) continue;
       fastest = std::max(fastest, bytes * cycles_per_s / double(run.cycles));
     }
   }
+  // Sessions are cores of one kind.
+  const auto add_most = [&](const NamedNumber& number, auto member) {
+    double most = 0;
+    for (const Session& session : log.sessions) most = std::max(most, double(session.*member));
+    if (most > 0) add(number.not_additive(), Origin::measured, most);
+  };
+  if (seconds > 0) add(core_clock, Origin::derived, cycles / seconds);
+  add_most(vtcm_size, &Session::vtcm_bytes);
+  add_most(hvx_threads, &Session::hvx);
+  if (vtcm > 0) add(vtcm_of_kernels.not_additive(), Origin::measured, double(vtcm));
   if (fastest > 0) add(best_rate, Origin::estimated, fastest);
   if (rows > 0) add(tokens, Origin::derived, rows);
   NamedNumber of_ops = op_time;
@@ -116,29 +140,6 @@ void add_run_numbers(const Log& log, const Steps& steps, const std::vector<std::
   add(batch_share, Origin::derived, batches / (time->milliseconds * ticks_per_ms));
 }
 
-std::string coverage_text(const Results& results) {
-  const auto list = [](const std::map<std::string, std::uint64_t>& counts) {
-    constexpr std::size_t max_listed = 12;
-    std::string text;
-    std::size_t listed = 0;
-    for (const auto& [name, count] : counts) {
-      if (++listed > max_listed) return text + ", …";
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, count);
-    }
-    return text;
-  };
-  std::string text;
-  if (!results.scheduled.empty()) {
-    text = "ops by backend, of all graphs that the scheduler printed: " + list(results.scheduled);
-  }
-  if (!results.refused.empty()) {
-    text += (text.empty() ? "" : "; ") + ("ops that the NPU refused: " + list(results.refused));
-  }
-  if (!text.empty()) return text;
-  return "ops on CPU and GPU are not in this log; GGML_SCHED_DEBUG=2 with -v prints which backend "
-         "runs each op, GGML_HEXAGON_VERBOSE=1 which ops the NPU refuses";
-}
-
 void add_result_numbers(const Results& results, Profile& profile) {
   const auto add = [&](const NamedNumber& number, double value) {
     profile.add_measure(Measure::Subject::profile, 0, number, Origin::measured, profile.base_clock,
@@ -155,8 +156,12 @@ void add_result_numbers(const Results& results, Profile& profile) {
     add({"eval time", MeasureKind::wall}, results.decode.milliseconds * ticks_per_ms);
     add(token_rate, results.decode.tokens / (results.decode.milliseconds * 1e-3));
   }
-  for (const BenchRow& row : results.bench) {
-    add(token_rate.called(row.test + ", tokens per second"), row.tokens_per_second);
+  std::map<std::string_view, int> seen;  // the same test of other models or settings
+  for (const BenchRow& row : results.bench.rows()) {
+    const int count = ++seen[row.test];
+    const std::string name =
+        row.test + (count > 1 ? fmt::format(" (row {})", count) : "") + ", tokens per second";
+    add(token_rate.called(name), row.tokens_per_second);
   }
   for (const BackendOp& op : results.backend_ops) {
     add(NamedNumber(op.name, MeasureKind::wall), op.microseconds * double(ticks_per_us));

@@ -14,9 +14,9 @@ namespace npuscope::ggml {
 // Ops of one session run one after the other: the window of each is its part of the path.
 inline constexpr NamedNumber op_window{"op window", MeasureKind::dominant_path,
                                        NumberRole::op_window};
-inline constexpr NamedNumber weight_bytes{"weight bytes", NumberQuantity::bytes,
-                                          NumberRole::ddr_read};
-inline constexpr NamedNumber product_macs{"MACs", NumberQuantity::macs};
+inline constexpr NamedNumber read_bytes{"weight and cache bytes", NumberQuantity::bytes,
+                                        NumberRole::ddr_read};
+inline constexpr NamedNumber op_macs{"MACs", NumberQuantity::macs};
 
 // The counts of PMU counter `place`, without values.
 MeasureColumn make_pmu_column(const Log& log, std::size_t place, Profile& profile);
@@ -24,8 +24,6 @@ MeasureColumn make_pmu_column(const Log& log, std::size_t place, Profile& profil
 // Tokens, how long llama.cpp says they took, and what the NPU had of that.
 void add_run_numbers(const Log& log, const Steps& steps, const std::vector<std::uint32_t>& of,
                      const Placement& placement, Profile& profile);
-// What the log says of ops that are not in the profile: those that the NPU was not given.
-std::string coverage_text(const Results& results);
 // Of llama-bench and test-backend-ops.
 void add_result_numbers(const Results& results, Profile& profile);
 

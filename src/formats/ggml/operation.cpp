@@ -1,10 +1,10 @@
 #include "formats/ggml/operation.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "formats/ggml/work.hpp"
 
 namespace npuscope::ggml {
 namespace {
@@ -103,8 +103,6 @@ void find_layer(Operation& operation) {
   }
 }
 
-bool is_weight(const Tensor& tensor) { return tensor.name.find(".weight") != tensor.name.npos; }
-
 // "blk.0.ffn_gate.weight" is "ffn_gate", "Qcur-0 (view)" is "Qcur".
 std::string base_of(std::string_view name) {
   std::string_view base = without_views(name);
@@ -127,72 +125,6 @@ bool is_invented(std::string_view name) {
          name.empty();
 }
 
-bool is_matmul(const Operation& operation) {
-  return operation.op.find("MUL_MAT") != operation.op.npos;
-}
-
-// The inputs that are weights of a product, and the first that is not.
-struct ProductInputs {
-  std::vector<const Tensor*> weights;
-  const Tensor* activation = nullptr;
-};
-
-ProductInputs product_inputs(const Operation& operation) {
-  ProductInputs found;
-  const auto& inputs = operation.inputs;
-  if (!is_matmul(operation) || inputs.size() < 2) return found;
-  const bool is_named = std::ranges::any_of(inputs, is_weight);
-  const bool all_first = operation.op.find("_NX") != operation.op.npos;
-  const bool is_fused = operation.op.find("MUL_MAT+MUL_MAT") != operation.op.npos;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Tensor& input = inputs[i];
-    const bool is_matrix = input.extents[1] > 1 || input.name.find("norm") == input.name.npos;
-    bool takes = is_named ? is_weight(input) && is_matrix : i == 0;
-    if (!is_named && all_first) takes = i + 1 < inputs.size();
-    if (!is_named && is_fused) takes = i != 1;
-    if (takes) found.weights.push_back(&input);
-    if (!takes && found.activation == nullptr) found.activation = &input;
-  }
-  return found;
-}
-
-double rows_of(const Extents& extents) {
-  return double(extents[1]) * double(extents[2]) * double(extents[3]);
-}
-
-void find_work(Operation& operation) {
-  const ProductInputs product = product_inputs(operation);
-  if (product.weights.empty() || product.activation == nullptr || operation.outputs.empty()) return;
-  const bool by_experts = operation.op.find("MUL_MAT_ID") != operation.op.npos;
-  const Extents& result = operation.outputs.front().extents;
-  const double rows =
-      by_experts ? double(result[1]) * double(result[2]) : rows_of(product.activation->extents);
-  constexpr double max_rows = 1e12;  // beyond, a forgery
-  if (!(rows < max_rows)) return;
-  bool knows_bytes = true;
-  for (const Tensor* weights : product.weights) {
-    const Extents& extents = weights->extents;
-    const double of_one = double(extents[0]) * double(extents[1]);
-    if (!by_experts && extents[0] != product.activation->extents[0]) continue;
-    operation.macs += of_one * rows;
-    const double matrices =
-        by_experts ? std::min(double(extents[2]), rows) : double(extents[2]) * double(extents[3]);
-    const auto bits = bits_of_weight(weights->type);
-    knows_bytes = knows_bytes && bits.has_value();
-    if (bits && is_weight(*weights)) operation.weight_bytes += of_one * matrices * *bits / 8;
-  }
-  if (!knows_bytes) operation.weight_bytes = 0;
-  constexpr double max = 1e18;  // beyond, a forgery
-  if (!(operation.macs < max) || !(operation.weight_bytes < max)) {
-    operation.macs = operation.weight_bytes = 0;
-    return;
-  }
-  if (std::ranges::none_of(product.weights, [](const Tensor* each) { return is_weight(*each); })) {
-    return;
-  }
-  operation.tokens = std::int64_t(by_experts ? result[2] : std::int64_t(rows));
-}
-
 void find_role(Operation& operation) {
   std::string names;
   const auto add = [&](const std::string& name) {
@@ -211,9 +143,23 @@ void find_role(Operation& operation) {
   if (!is_invented(name) && !name.starts_with("__")) operation.role += " " + name;
 }
 
+// Of a kernel's parameters, "hmx-tiled vtcm 7340032"; 0: not there, or beyond `max`.
+std::uint64_t number_of(std::string_view kernel, std::string_view word, std::uint64_t max) {
+  const std::size_t at = kernel.find(word);
+  if (at == kernel.npos) return 0;
+  std::string_view rest = kernel.substr(at + word.size());
+  const auto number = take_number<std::uint64_t>(rest);
+  return number && *number <= max ? *number : 0;
+}
+
 void complete(Operation& operation) {
   for (const std::string_view word : {"FENCE", "ALLREDUCE", "MDEV_GROUP"}) {
     operation.synchronises = operation.synchronises || operation.op.find(word) != operation.op.npos;
+  }
+  constexpr std::uint64_t max_bytes = std::uint64_t{1} << 40, max_cores = 16;
+  operation.vtcm_bytes = number_of(operation.kernel, "vtcm ", max_bytes);
+  if (operation.op == "MDEV_GROUP") {
+    operation.cores = std::max(1u, std::uint32_t(number_of(operation.kernel, "count ", max_cores)));
   }
   find_layer(operation);
   find_work(operation);
@@ -237,15 +183,6 @@ bool add_tensors(std::vector<Tensor>& into, const std::vector<std::string_view>&
 }
 
 }  // namespace
-
-std::optional<double> bits_of_weight(std::string_view type) {
-  static const std::map<std::string_view, double> bits{
-      {"q4_0", 4.5},   {"q4_1", 5},    {"q8_0", 8.5}, {"iq4_nl", 4.5}, {"mxfp4", 4.25},
-      {"q2_K", 2.625}, {"q3_K", 4},    {"q4_K", 5},   {"q5_K", 6},     {"q6_K", 7},
-      {"q1_0", 1.125}, {"q2_0", 2.25}, {"f16", 16},   {"bf16", 16},    {"f32", 32}};
-  const auto found = bits.find(type);
-  return found == bits.end() ? std::nullopt : std::optional(found->second);
-}
 
 std::optional<Operation> parse_operation(std::string_view text) {
   const bool has_bars = text.find('|') != text.npos;

@@ -34,10 +34,14 @@ struct Operation {
   bool is_of_no_layer = false;         // its names tell that it is of none
   std::string role;                    // "ffn_gate+ffn_up", without the layer
   std::optional<std::int64_t> tokens;  // rows that a product with weights makes
-  double macs = 0, weight_bytes = 0;   // 0: no product, or not known
-  bool synchronises = false;           // sessions with each other; no compute
+  // By work.hpp; 0: not known, or none.
+  double macs = 0, weight_bytes = 0, cache_bytes = 0;
+  bool is_at_most = false;       // of attention: the log has the length of its cache padded
+  std::uint64_t vtcm_bytes = 0;  // that its kernel has; 0: not stated
+  bool synchronises = false;     // sessions with each other; no compute
+  std::uint32_t cores = 1;       // of MDEV_GROUP: that do the ops behind it together
 
-  bool is_product() const { return macs > 0; }
+  double read_bytes() const { return weight_bytes + cache_bytes; }
 };
 
 // `text` is a line from its operation to its numbers: separators are "|" or " : " (then the
@@ -45,9 +49,5 @@ struct Operation {
 std::optional<Operation> parse_operation(std::string_view text);
 // The same of the first form, whose names have dimensions with them and no types.
 std::optional<Operation> parse_first_operation(std::string_view text);
-
-// Bits that the NPU reads for a weight of this type; none: unknown. Types of ggml that the backend
-// repacks take more than in the file: a q4_K has 4.5 there and 5 here.
-std::optional<double> bits_of_weight(std::string_view type);
 
 }  // namespace npuscope::ggml

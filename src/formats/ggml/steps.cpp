@@ -103,4 +103,27 @@ Steps find_steps(const Log& log) {
   return found;
 }
 
+std::vector<StepGroup> groups_of(const std::vector<Step>& steps) {
+  constexpr std::size_t max_stretches = 8;
+  std::vector<StepGroup> groups;
+  for (std::uint32_t i = 0; i < steps.size(); ++i) {
+    if (groups.empty() || groups.back().phase != steps[i].phase) {
+      groups.push_back({steps[i].phase, {}});
+    }
+    groups.back().steps.push_back(i);
+  }
+  if (groups.size() <= max_stretches) return groups;
+  std::vector<StepGroup> merged;
+  for (StepGroup& group : groups) {
+    const auto found = std::ranges::find(merged, group.phase, &StepGroup::phase);
+    if (found == merged.end()) {
+      merged.push_back(std::move(group));
+      continue;
+    }
+    found->is_interrupted = true;
+    found->steps.insert(found->steps.end(), group.steps.begin(), group.steps.end());
+  }
+  return merged;
+}
+
 }  // namespace npuscope::ggml

@@ -31,4 +31,14 @@ struct Steps {
 
 Steps find_steps(const Log& log);
 
+// The steps that become one profile.
+struct StepGroup {
+  StepPhase phase = StepPhase::other;
+  std::vector<std::uint32_t> steps;
+  bool is_interrupted = false;  // by steps of other phases
+};
+
+// In the order of the log: each stretch of a phase, or where there are many, each phase.
+std::vector<StepGroup> groups_of(const std::vector<Step>& steps);
+
 }  // namespace npuscope::ggml

@@ -59,8 +59,11 @@ std::vector<std::string> what_is_missing(const MemoryTable& table, const analysi
   return missing;
 }
 
-std::string macs_source(const MemoryTable& table) {
+std::string macs_source(const Profile& profile, const MemoryTable& table) {
   if (table.model_nodes_matched > 0) return "the model, by name; else from shapes (derived)";
+  if (profile.spans.measure(NumberRole::op_window) != nullptr) {
+    return fmt::format("shapes of operands ({})", stable_name(table.macs_origin));
+  }
   return table.macs_origin == Origin::derived ? "shapes of operands (derived)"
                                               : stable_name(table.macs_origin);
 }
@@ -151,7 +154,7 @@ Section roofline_section(const Profile& profile, const MemoryTable& table,
   add({"vtcm_share_of_peak", "VTCM, of peak", Format::share}, placement.of(Resource::vtcm));
   if (table.work.all_macs() > 0) {
     add({"macs", "MACs", Format::number}, table.work.all_macs());
-    add({"macs_from", "MACs from"}, macs_source(table));
+    add({"macs_from", "MACs from"}, macs_source(profile, table));
     if (placement.macs_per_s) {
       add({"macs_per_s", "", Format::number}, *placement.macs_per_s);
       add({"tera_macs_per_s", "TMAC a second", Format::number}, *placement.macs_per_s / 1e12);
@@ -161,11 +164,23 @@ Section roofline_section(const Profile& profile, const MemoryTable& table,
     add({"ridge_macs_per_byte", "ridge point", Format::number}, placement.ridge);
   }
   const analysis::Work& work = table.work;
+  const bool has_windows = profile.spans.measure(NumberRole::op_window) != nullptr;
+  if (peaks.hvx_threads > 0) {
+    add({"hvx_threads", has_windows ? "HVX threads" : "", Format::count}, peaks.hvx_threads);
+  }
   add({"hmx_busy_share", work.hmx_units > 1 ? "HMX, mean" : "HMX busy", Format::share},
       placement.of(Resource::hmx));
   add({"hvx_busy_share", work.hvx_units > 1 ? "HVX, mean" : "HVX busy", Format::share},
       placement.of(Resource::hvx));
   section.remarks = roofline_remarks(table, peaks, is_part);
+  if (!has_windows) return section;
+  if (!peaks.ddr_bytes_per_s) {
+    section.remarks.push_back(
+        "What bounds each op by the log's own fastest read: npuscope ops, ENGINES IN OPS.");
+  }
+  section.remarks.push_back(
+      "DDR bytes are those of weights and of the KV cache; activations are not counted. Of "
+      "attention bytes and MACs are at most: the log has the length of the cache rounded up.");
   return section;
 }
 

@@ -160,6 +160,10 @@ Section engines_section(const MemoryTable& table) {
                           {"vtcm_read_bytes", "VTCM read", Format::bytes, true, true},
                           {"vtcm_write_bytes", "VTCM write", Format::bytes, true, true},
                           {"multicast_bytes", "multicast", Format::bytes, true, true}};
+  const bool knows_whose = std::ranges::any_of(table.engines, [](const auto& row) {
+    return std::ranges::any_of(row.bytes, [](const auto& bytes) { return bytes.value_or(0) > 0; });
+  });
+  if (!knows_whose) return {};
   for (const analysis::EngineTraffic& row : table.engines) {
     section.table.rows.push_back({name_of(row.engine), row.spans, row.bytes[0], row.bytes[1],
                                   row.bytes[2], row.bytes[3], row.bytes[4]});

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "base/numbers.hpp"
 #include "base/try.hpp"
@@ -125,15 +126,22 @@ Status choose_target(PeakText& peaks) {
 
 namespace {
 
-// What the file itself says of the hardware that a compiler estimated for.
+// What the file itself says of its hardware.
 analysis::Peaks stated_peaks(const Profile& profile) {
   analysis::Peaks peaks;
+  constexpr double max_threads = 4096;  // for a forged number
+  bool any = false;
   for (const Measure& measure : profile.measures) {
     if (measure.subject != Measure::Subject::profile || !(measure.value > 0)) continue;
-    if (measure.meaning.role == NumberRole::ddr_peak_rate) peaks.ddr_bytes_per_s = measure.value;
-    if (measure.meaning.role == NumberRole::vtcm_size) peaks.vtcm_bytes = measure.value;
+    const NumberRole role = measure.meaning.role;
+    if (role == NumberRole::ddr_peak_rate) peaks.ddr_bytes_per_s = measure.value;
+    if (role == NumberRole::vtcm_size) peaks.vtcm_bytes = measure.value;
+    if (role == NumberRole::hvx_threads && measure.value <= max_threads) {
+      peaks.hvx_threads = std::uint32_t(measure.value);
+    }
+    any |= role == NumberRole::ddr_peak_rate || role == NumberRole::vtcm_size;
   }
-  if (peaks.ddr_bytes_per_s || peaks.vtcm_bytes) peaks.source = "the estimate's configuration";
+  if (any) peaks.source = peaks.ddr_bytes_per_s ? "the estimate's configuration" : "the file";
   return peaks;
 }
 
@@ -146,7 +154,13 @@ Result<FoundPeaks> find_peaks(const Profile& profile, const PeakText& text) {
   if (name.empty()) name = text.remembered_target;
   if (!name.empty()) {
     TRY_AS(peaks, peaks_of(name));
-    found.peaks = *peaks;
+    const analysis::Peaks stated = std::exchange(found.peaks, *peaks);
+    // The size of a log's own VTCM, and its threads, are not in doubt.
+    if (stated.vtcm_bytes && !stated.ddr_bytes_per_s) {
+      found.peaks.vtcm_bytes = stated.vtcm_bytes;
+      if (stated.hvx_threads > 0) found.peaks.hvx_threads = stated.hvx_threads;
+      found.peaks.source += ", VTCM and threads of the file";
+    }
   }
   const auto take = [&](const char* flag, const std::string& given, std::span<const PeakUnit> units,
                         const char* example, std::optional<double>& into) -> Status {

@@ -1,6 +1,8 @@
 // What the engines did in the windows of ops, and what bounds them.
 #include "analysis/ops/op_windows.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "report/ops/ops_table.hpp"
@@ -9,8 +11,9 @@ namespace npuscope::report {
 
 using namespace analysis;
 
-Section op_windows_section(const Analysis& analysis, std::size_t top) {
-  OpWindows windows = find_op_windows(analysis);
+Section op_windows_section(const Analysis& analysis, std::size_t top, const PeakText& text) {
+  const auto found = find_peaks(analysis.profile(), text);
+  OpWindows windows = find_op_windows(analysis, found ? found->peaks : Peaks{});
   if (windows.rows.empty()) return {};
   Section section{.key = "op_windows", .title = "ENGINES IN OPS"};
   section.table.row_count = windows.rows.size();
@@ -25,8 +28,9 @@ Section op_windows_section(const Analysis& analysis, std::size_t top) {
       of_kind(MeasureKind::dominant_path, {"window", "window", Format::ticks}),
       {"share", "of all", Format::share},
       {"gflop_per_second", "GFLOP/s", Format::number, true, true},
-      {"weight_bytes_per_second", "weights", Format::bytes_per_second, true, true},
+      {"read_bytes_per_second", "weights, cache", Format::bytes_per_second, true, true},
       {"dma_in_flight", "DMA in flight", Format::share, true, true},
+      {"dma_engine", "DMA engine", Format::share, true, true},
       {"hvx_any", "HVX any", Format::share, true, true},
       {"hvx_mean", "HVX mean", Format::share, false, true},
       {"hmx", "HMX", Format::share, true, true},
@@ -41,26 +45,43 @@ Section op_windows_section(const Analysis& analysis, std::size_t top) {
     if (row.macs_per_s) flop = 2 * *row.macs_per_s / 1e9;
     section.table.rows.push_back(
         {row.label, row.layers, row.runs, row.window, row.share, flop, row.bytes_per_s,
-         share(row.dma.any), share(row.hvx.any), share(row.hvx.mean), share(row.hmx.any),
-         share(row.converting), share(row.without_event),
+         share(row.dma.any), row.dma_engine, share(row.hvx.any), share(row.hvx.mean),
+         share(row.hmx.any), share(row.converting), share(row.without_event),
          any_partial ? Value(row.is_partial) : Value(),
          row.bound == WindowBound::unknown ? Value() : Value(name_of(row.bound))});
   }
   section.remarks = {
       "Shares are of the op's window, from its start to its end. GFLOP/s count two for a "
-      "multiply-accumulate; weights are the bytes that the NPU reads for them."};
+      "multiply-accumulate; weights, cache: bytes of weights and of the KV cache that the NPU "
+      "reads. Of attention both are at most, because the log has the length of the cache rounded "
+      "up; where the bytes would be more than 125 % of the log's fastest read, they are left out."};
+  const bool any_engine = std::ranges::any_of(
+      windows.rows, [](const OpWindow& row) { return row.dma_engine.has_value(); });
+  if (any_engine) {
+    section.remarks.push_back(
+        "DMA engine: cycles in which it moved data (PMU event 0x240) by the op's. DMA in flight, "
+        "of "
+        "a log with trace events, is longer: there a transfer lasts until software collects it.");
+  }
+  const std::string by_ddr = windows.ddr_peak
+                                 ? "DDR where weights come at 65 % of its peak"
+                                 : "DDR where weights come at 80 % of the log's fastest rate";
+  const std::string by_engine = any_engine ? ", or the DMA engine works for 80 %" : "";
   if (windows.has_events) {
-    section.remarks.push_back(
-        "DMA in flight: until software collects a transfer, which is longer than the transfer. "
-        "bound: HMX or dequantisation at 80 % of the window, DDR where weights come at 80 % of "
-        "the log's fastest rate, dispatch where 30 % has no event, HVX at 80 %.");
+    section.remarks.push_back(fmt::format(
+        "DMA in flight: until software collects a transfer, which is longer than the transfer; "
+        "the engine's own share needs PMU event 0x240 (GGML_HEXAGON_PROFILE=2). bound: HMX or "
+        "dequantisation at 80 % of the window, {}{}, dispatch where 30 % has no event, HVX at "
+        "80 %.",
+        by_ddr, by_engine));
   } else {
-    section.remarks.push_back(
-        "bound: DDR where weights come at 80 % of the log's fastest rate; engines need a log "
-        "with trace events (GGML_HEXAGON_PROFILE=3).");
+    section.remarks.push_back(fmt::format(
+        "bound: {}{}; HVX and HMX need a log with trace events (GGML_HEXAGON_PROFILE=3){}.", by_ddr,
+        by_engine, any_engine ? "" : ", the DMA engine one with PMU counters (=2)"));
   }
   if (any_partial) {
-    section.remarks.push_back("Events were lost: shares of the ops after them are lower bounds.");
+    section.remarks.push_back(
+        "Events were lost, or may have been: shares of these ops are lower bounds.");
   }
   return section;
 }

@@ -246,7 +246,7 @@ Result<Document> OpsTable::make() {
 Result<Document> ops_document(const Analysis& analysis, const OpsRequest& request) {
   auto document = OpsTable(analysis, request).make();
   if (document && request.grouping == Grouping::op && request.columns.empty()) {
-    Section windows = op_windows_section(analysis, request.top);
+    Section windows = op_windows_section(analysis, request.top, request.peaks);
     if (!windows.key.empty()) document->sections.push_back(std::move(windows));
   }
   return document;

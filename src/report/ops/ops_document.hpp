@@ -33,7 +33,8 @@ struct OpsRequest {
 };
 
 // What the engines did in the windows of ops; no key where the profile has no windows.
-Section op_windows_section(const analysis::Analysis& analysis, std::size_t top);
+Section op_windows_section(const analysis::Analysis& analysis, std::size_t top,
+                           const PeakText& peaks);
 
 // A usage error for a column that the profile does not have; it lists those that it has.
 Result<Document> ops_document(const analysis::Analysis& analysis, const OpsRequest& request);

@@ -97,7 +97,7 @@ Result<Document> FullPage::make() {
   }
   add(model_parts_section(analysis_));
   add_ops(Grouping::op, "ops");
-  if (wants({"op_windows"})) add(op_windows_section(analysis_, request_.top));
+  if (wants({"op_windows"})) add(op_windows_section(analysis_, request_.top, request_.peaks));
   add_ops(Grouping::kind, "kinds");
   add_units();
   add(unit_numbers_section(analysis_, top_));

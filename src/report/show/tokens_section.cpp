@@ -1,6 +1,9 @@
 // Of a language model's phase: tokens a second, and what part of that time the NPU was given work.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "analysis/units/unit_numbers.hpp"
 #include "base/text.hpp"
 #include "report/document/document_value.hpp"
 #include "report/show/show_sections.hpp"
@@ -47,6 +50,17 @@ Section tokens_section(const Analysis& analysis) {
       {{"npu_seconds", "", Format::seconds}, npu},
       {{"npu_share", "", Format::share}, taken && *taken > 0 ? Value(*batches / *taken) : Value()},
       {{"op_seconds", "", Format::seconds}, ops / hertz}};
+  double slowest = 0, fastest = 0;  // clock of the core in an inference
+  for (const InferenceClock& clock : analyse_clocks(profile)) {
+    slowest = slowest == 0 ? clock.min_hertz : std::min(slowest, clock.min_hertz);
+    fastest = std::max(fastest, clock.max_hertz);
+  }
+  section.facts.push_back({{"clock_min_hz", "", Format::hertz}, if_positive(slowest)});
+  section.facts.push_back({{"clock_max_hz", "", Format::hertz}, if_positive(fastest)});
+  std::string clock = fastest > 0 ? "; clock " + hertz_text(fastest) : "";
+  if (const std::string least = hertz_text(slowest); fastest > 0 && least != hertz_text(fastest)) {
+    clock = fmt::format("; clock {} to {}", least, hertz_text(fastest));
+  }
   const auto add = [&](const char* label, std::string text) {
     section.facts.push_back({{"", label}, std::move(text)});
   };
@@ -62,11 +76,25 @@ Section tokens_section(const Analysis& analysis) {
     add("tokens", fmt::format("{}; their time is not in the log", count));
   }
   const bool is_of_ops = *batches <= ops;  // what is between them is not in the file
-  add(is_of_ops ? "NPU ops" : "NPU batches", of_time(*batches));
-  if (!is_of_ops) add("ops in them", of_time(ops));
+  if (is_of_ops) {
+    add("NPU ops", of_time(*batches) + clock);
+  } else {
+    add("NPU batches", fmt::format("{}; ops in them {}{}", of_time(*batches), of_time(ops), clock));
+  }
   if (taken && *taken >= *batches) {
-    add("outside", fmt::format("{}: host, dispatch, ops on CPU or GPU (NOTES of --full)",
-                               of_time(*taken - *batches)));
+    add("outside",
+        fmt::format("{}: host, dispatch, ops on CPU or GPU", of_time(*taken - *batches)));
+  }
+  const auto elsewhere = std::ranges::count(profile.ops, Engine::host, &Op::engine);
+  const auto all = number_of(profile, NumberRole::model_nodes);
+  if (all || elsewhere > 0) {
+    section.facts.push_back({{"ops_elsewhere", "", Format::count}, double(elsewhere)});
+    section.facts.push_back({{"ops_of_graph", "", Format::count}, all ? Value(*all) : Value()});
+    add("elsewhere",
+        all ? fmt::format("{} of {} ops of the graph on CPU or GPU", elsewhere, number_text(*all))
+            : fmt::format("{} ops that the NPU refuses, on CPU or GPU", elsewhere));
+  } else {
+    add("elsewhere", "ops on CPU and GPU are not in the log");
   }
   return section;
 }

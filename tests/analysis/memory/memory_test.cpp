@@ -49,6 +49,55 @@ TEST(Memory, ARowIsAnOperatorWithItsTilesAndWhatIsLoadedForIt) {
   EXPECT_EQ(table.wall, 40);
 }
 
+// What an op reads and multiplies is of its window, however many spans the engines have in it; of
+// an op whose window says nothing it is unknown.
+TEST(Memory, OfOpsWithWindowsIsThatOfTheWindows) {
+  MemoryBuilder made("time", ClockKind::wall, 1e9);
+  const UnitId core = made.unit("HTP0", Engine::core);
+  const UnitId hmx = made.unit("HMX queue", Engine::hmx, core);
+  const UnitId dma = made.unit("DMA", Engine::dma, core);
+  const UnitId hvx = made.unit("HVX thread 0", Engine::hvx, core);
+  const auto part = [&](UnitId unit, const char* node, std::int64_t begin, std::int64_t end,
+                        SpanKind kind) {
+    made.span(unit, fmt::format("{} {}", node, index_of(unit)), begin, end, kind);
+    made.profile.ops[index_of(made.profile.spans.op[made.profile.spans.size() - 1])].node =
+        made.text(node);
+  };
+  MeasureColumn windows;
+  windows.kind = MeasureKind::dominant_path;
+  windows.meaning =
+      NamedNumber("op window", MeasureKind::dominant_path, NumberRole::op_window).meaning;
+  for (const std::int64_t begin : {0, 100}) {
+    part(core, "product", begin, begin + 90, SpanKind::annotation);
+    part(dma, "product", begin, begin + 40, SpanKind::transfer);
+    for (const int job : {0, 1, 2}) {
+      part(hmx, "product", begin + 40 + 10 * job, begin + 50 + 10 * job, SpanKind::op);
+    }
+    part(core, "norm", begin + 90, begin + 100, SpanKind::annotation);
+    part(hvx, "norm", begin + 91, begin + 99, SpanKind::op);
+  }
+  for (std::size_t row = 0; row < made.profile.spans.size(); ++row) {
+    const bool is_window = made.profile.spans.kind[row] == SpanKind::annotation;
+    windows.values.push_back(is_window ? made.profile.spans.duration[row] : MeasureColumn::missing);
+  }
+  constexpr std::int64_t none = MeasureColumn::missing;
+  made.bytes("ddr read bytes", {500, none, none, none, none, none, none, 500});
+  made.profile.spans.measures.push_back(windows);
+  made.measure(Measure::Subject::op, index_of(made.profile.spans.op[0]), "macs", 3'000);
+  made.profile.measures.back().meaning.quantity = NumberQuantity::macs;
+  const MemoryTable table = table_of(made.profile);
+  const MemoryRow* product = row_of(table, "product");
+  ASSERT_NE(product, nullptr);
+  EXPECT_EQ(at(product->bytes, Route::ddr_read), 1'000);
+  EXPECT_EQ(product->work.all_macs(), 6'000);
+  EXPECT_EQ(product->active, 2 * 70);
+  EXPECT_TRUE(table.work.macs_known);
+  const MemoryRow* norm = row_of(table, "norm");
+  ASSERT_NE(norm, nullptr);
+  EXPECT_EQ(at(norm->bytes, Route::ddr_read), std::nullopt);
+  EXPECT_EQ(table.matrix_ops_without_macs, 0u);
+}
+
 TEST(Memory, ByKindTransfersStayWhatTheyAre) {
   MemoryBuilder made;
   made.span(made.unit("DMA", Engine::dma), "w", 0, 10, SpanKind::op, "aiccopytovtcm");

@@ -112,11 +112,14 @@ TEST(OpWindows, Bounds) {
   made.add(made.hvx[0], "converts", "HVX_W_DEQUANT", 100, 190);
   made.window("reads", 200, 300, 9'000);
   made.add(made.hvx[0], "reads", "HVX_COMP", 200, 299);
+  made.add(made.dma, "reads", "DMA", 200, 270, SpanKind::transfer);
   made.window("empty", 300, 400);
   made.add(made.hvx[0], "empty", "HVX_COMP", 300, 310);
   made.window("on_hvx", 400, 500, 900);
   made.add(made.hvx[0], "on_hvx", "HVX_COMP", 400, 485);
   made.window("lost", 500, 600, -1, SpanKind::op);
+  made.window("not_in_flight", 600, 700, 9'000);
+  made.add(made.hvx[0], "not_in_flight", "HVX_COMP", 600, 679);
   Measure best{};
   best.meaning = NamedNumber("best", NumberQuantity::rate, NumberRole::best_ddr_rate).meaning;
   best.value = 100e9;
@@ -132,8 +135,76 @@ TEST(OpWindows, Bounds) {
   EXPECT_EQ(bound_of("empty"), WindowBound::dispatch);
   EXPECT_EQ(bound_of("on_hvx"), WindowBound::hvx);
   EXPECT_EQ(bound_of("lost"), WindowBound::unknown);
+  EXPECT_EQ(bound_of("not_in_flight"), WindowBound::mixed);
   const auto lost = std::ranges::find(found.rows, "lost", &OpWindow::label);
   EXPECT_TRUE(lost->is_partial);
+}
+
+// 90 bytes a tick of a log whose fastest read is 100.
+TEST(OpWindows, APeakCountsBeforeTheFastestRead) {
+  Windows made;
+  made.window("reads", 0, 100, 9'000);
+  made.add(made.hvx[0], "reads", "HVX_COMP", 0, 50);
+  made.add(made.dma, "reads", "DMA", 5, 75, SpanKind::transfer);
+  Measure best{};
+  best.meaning = NamedNumber("best", NumberQuantity::rate, NumberRole::best_ddr_rate).meaning;
+  best.value = 100e9;
+  made.profile.measures.push_back(best);
+  made.profile.spans.measures = {made.windows, made.bytes};
+  const Analysis analysis(made.profile);
+  using Rate = std::optional<double>;
+  const auto bound_at = [&](Rate of_chip, Rate of_core) {
+    Peaks peaks;
+    peaks.ddr_bytes_per_s = of_chip;
+    peaks.ddr_bytes_per_s_per_core = of_core;
+    return find_op_windows(analysis, peaks).rows.at(0).bound;
+  };
+  EXPECT_EQ(bound_at({}, {}), WindowBound::ddr);
+  EXPECT_EQ(bound_at(130e9, {}), WindowBound::ddr);  // 69 %
+  EXPECT_EQ(bound_at(200e9, {}), WindowBound::mixed);
+  EXPECT_EQ(bound_at(200e9, 110e9), WindowBound::ddr);
+}
+
+// A counter of the window's cycles, next to transfers in flight for longer.
+TEST(OpWindows, TheDmaEngineIsNotWhatIsInFlight) {
+  Windows made;
+  made.window("idle_engine", 0, 100);
+  made.add(made.dma, "idle_engine", "DMA", 10, 90, SpanKind::transfer);
+  made.window("busy_engine", 100, 200);
+  made.add(made.hvx[0], "busy_engine", "HVX_COMP", 100, 190);
+  MeasureColumn cycles;
+  cycles.meaning = NamedNumber("dma", NumberQuantity::count, NumberRole::dma_cycles).meaning;
+  constexpr std::int64_t none = MeasureColumn::missing;
+  for (const std::int64_t value : {std::int64_t{16}, none, std::int64_t{170}, none}) {
+    cycles.values.push_back(value);
+    made.profile.spans.processor_cycles.push_back(200);
+  }
+  made.profile.spans.measures = {made.windows, made.bytes, cycles};
+  const OpWindows found = find_op_windows(Analysis(made.profile));
+  ASSERT_EQ(found.rows.size(), 2u);
+  for (const OpWindow& row : found.rows) {
+    const bool is_busy = row.label == "busy_engine";
+    EXPECT_DOUBLE_EQ(row.dma_engine.value_or(-1), is_busy ? 0.85 : 0.08);
+    EXPECT_DOUBLE_EQ(row.dma.any, is_busy ? 0 : 0.8);
+    EXPECT_EQ(row.bound, is_busy ? WindowBound::ddr : WindowBound::mixed);
+  }
+}
+
+// Of attention bytes are at most, because its cache is padded.
+TEST(OpWindows, MoreBytesThanTheLogEverReadsAreNoRate) {
+  Windows made;
+  made.window("weights", 0, 100, 10'000);
+  made.window("attention", 100, 200, 12'400);
+  made.window("padded", 200, 300, 12'600);
+  Measure best{};
+  best.meaning = NamedNumber("best", NumberQuantity::rate, NumberRole::best_ddr_rate).meaning;
+  best.value = 100e9;
+  made.profile.measures.push_back(best);
+  for (const OpWindow& row : made.found().rows) {
+    const bool is_possible = row.label != "padded";
+    EXPECT_EQ(row.bytes_per_s.has_value(), is_possible) << row.label;
+    EXPECT_EQ(row.bound, is_possible ? WindowBound::ddr : WindowBound::unknown) << row.label;
+  }
 }
 
 }  // namespace

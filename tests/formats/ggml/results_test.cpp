@@ -38,20 +38,79 @@ TEST(Results, OfLlamaBench) {
         "| llama 1B Q4_0 | 729 MiB | 1.24 B | HTP | 99 | tg128 @ d4096 | 23.40 \xc2\xb1 0.10 |"}) {
     results.take(line);
   }
-  ASSERT_EQ(results.bench.size(), 2u);
-  EXPECT_EQ(results.bench[0].test, "pp512");
-  EXPECT_EQ(results.bench[0].tokens_per_second, 512.34);
-  EXPECT_EQ(results.bench[0].deviation, 3.21);
-  EXPECT_EQ(results.bench[1].test, "tg128 @ d4096");
+  ASSERT_EQ(results.bench.rows().size(), 2u);
+  EXPECT_EQ(results.bench.rows()[0].test, "pp512");
+  EXPECT_EQ(results.bench.rows()[0].tokens_per_second, 512.34);
+  EXPECT_EQ(results.bench.rows()[0].deviation, 3.21);
+  EXPECT_EQ(results.bench.rows()[1].test, "tg128 @ d4096");
 }
 
 TEST(Results, OfLlamaBenchAsCsv) {
   Results results;
   results.take("build_commit,n_prompt,n_gen,n_depth,avg_ts,stddev_ts");
   results.take("\"abc\",\"512\",\"0\",\"0\",\"250.5\",\"1.5\"");
-  ASSERT_EQ(results.bench.size(), 1u);
-  EXPECT_EQ(results.bench[0].test, "pp512");
-  EXPECT_EQ(results.bench[0].tokens_per_second, 250.5);
+  ASSERT_EQ(results.bench.rows().size(), 1u);
+  EXPECT_EQ(results.bench.rows()[0].test, "pp512");
+  EXPECT_EQ(results.bench.rows()[0].tokens_per_second, 250.5);
+}
+
+TEST(Results, OfLlamaBenchAsCsvWithCommasInCells) {
+  Results results;
+  results.take("build_commit,cpu_info,n_prompt,n_gen,n_depth,avg_ts,stddev_ts");
+  results.take("\"abc\",\"Oryon, 8 cores\",\"0\",\"128\",\"0\",\"23.5\",\"0.5\"");
+  ASSERT_EQ(results.bench.rows().size(), 1u);
+  EXPECT_EQ(results.bench.rows()[0].test, "tg128");
+  EXPECT_EQ(results.bench.rows()[0].tokens_per_second, 23.5);
+}
+
+// Keys on lines of their own, arrays of samples between them.
+TEST(Results, OfLlamaBenchAsJson) {
+  Results results;
+  for (const char* line : {"[",
+                           "  {",
+                           "    \"build_commit\": \"abc\",",
+                           "    \"cpu_info\": \"Oryon, {8} \\\"cores\",",
+                           "    \"n_prompt\": 512,",
+                           "    \"n_gen\": 0,",
+                           "    \"n_depth\": 4096,",
+                           "    \"avg_ns\": 2043000000,",
+                           "    \"avg_ts\": 250.500000,",
+                           "    \"stddev_ts\": 1.250000,",
+                           "    \"samples_ns\": [ 2043000000, 2044000000 ],",
+                           "    \"samples_ts\": [ 250.6, 250.4 ]",
+                           "  },",
+                           "  {",
+                           "    \"build_commit\": \"abc\",",
+                           "    \"n_prompt\": 0,",
+                           "    \"n_gen\": 128,",
+                           "    \"avg_ts\": 23.5,",
+                           "    \"stddev_ts\": 0.5",
+                           "  }",
+                           "]"}) {
+    results.take(line);
+  }
+  const auto& rows = results.bench.rows();
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].test, "pp512 @ d4096");
+  EXPECT_EQ(rows[0].tokens_per_second, 250.5);
+  EXPECT_EQ(rows[0].deviation, 1.25);
+  EXPECT_EQ(rows[1].test, "tg128");
+  EXPECT_EQ(rows[1].deviation, 0.5);
+}
+
+TEST(Results, OfLlamaBenchAsJsonLines) {
+  Results results;
+  EXPECT_TRUE(results.take(
+      "{\"build_commit\": \"abc\", \"model_filename\": \"a}.gguf\", \"n_prompt\": 512, "
+      "\"n_gen\": 16, \"n_depth\": 0, \"avg_ts\": 99.5, \"stddev_ts\": 2, "
+      "\"samples_ts\": [ 99.4, 99.6 ]}"));
+  results.take("{\"build_commit\": \"abc\", \"n_prompt\": 512");  // cut
+  ASSERT_EQ(results.bench.rows().size(), 1u);
+  EXPECT_EQ(results.bench.rows()[0].test, "pp512+tg16");
+  EXPECT_EQ(results.bench.rows()[0].tokens_per_second, 99.5);
+  EXPECT_TRUE(
+      BenchTable::is_head("[\n  {\n    \"build_commit\": \"abc\",\n    \"n_prompt\": 512,"));
+  EXPECT_FALSE(BenchTable::is_head("[{\"name\": \"n_prompt\"}]"));
 }
 
 // What it calls GB/s are GiB/s.
@@ -67,21 +126,6 @@ TEST(Results, OfTestBackendOps) {
   EXPECT_DOUBLE_EQ(results.backend_ops[0].rate, 28.33e9);
   EXPECT_TRUE(results.backend_ops[1].is_of_bytes);
   EXPECT_DOUBLE_EQ(results.backend_ops[1].rate, 2 * 1073741824.0);
-}
-
-// A line is printed in pieces, each of which may have a prefix.
-TEST(Results, WhereTheSchedulerPutOps) {
-  Results results;
-  results.take("## SPLIT #0: HTP0 # 2 inputs: [inp (4K)]");
-  results.take(
-      "0.01.000.001 D node #  0 (  RMS_NORM): norm-0 [HTP0]0.01.000.002 D node #  1 ( MUL)");
-  results.take("## SPLIT #1: CPU # 1 inputs");
-  results.take("node # 9 ( MUL_MAT): result_output");
-  results.refuse("SSM_CONV");
-  EXPECT_EQ(results.splits["HTP0"], 1u);
-  EXPECT_EQ(results.scheduled["HTP0"], 2u);
-  EXPECT_EQ(results.scheduled["CPU"], 1u);
-  EXPECT_EQ(results.refused["SSM_CONV"], 1u);
 }
 
 }  // namespace

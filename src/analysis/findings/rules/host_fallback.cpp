@@ -72,6 +72,8 @@ RuleOutcome without_times(const Profile& profile, const Split& split) {
 }
 
 RuleOutcome apply(FindingContext& context) {
+  // Of a log of the NPU alone other-backends says it.
+  if (context.profile().spans.measure(NumberRole::op_window) != nullptr) return DoesNotApply{};
   const Split split = operators_of(context.profile());
   if (split.on_host.empty() && split.on_device == 0) {
     return Missing{"where the model's operators ran"};

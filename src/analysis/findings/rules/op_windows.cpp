@@ -16,8 +16,9 @@ constexpr double min_share = 0.4, min_of_others = 0.15;
 const char* advice_for(WindowBound bound) {
   switch (bound) {
     case WindowBound::ddr:
-      return "Each token reads all weights once, so fewer bytes are what helps: a type of fewer "
-             "bits (q4_0 takes 4.5 bits a weight on the NPU, q4_K 5, q6_K 7, q8_0 8.5), or more "
+      return "Each step reads all weights once, for one token or many, so fewer bytes are what "
+             "helps: a type of fewer bits (q4_0 takes 4.5 bits a weight on the NPU, q4_K 5, q6_K "
+             "7, q8_0 8.5), or more "
              "tokens for each read: several sequences at once (-np), a draft model (-md), a larger "
              "-ub for prompts. Faster kernels change nothing.";
     case WindowBound::hmx:
@@ -43,7 +44,7 @@ const char* advice_for(WindowBound bound) {
 }
 
 RuleOutcome apply(FindingContext& context) {
-  const OpWindows windows = find_op_windows(context.analysis());
+  const OpWindows windows = find_op_windows(context.analysis(), context.peaks());
   if (windows.rows.empty()) return Missing{"windows of ops"};
   std::array<double, 7> shares{};
   for (const OpWindow& row : windows.rows) shares[std::size_t(row.bound)] += row.share;
@@ -84,7 +85,8 @@ const Rule window_bound_rule{
     {"window-bound", "what bounds most of the time of ops that have windows",
      "The windows of ops by their bound, as npuscope ops has them in ENGINES IN OPS.",
      "40 % of the windows bound by DDR, HMX or HVX; 15 % by dequantisation or dispatch",
-     "80 % of a window for HMX and dequantisation, 80 % of the log's fastest read for DDR: "
+     "80 % of a window for HMX and dequantisation, 80 % of the log's fastest read for DDR (65 % of "
+     "its peak where that is given): "
      "npuscope's own, tried on logs of which the bound is known",
      "The fastest read of a log that never reads fast. Windows of small ops, which are mostly "
      "start and end."},
@@ -107,7 +109,8 @@ RuleOutcome apply(FindingContext& context) {
   const double share = batches / time;
   if (share >= max_share) return DoesNotApply{};
   Finding finding;
-  finding.title = fmt::format("The NPU has {} of the time of a token", percent(share));
+  finding.title =
+      fmt::format("The NPU's batches take {} of the time of the tokens", percent(share));
   finding.weight = Weight::high;
   const char* source = "show: TOKENS";
   finding.evidence = {
@@ -117,12 +120,10 @@ RuleOutcome apply(FindingContext& context) {
       share_evidence("batch_share_of_tokens_time", "of that", share, MeasureKind::work, source)};
   finding.no_gain = "how much of the rest can go is unknown";
   finding.advice =
-      "The rest is the host, the way to the NPU and back, and ops on CPU or GPU. "
-      "GGML_SCHED_DEBUG=2 with -v prints which backend runs each op (often the lm head is on the "
-      "CPU), GGML_HEXAGON_VERBOSE=1 why not the NPU. Each change of backend ends a batch: fewer "
-      "splits, a larger GGML_HEXAGON_OPBATCH and GGML_HEXAGON_OPPOLL=1 shorten the way. Take "
-      "tokens a second from a run with GGML_HEXAGON_PROFILE=1 or without: mode 3 prints thousands "
-      "of lines a batch.";
+      "The rest is the host, the way to the NPU and back, and ops on CPU or GPU, of which "
+      "other-backends says more. Each change of backend ends a batch: fewer splits, a larger "
+      "GGML_HEXAGON_OPBATCH and GGML_HEXAGON_OPPOLL=1 shorten the way. Take tokens a second from a "
+      "run with GGML_HEXAGON_PROFILE=1 or without: mode 3 prints thousands of lines a batch.";
   return finding;
 }
 
@@ -138,7 +139,7 @@ const Rule token_share_rule{
 namespace lost_events {
 
 RuleOutcome apply(FindingContext& context) {
-  const OpWindows windows = find_op_windows(context.analysis());
+  const OpWindows windows = find_op_windows(context.analysis(), context.peaks());
   if (!windows.has_events) return Missing{"trace events in windows of ops"};
   double partial = 0;
   std::uint64_t rows = 0;
@@ -149,8 +150,8 @@ RuleOutcome apply(FindingContext& context) {
   }
   if (rows == 0) return DoesNotApply{};
   Finding finding;
-  finding.title =
-      fmt::format("Trace events of ops were lost; {} of their time is affected", percent(partial));
+  finding.title = fmt::format("Trace events of ops were lost, or may have been: {} of their time",
+                              percent(partial));
   finding.weight = Weight::medium;
   finding.evidence = {count_evidence("partial_rows", "ops, some of whose events are missing",
                                      double(rows), "ops: ENGINES IN OPS"),

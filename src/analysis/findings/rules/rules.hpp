@@ -104,6 +104,7 @@ extern const Rule mostly_empty_rule;
 extern const Rule no_unit_busy_rule;
 extern const Rule one_core_rule;
 extern const Rule one_thread_rule;
+extern const Rule other_backends_rule;
 extern const Rule overrun_rule;
 extern const Rule serialised_rule;
 extern const Rule slow_packets_rule;
