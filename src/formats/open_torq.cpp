@@ -21,11 +21,15 @@ void complete(Profile& profile, const std::string& file) {
   if (profile.provenance.files.empty()) profile.provenance.files = {file};
 }
 
-void open_timeline(const Input& input, const torq::DebugInfo* debug, OpenRun& run) {
+// Without a log debug information of the same dispatch is opened in its place: it has all that the
+// timeline has, and more.
+void open_timeline(const Input& input, const torq::DebugInfo* debug, bool leaves_to_debug,
+                   OpenRun& run) {
   auto source = open_byte_source(input.path, run.options().source);
   if (!source) return run.fail(input, source.error());
   const auto read = torq::read_timeline(**source);
   if (!read) return run.fail(input, read.error());
+  if (debug != nullptr && leaves_to_debug && torq::dispatch_of(*read, *debug) != nullptr) return;
   const std::filesystem::path folder = input.path.parent_path();
   torq::SourceFiles sources({folder, folder / ".."});
   Profile profile = torq::make_profile(*read, &sources, debug);
@@ -97,22 +101,39 @@ bool uses_npu(const torq::DispatchInfo& dispatch) {
       [](const torq::ProgramRun& each) { return each.executor == torq::Executor::nss; });
 }
 
-// Without a log that they belong to: the compiler's estimates.
+// Without a log that they belong to: the compiler's estimates, of all dispatches of a model as one.
 void open_estimates(std::span<const Input> inputs, const torq::DebugInfo& debug, OpenRun& run) {
   bool any = false;
   std::uint64_t without_npu = 0;
-  for (const torq::DispatchInfo& dispatch : debug.dispatches) {
-    const Input& input = input_or_first(inputs, dispatch.file);
-    if (auto profile = torq::make_profile(dispatch, &debug)) {
-      run.add(input.order, std::move(*profile));
-      any = true;
-    } else if (!uses_npu(dispatch)) {
-      ++without_npu;
-    } else {
-      run.fail(input, Error{ErrorKind::input,
-                            "has no estimates; compile with --torq-enable-profiling, or open it "
-                            "together with a runtime log"});
+  for (const auto& model : debug.by_model()) {
+    std::vector<const torq::DispatchInfo*> estimated;
+    std::uint64_t on_host = 0;
+    for (const torq::DispatchInfo* dispatch : model) {
+      const Input& input = input_or_first(inputs, dispatch->file);
+      if (torq::has_estimates(*dispatch)) {
+        estimated.push_back(dispatch);
+      } else if (!uses_npu(*dispatch)) {
+        ++on_host;
+      } else {
+        run.fail(input, Error{ErrorKind::input,
+                              "has no estimates; compile with --torq-enable-profiling, or open it "
+                              "together with a runtime log"});
+      }
     }
+    without_npu += on_host;
+    if (estimated.empty()) continue;
+    auto profile = torq::make_profile(estimated, &debug);
+    if (!profile) continue;
+    any = true;
+    if (on_host > 0) {
+      profile->notes.push_back({Severity::info, model.front()->file, 0,
+                                fmt::format("{} of {} dispatches have no work of the NPU, only of "
+                                            "the host or none, which the compiler does not "
+                                            "estimate: they are in no sum",
+                                            on_host, model.size()),
+                                1});
+    }
+    run.add(input_or_first(inputs, estimated.front()->file).order, std::move(*profile));
   }
   if (any || without_npu < debug.dispatches.size()) return;
   run.fail(input_or_first(inputs, debug.dispatches.front().file),
@@ -133,13 +154,13 @@ std::optional<FormatKind> recognise_torq(const Candidate& candidate) {
 
 void open_torq(std::span<const Input> inputs, OpenRun& run) {
   const auto debug = load(inputs, run);
-  bool logs = false;
+  const bool logs = std::any_of(inputs.begin(), inputs.end(),
+                                [](const Input& input) { return input.kind == runtime_log; });
   for (const Input& input : inputs) {
-    if (input.kind == timeline) open_timeline(input, debug ? &*debug : nullptr, run);
+    const torq::DebugInfo* known = debug ? &*debug : nullptr;
+    if (input.kind == timeline) open_timeline(input, known, !logs, run);
     if (input.kind == annotated_table) open_table(input, run);
-    if (input.kind != runtime_log) continue;
-    logs = true;
-    open_log(input, debug ? &*debug : nullptr, run);
+    if (input.kind == runtime_log) open_log(input, known, run);
   }
   if (debug && !logs) open_estimates(inputs, *debug, run);
 }

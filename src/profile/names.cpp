@@ -83,7 +83,11 @@ constexpr const char* number_roles[] = {"none",
                                         "tokens_time",
                                         "batch_time",
                                         "op_window",
-                                        "best_ddr_rate"};
+                                        "best_ddr_rate",
+                                        "exposed_transfer",
+                                        "hidden_transfer",
+                                        "code_fetches",
+                                        "kept_on_chip"};
 static_assert(std::size(number_roles) == number_role_count);
 constexpr const char* statistics[] = {"none", "mean", "min", "max", "deviation", "p50",
                                       "p75",  "p90",  "p95", "p99", "other"};

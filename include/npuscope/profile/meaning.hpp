@@ -113,8 +113,13 @@ enum class NumberRole : std::uint8_t {
   // Of an op whose span is the frame of what units did for it
   op_window,
   best_ddr_rate,  // of the whole run's ops, the largest: bytes a second
+  // What one schedule of a program does otherwise than another
+  exposed_transfer,  // time in which data moves and nothing computes
+  hidden_transfer,   // time in which data moves behind compute
+  code_fetches,      // blocks of the NPU's own program that it fetches while it runs
+  kept_on_chip,      // bytes that one kernel leaves in on-chip memory to another
 };
-inline constexpr std::size_t number_role_count = std::size_t(NumberRole::best_ddr_rate) + 1;
+inline constexpr std::size_t number_role_count = std::size_t(NumberRole::kept_on_chip) + 1;
 
 // Over many inferences or executions; none: the number itself.
 enum class Statistic : std::uint8_t {

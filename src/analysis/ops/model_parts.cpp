@@ -52,9 +52,12 @@ std::vector<std::string> fused_parts(const std::vector<RuledRow>& rows) {
   return parts;
 }
 
-// Where the hardware tells, which is typed, and no rule does.
+// Where the hardware tells, which is typed, and no rule does. What computes too is no copy, however
+// long its transfers take.
 std::string_view part_of_engine(const OpRow& row) {
   if (row.engines.empty()) return {};
+  const auto computes = [](Engine engine) { return domain_of(engine) == Domain::compute; };
+  if (std::any_of(row.engines.begin(), row.engines.end(), computes)) return {};
   switch (domain_of(row.engines.front())) {
     case Domain::movement: return copies;
     case Domain::communication: return collectives;

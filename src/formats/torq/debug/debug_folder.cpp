@@ -1,6 +1,8 @@
 #include "formats/torq/debug/debug_folder.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <system_error>
 
 #include "base/text.hpp"
@@ -150,6 +152,54 @@ const DispatchInfo* DebugInfo::find(std::string_view name) const {
   return nullptr;
 }
 
+namespace {
+
+struct NumberedDispatch {
+  std::string_view model;
+  std::int64_t number = 0;
+};
+
+std::optional<NumberedDispatch> numbered(std::string_view name) {
+  constexpr std::string_view word = "_dispatch_";
+  const auto at = name.find(word);
+  if (at == name.npos) return std::nullopt;
+  const std::string_view rest = name.substr(at + word.size());
+  const auto number = whole_number(rest.substr(0, rest.find('_')));
+  if (!number) return std::nullopt;
+  return NumberedDispatch{name.substr(0, at), *number};
+}
+
+}  // namespace
+
+std::string_view model_of_dispatch(std::string_view name) {
+  const auto found = numbered(name);
+  return found ? found->model : std::string_view();
+}
+
+std::vector<std::vector<const DispatchInfo*>> DebugInfo::by_model() const {
+  std::vector<std::vector<const DispatchInfo*>> models;
+  std::map<std::pair<fs::path, std::string_view>, std::size_t> places;
+  std::set<std::pair<fs::path, std::string_view>> seen;
+  for (const DispatchInfo& each : dispatches) {
+    const fs::path folder = fs::path(each.file).parent_path();
+    if (!seen.emplace(folder, each.name).second) continue;
+    const auto number = numbered(each.name);
+    const auto [place, is_new] = number ? places.try_emplace({folder, number->model}, models.size())
+                                        : std::pair(places.end(), true);
+    if (is_new) models.emplace_back();
+    (is_new ? models.back() : models[place->second]).push_back(&each);
+  }
+  const auto number_of = [](const DispatchInfo* each) {
+    const auto found = numbered(each->name);
+    return found ? found->number : 0;
+  };
+  for (auto& model : models) {
+    std::stable_sort(model.begin(), model.end(),
+                     [&](const auto* a, const auto* b) { return number_of(a) < number_of(b); });
+  }
+  return models;
+}
+
 std::vector<std::string> DebugInfo::operators_of(const DispatchInfo& dispatch,
                                                  LocationId location) const {
   if (!sources) return {};
@@ -184,6 +234,13 @@ Result<DebugInfo> load_debug_info(const std::vector<fs::path>& files,
     }
     for (DispatchInfo& dispatch : *dispatches) debug.dispatches.push_back(std::move(dispatch));
   }
+  // Bytecode next to the text that was made of it.
+  std::erase_if(debug.notes, [&](const Note& note) {
+    const auto stem = fs::path(note.file).stem();
+    return note.file.ends_with(".mlirb") &&
+           std::any_of(debug.files.begin(), debug.files.end(),
+                       [&](const std::string& file) { return fs::path(file).stem() == stem; });
+  });
   if (debug.dispatches.empty()) {
     return tl::unexpected(first.value_or(Error{ErrorKind::input, "no debug information is named"}));
   }

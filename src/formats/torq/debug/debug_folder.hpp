@@ -62,9 +62,17 @@ struct DebugInfo {
   // logs have none, finds the only dispatch there is.
   const DispatchInfo* find(std::string_view name) const;
 
+  // Dispatches of one model and folder together, each once, in the order of their numbers:
+  // smallcnn_dispatch_2_conv before smallcnn_dispatch_10. One whose name has no number stands
+  // alone.
+  std::vector<std::vector<const DispatchInfo*>> by_model() const;
+
   // The source operators of a location, "tosa.add@L3", in the order of its places.
   std::vector<std::string> operators_of(const DispatchInfo& dispatch, LocationId location) const;
 };
+
+// "smallcnn" of "smallcnn_dispatch_10_elementwise"; empty where the name has no number.
+std::string_view model_of_dispatch(std::string_view name);
 
 // Files of a folder that are no debug information are left out, with a note. Sources are looked for
 // in the folder of the debug information and in the one above it, then in `source_folders`. An

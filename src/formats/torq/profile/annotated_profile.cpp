@@ -1,8 +1,12 @@
 // An annotated table as a profile: what its runtime log and debug information would give, but for
 // the calls of the host and the scopes of the runtime.
+#include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
 #include <tuple>
 
+#include "base/text.hpp"
 #include "formats/torq/annotate/annotate.hpp"
 #include "formats/torq/annotate/read_annotated.hpp"
 #include "formats/torq/profile/rows.hpp"
@@ -26,6 +30,12 @@ class TableProfile {
     if (!read) return tl::unexpected(read.error());
     add_program_flows(profile_, host_, waited_for_);
     add_source_operators_of_ops(profile_);
+    if (several_kernels_ > 0) {
+      profile_.notes.push_back({Severity::warning, "", 0,
+                                "programs of several kernels, each one piece of time here; open "
+                                "the runtime log with debug information, which splits them",
+                                several_kernels_});
+    }
     return std::move(profile_);
   }
 
@@ -55,6 +65,16 @@ class TableProfile {
     waited_for_.push_back({known ? found->second.span : SpanId::none, program, program, span});
   }
 
+  static std::set<std::string_view> kernels_of(const AnnotatedRow& row) {
+    std::set<std::string_view> kernels;
+    for (std::string_view rest = row.kernels; !rest.empty();) {
+      const std::string_view kernel = rest.substr(0, rest.find(','));
+      rest.remove_prefix(std::min(rest.size(), kernel.size() + 1));
+      if (!trimmed(kernel).empty()) kernels.insert(trimmed(kernel));
+    }
+    return kernels;
+  }
+
   SpanId add(UnitId unit, OpId op, SpanKind kind, std::int64_t begin, std::int64_t end) {
     return add_span(profile_, unit, op, kind, begin, saturating_subtract(end, begin));
   }
@@ -66,9 +86,19 @@ class TableProfile {
     if (!is_new) return place->second;
     Op op;
     op.name = profile_.strings.intern(fmt::format("{} {} {}", what, row.action, row.location));
-    const bool has_kernels = what == "NSS program" && !row.kernels.empty();
-    op.kind = profile_.strings.intern(has_kernels ? row.kernels : what);
-    op.node = profile_.strings.intern(row.operators);
+    const std::size_t kernels = kernels_of(row).size();
+    const bool is_program = what == "NSS program";
+    op.kind = profile_.strings.intern(is_program && kernels == 1 ? row.kernels : what);
+    if (kernels > 1) {
+      // The row names the place of its start alone, and no share of any kernel.
+      op.name =
+          profile_.strings.intern(fmt::format("{} {}, {} kernels", what, row.action, kernels));
+      op.is_unnamed = true;
+      several_kernels_ += is_program;
+      op.attributes = profile_.strings.intern(fmt::format("kernels {}", row.kernels));
+    } else {
+      op.node = profile_.strings.intern(row.operators);
+    }
     profile_.ops.push_back(op);
     return place->second;
   }
@@ -76,6 +106,7 @@ class TableProfile {
   Profile profile_;
   UnitId host_{}, nss_{};
   std::string last_action_;
+  std::uint64_t several_kernels_ = 0;
   struct Started {
     std::optional<std::int64_t> begin;
     SpanId span = SpanId::none;

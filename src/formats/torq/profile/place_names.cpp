@@ -86,7 +86,7 @@ PlaceNames::PlaceNames(const DispatchInfo& dispatch, const DebugInfo* debug) : d
     all = distinct(all);
     PlaceName& name = names_[place];
     if (std::get<bool>(place)) {
-      name.label = name.identity = "NSS program code";
+      name.label = name.identity = program_code;
       continue;
     }
     name.has_kernels = !all.empty();
@@ -102,6 +102,8 @@ PlaceNames::PlaceNames(const DispatchInfo& dispatch, const DebugInfo* debug) : d
     } else {
       name.label = named_kernels(all) + " " + brief;
     }
+    const bool has_css = std::find(all.begin(), all.end(), name_of(NpuUnit::css)) != all.end();
+    name.is_unnamed = has_css && name.kind.empty();
     const auto files = dispatch.locations.files(location, true);
     const InSource at =
         files.empty() ? InSource{} : InSource{files[0].file, files[0].line, files[0].column};
