@@ -6,6 +6,7 @@
 #include "formats/torq/annotate/annotate.hpp"
 #include "formats/torq/annotate/pairing.hpp"
 #include "formats/torq/debug/debug_folder.hpp"
+#include "formats/torq/profile/timeline_debug.hpp"
 #include "formats/torq/runtime_log.hpp"
 #include "formats/torq/timeline.hpp"
 
@@ -46,26 +47,47 @@ void open_table(const Input& input, OpenRun& run) {
   run.add(input.order, std::move(*profile));
 }
 
-void open_log(const Input& input, const torq::DebugInfo* debug, OpenRun& run) {
+std::optional<torq::DebugInfo> debug_of(const Input& input, const torq::RuntimeLog& log) {
+  auto source = open_byte_source(input.path);
+  if (!source) return std::nullopt;
+  const auto timeline = torq::read_timeline(**source);
+  if (!timeline) return std::nullopt;
+  const std::filesystem::path folder = input.path.parent_path();
+  return torq::debug_of_timeline(
+      *timeline, log, std::make_shared<torq::SourceFiles>(std::vector{folder, folder / ".."}));
+}
+
+// Without debug information a timeline, if there is one, says what programs did.
+void open_log(const Input& input, const torq::DebugInfo* debug, const Input* timeline,
+              OpenRun& run) {
   auto source = open_byte_source(input.path, run.options().source);
   if (!source) return run.fail(input, source.error());
   const auto log = torq::read_log(**source, run.options().progress);
   if (!log) return run.fail(input, log.error());
   std::string coverage;
   std::vector<Note> odd;
+  std::optional<torq::DebugInfo> of_timeline;
+  if (debug == nullptr && timeline != nullptr) of_timeline = debug_of(*timeline, *log);
   if (debug != nullptr) {
     const auto pairing = torq::check_pairing(*log, *debug);
     if (!pairing) return run.fail(input, pairing.error());
     coverage = torq::coverage_text(*pairing);
     odd = pairing->notes;
   }
-  Profile profile = torq::make_profile(*log, debug);
+  Profile profile = torq::make_profile(*log, of_timeline ? &*of_timeline : debug);
+  if (of_timeline) {
+    odd.push_back({Severity::warning, timeline->path.string(), 0,
+                   "programs are split by this timeline: nothing says that it is of the compile "
+                   "that ran, nor where a program ends in it; debug information does",
+                   1});
+  }
   profile.notes.insert(profile.notes.begin(), odd.begin(), odd.end());
   if (!coverage.empty()) {
     profile.notes.insert(profile.notes.begin(), {Severity::warning, "", 0,
                                                  coverage + "; other programs have no names", 1});
   }
   complete(profile, input.path.string());
+  if (of_timeline) profile.provenance.files.push_back(timeline->path.string());
   if (debug != nullptr) {
     const std::vector<Note>& unreadable = debug->sources->unreadable();
     profile.notes.insert(profile.notes.end(), unreadable.begin(), unreadable.end());
@@ -156,11 +178,16 @@ void open_torq(std::span<const Input> inputs, OpenRun& run) {
   const auto debug = load(inputs, run);
   const bool logs = std::any_of(inputs.begin(), inputs.end(),
                                 [](const Input& input) { return input.kind == runtime_log; });
+  std::vector<const Input*> timelines;
+  for (const Input& input : inputs) {
+    if (input.kind == timeline) timelines.push_back(&input);
+  }
+  const Input* only_timeline = timelines.size() == 1 ? timelines.front() : nullptr;
   for (const Input& input : inputs) {
     const torq::DebugInfo* known = debug ? &*debug : nullptr;
     if (input.kind == timeline) open_timeline(input, known, !logs, run);
     if (input.kind == annotated_table) open_table(input, run);
-    if (input.kind == runtime_log) open_log(input, known, run);
+    if (input.kind == runtime_log) open_log(input, known, only_timeline, run);
   }
   if (debug && !logs) open_estimates(inputs, *debug, run);
 }

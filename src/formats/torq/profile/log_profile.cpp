@@ -470,7 +470,9 @@ void LogProfile::describe_op(Op& op, const LogInterval& each, bool is_program) {
   const bool is_nss = program.run != nullptr && program.run->executor == Executor::nss;
   const std::vector<const PlaceName*> operators =
       is_nss ? operators_of(program) : std::vector<const PlaceName*>();
-  std::string place = dispatch->locations.brief(action->location);
+  std::string place = action->location == LocationId::unknown
+                          ? std::string(trimmed(where))
+                          : dispatch->locations.brief(action->location);
   if (operators.size() > 1) {
     place = is_program ? fmt::format("({} operators)", operators.size()) : program.run->name;
   } else {
@@ -488,7 +490,7 @@ void LogProfile::describe_op(Op& op, const LogInterval& each, bool is_program) {
   const std::string detail = program.run != nullptr && is_program
                                  ? program.run->name
                                  : fmt::format("{} {}", what, each.action);
-  op.name = intern(fmt::format("{}{} {}", in, detail, place));
+  op.name = intern(fmt::format("{}{}{}{}", in, detail, place.empty() ? "" : " ", place));
   if (is_program && program.run != nullptr) describe_program(op, program);
 }
 
@@ -528,8 +530,11 @@ OpId LogProfile::op_of(const KnownProgram& program, std::uint32_t work, const st
   } else {
     const PlaceName& name = names_of(*program.dispatch).of(*each);
     const std::string what = each->kernel.empty() ? torq::name_of(each->unit) : each->kernel;
-    op.name = intern(fmt::format("{}{} > {} {}", in, program.run->name, what,
-                                 program.dispatch->locations.brief(each->location)));
+    op.name = intern(fmt::format("{}{} > {}", in, program.run->name, what));
+    if (each->location != LocationId::unknown) {
+      op.name = intern(fmt::format("{} {}", profile_.text(op.name),
+                                   program.dispatch->locations.brief(each->location)));
+    }
     op.kind = intern(what);
     op.node = intern(name.label);
     op.node_kind = intern(name.kind);

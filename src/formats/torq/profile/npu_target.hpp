@@ -16,6 +16,8 @@
 
 namespace npuscope::torq {
 
+inline constexpr std::string_view sl2610 = "Torq SL2610", sr200 = "Torq SR200";
+
 class DmaRates {
  public:
   void take(std::int64_t bytes, std::int64_t cycles) {
@@ -31,19 +33,19 @@ class DmaRates {
   std::string device() const {
     constexpr std::uint64_t enough = 3;
     for (const Target& target : targets_) {
-      if (target.fits && transfers_ >= enough) return "Torq " + std::string(target.name);
+      if (target.fits && transfers_ >= enough) return std::string(target.device);
     }
     return "Torq";
   }
 
  private:
   struct Target {
-    std::string_view name;
+    std::string_view device;
     double bytes_per_cycle = 0;  // 8 B, the practical share of it, bursts of 16 of 17.5 beats
     bool fits = true;
   };
-  std::array<Target, 2> targets_{Target{"SL2610", 8 * 0.65 * 16 / 17.5},
-                                 Target{"SR200", 8 * 0.33 * 16 / 17.5}};
+  std::array<Target, 2> targets_{Target{sl2610, 8 * 0.65 * 16 / 17.5},
+                                 Target{sr200, 8 * 0.33 * 16 / 17.5}};
   std::uint64_t transfers_ = 0;
 };
 

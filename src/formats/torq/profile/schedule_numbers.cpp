@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "formats/torq/profile/npu_target.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::torq {
@@ -11,6 +12,10 @@ namespace {
 
 constexpr NamedNumber lram_peak =
     NamedNumber{"LRAM in use", NumberQuantity::bytes, NumberRole::vtcm_peak}.not_additive();
+
+constexpr NamedNumber lram_size =
+    NamedNumber{"LRAM", NumberQuantity::bytes, NumberRole::vtcm_size}.not_additive();
+constexpr std::int64_t lram_of_sl2610 = std::int64_t{512} << 10;
 
 struct LramUse {
   std::int64_t peak_bytes = 0;
@@ -73,6 +78,7 @@ void add_memory_numbers(Profile& profile, std::span<const DispatchInfo* const> d
   };
   add({"NSS code blocks fetched", NumberQuantity::count, NumberRole::code_fetches}, blocks);
   if (all.peak_bytes == 0) return;
+  if (profile.provenance.device == sl2610) add(lram_size, lram_of_sl2610);
   add(lram_peak, all.peak_bytes);
   add({"kept in LRAM between kernels", NumberQuantity::bytes, NumberRole::kept_on_chip},
       all.kept_bytes);
