@@ -5,7 +5,6 @@
 #include "cli/choices.hpp"
 #include "cli/documents.hpp"
 #include "cli/environment.hpp"
-#include "formats/torq/pass_times.hpp"
 #include "jobs/torq/torq_annotate.hpp"
 #include "jobs/torq/torq_times.hpp"
 #include "npuscope/base/files.hpp"
@@ -180,22 +179,11 @@ struct TorqPassesOptions {
 };
 
 ExitStatus passes(const TorqPassesOptions& options) {
-  std::vector<report::PassTimesOfFile> all;
-  std::vector<Note> notes;
-  std::optional<Error> first;
-  for (const std::string& file : options.files) {
-    auto reports = torq::read_pass_times(file);
-    if (reports) {
-      all.push_back({file, std::move(*reports)});
-      continue;
-    }
-    notes.push_back({Severity::error, "", 0, reports.error().message, 1});
-    if (!first) first = reports.error();
-  }
-  if (all.empty() && first) return report(*first);
-  const ExitStatus printed =
-      print_answer(options.form, report::pass_times_document(all, options.form.rows()), notes);
-  return printed == ExitStatus::done ? status_of({}, notes) : printed;
+  const auto found = jobs::torq_passes(options.files);
+  if (!found) return report(found.error());
+  const ExitStatus printed = print_answer(
+      options.form, report::pass_times_document(found->files, options.form.rows()), found->notes);
+  return printed == ExitStatus::done ? status_of({}, found->notes) : printed;
 }
 
 void add_torq_passes(Command& torq) {

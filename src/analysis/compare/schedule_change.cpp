@@ -9,8 +9,8 @@ namespace {
 bool says_why(const MetricChange& metric) {
   const NumberRole role = metric.meaning.role;
   return role == NumberRole::code_fetches || role == NumberRole::kept_on_chip ||
-         role == NumberRole::vtcm_peak || metric.name == "ddr_read_bytes" ||
-         metric.name == "ddr_write_bytes";
+         role == NumberRole::vtcm_peak || role == NumberRole::ddr_read ||
+         role == NumberRole::ddr_write;
 }
 
 }  // namespace
@@ -41,7 +41,8 @@ std::optional<ScheduleChange> find_schedule_change(const Comparison& comparison)
                         .transfers_b = exposed->estimate.b + hidden->estimate.b,
                         .work_a = work->estimate.a,
                         .work_b = work->estimate.b};
-  const MetricChange *read = named("ddr_read_bytes"), *written = named("ddr_write_bytes");
+  const MetricChange* read = of_role(NumberRole::ddr_read);
+  const MetricChange* written = of_role(NumberRole::ddr_write);
   if (read != nullptr) {
     const bool writes = written != nullptr;
     change.bytes_a = read->estimate.a + (writes ? written->estimate.a : 0);

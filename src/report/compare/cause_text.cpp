@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <optional>
-#include <string_view>
 
 #include "analysis/compare/schedule_change.hpp"
 #include "report/compare/diff_text.hpp"
@@ -55,7 +54,9 @@ std::string reason_of(const SchedulePart& part, const ScheduleChange& change) {
       }
       return fmt::format("{} overlap of DMA and compute", more_or_less(-part.delta()));
     case SchedulePart::What::compute:
-      if (is_most_of(change.work_b - change.work_a)) return fmt::format("{} compute", more);
+      // Work is of all units; that of transfers is about the time in which any moves.
+      if (is_most_of(change.work_b - change.transfers_b - change.work_a + change.transfers_a))
+        return fmt::format("{} compute", more);
       return fmt::format("{} compute at once on several units", more_or_less(-part.delta()));
     case SchedulePart::What::idle: break;
   }
@@ -96,11 +97,7 @@ std::string cause_text(const Comparison& comparison) {
   }
   for (const MetricChange* number : change->numbers) {
     const Estimate& of = number->estimate;
-    const std::string_view name = number->name == "ddr_read_bytes" ? "DDR read"
-                                  : number->name == "ddr_write_bytes"
-                                      ? "DDR write"
-                                      : std::string_view(number->name);
-    text += fmt::format("; {} {} -> {}", name, amount_text(number->unit, of.a),
+    text += fmt::format("; {} {} -> {}", number->name, amount_text(number->unit, of.a),
                         amount_text(number->unit, of.b));
   }
   return text;

@@ -36,6 +36,7 @@ Section comparison_section(TorqComparison comparison, const TorqTimelineOptions&
     const auto at_clock = estimated_us(of_cycles);
     return at_clock ? Value(ratio(us, *at_clock)) : Value();
   };
+  const char* rate_label = mhz ? "" : "cycles per us";  // the rate at which both agree
   Section section{.key = "programs",
                   .title = mhz ? fmt::format("PROGRAMS, measured against estimated at {} MHz", *mhz)
                                : std::string("PROGRAMS, measured against estimated cycles")};
@@ -48,7 +49,7 @@ Section comparison_section(TorqComparison comparison, const TorqTimelineOptions&
       {{"measured_seconds", "measured, sum", Format::seconds}, measured_us / 1e6},
       {{"estimated_cycles", "estimated cycles, sum", Format::count}, std::int64_t(cycles)},
       {{"estimated_seconds", "estimated, sum", Format::seconds}, seconds(estimated_us(cycles))},
-      {{"cycles_per_microsecond", "cycles a us", Format::number}, ratio(cycles, measured_us)},
+      {{"cycles_per_microsecond", rate_label, Format::number}, ratio(cycles, measured_us)},
       {{"measured_by_estimated", "measured by estimated", Format::number},
        per_estimate(measured_us, cycles)}};
   section.table.fields = {{"program", "program", Format::name},
@@ -60,7 +61,7 @@ Section comparison_section(TorqComparison comparison, const TorqTimelineOptions&
                           {"estimated_cycles", "cycles", Format::count},
                           {"measured_seconds", "measured", Format::seconds},
                           {"first_seconds", "first", Format::seconds, false},
-                          {"cycles_per_microsecond", "cycles a us", Format::number},
+                          {"cycles_per_microsecond", rate_label, Format::number},
                           {"estimated_seconds", "estimated", Format::seconds, true, true},
                           {"lost_seconds", "above estimate", Format::seconds, true, true},
                           {"measured_by_estimated", "ratio", Format::number, true, true}};
@@ -78,13 +79,14 @@ Section comparison_section(TorqComparison comparison, const TorqTimelineOptions&
   section.remarks = {
       "measured is from the begin of NSS_START to the end of NSS_WAIT, the host's calls included: "
       "the median of all runs but the first, or the only one. cycles are the compiler's cost "
-      "model. cycles a us is the clock in MHz at which a program would take its estimate."};
+      "model."};
   section.remarks.push_back(
       mhz ? fmt::format("estimated, ratio and above estimate (measured less estimated; the worst "
                         "come first) are at {} MHz (--mhz), a rate that no file states.",
                         *mhz)
-          : std::string("The file does not state the NPU's clock: name it with --mhz, and "
-                        "estimates have times, too."));
+          : std::string("cycles per us is the clock in MHz at which a program would take its "
+                        "estimate. No file states the NPU's clock: --mhz names it, and estimates "
+                        "have times, too."));
   if (programs.empty()) {
     section.remarks = {
         "no program has both: a time in the log, and an estimate in the debug information, which "

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "formats/torq/annotate/annotate.hpp"
 #include "formats/torq/annotate/read_annotated.hpp"
+#include "formats/torq/profile/place_names.hpp"
 #include "formats/torq/profile/rows.hpp"
 #include "npuscope/profile/intervals.hpp"
 
@@ -75,6 +76,15 @@ class TableProfile {
     return kernels;
   }
 
+  // An operator runs as one kind of kernel, if as several of its tiles.
+  static bool is_of_several(const std::set<std::string_view>& kernels, std::string_view operators) {
+    std::set<std::string_view> kinds;
+    for (const std::string_view kernel : kernels) kinds.insert(kernel_without_number(kernel));
+    const std::size_t named = std::max<std::size_t>(
+        1, operators.empty() ? 0 : 1 + std::size_t(std::ranges::count(operators, ' ')));
+    return kinds.size() > named || kernels.size() > named + 1;
+  }
+
   SpanId add(UnitId unit, OpId op, SpanKind kind, std::int64_t begin, std::int64_t end) {
     return add_span(profile_, unit, op, kind, begin, saturating_subtract(end, begin));
   }
@@ -86,10 +96,11 @@ class TableProfile {
     if (!is_new) return place->second;
     Op op;
     op.name = profile_.strings.intern(fmt::format("{} {} {}", what, row.action, row.location));
-    const std::size_t kernels = kernels_of(row).size();
+    const std::set<std::string_view> named = kernels_of(row);
+    const std::size_t kernels = named.size();
     const bool is_program = what == "NSS program";
     op.kind = profile_.strings.intern(is_program && kernels == 1 ? row.kernels : what);
-    if (kernels > 1) {
+    if (is_of_several(named, row.operators)) {
       // The row names the place of its start alone, and no share of any kernel.
       op.name =
           profile_.strings.intern(fmt::format("{} {}, {} kernels", what, row.action, kernels));

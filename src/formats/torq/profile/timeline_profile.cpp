@@ -187,6 +187,10 @@ class TimelineProfile {
     const auto id = locations_.parse(location);
     if (!id) return place;
     place.brief = place.name.label = locations_.brief(*id);
+    if (*id == LocationId::unknown) {
+      place.name.label = "place not known";
+      place.name.is_unnamed = true;
+    }
     const auto files = locations_.files(*id);
     if (!files.empty()) place.at = files.front();
     const auto of_debug = known.find(place.brief);
