@@ -13,7 +13,7 @@
 namespace npuscope {
 namespace {
 
-enum TorqKind : FormatKind { timeline, runtime_log, debug_info, annotated_table };
+enum TorqKind : FormatKind { timeline, runtime_log, debug_info, annotated_table, bytecode };
 
 void complete(Profile& profile, const std::string& file) {
   for (Note& note : profile.notes) {
@@ -117,6 +117,13 @@ std::optional<torq::DebugInfo> load(std::span<const Input> inputs, OpenRun& run)
   return std::move(*debug);
 }
 
+// Whether the text that was made of bytecode is there, too.
+bool is_text_among(std::span<const Input> inputs, const Input& of) {
+  return std::any_of(inputs.begin(), inputs.end(), [&](const Input& each) {
+    return each.kind == debug_info && each.path.stem() == of.path.stem();
+  });
+}
+
 bool uses_npu(const torq::DispatchInfo& dispatch) {
   return std::any_of(
       dispatch.programs.begin(), dispatch.programs.end(),
@@ -170,6 +177,7 @@ std::optional<FormatKind> recognise_torq(const Candidate& candidate) {
   if (torq::recognise_timeline(candidate.head) != torq::TimelineVersion::none) return timeline;
   if (torq::recognise_log(candidate.head) != torq::LogKind::none) return runtime_log;
   if (torq::looks_like_mlir(candidate.head)) return debug_info;
+  if (torq::looks_like_mlir_bytecode(candidate.head)) return bytecode;
   if (torq::looks_like_annotated_csv(candidate.head)) return annotated_table;
   return std::nullopt;
 }
@@ -188,6 +196,11 @@ void open_torq(std::span<const Input> inputs, OpenRun& run) {
     if (input.kind == timeline) open_timeline(input, known, !logs, run);
     if (input.kind == annotated_table) open_table(input, run);
     if (input.kind == runtime_log) open_log(input, known, only_timeline, run);
+  }
+  for (const Input& input : inputs) {
+    if (input.kind == bytecode && !is_text_among(inputs, input)) {
+      run.fail(input, Error{ErrorKind::input, torq::mlir_bytecode_advice(input.path.string())});
+    }
   }
   if (debug && !logs) open_estimates(inputs, *debug, run);
 }

@@ -8,7 +8,6 @@
 #include "formats/qaic/opstats/opstats_files.hpp"
 #include "formats/qaic/stats/stats_decoder.hpp"
 #include "formats/qnn/assemble/sets.hpp"
-#include "formats/torq/debug/debug_info.hpp"
 
 namespace npuscope {
 namespace {
@@ -183,6 +182,7 @@ constexpr OtherKind other_kinds[] = {
     {"\0\0\0\2\0\0\0\3\0\0\0\0\0\0\0\1"sv,
      "a QNN context binary: a compiled graph, closed and without times; prepare the model with "
      "profiling_level=optrace, and open the folder with the schematic that this writes"},
+    {"===------"sv, "times of an MLIR compiler's passes; npuscope torq passes prints them"},
     {"\xff\xfe"sv, "text in UTF-16, as PowerShell's > writes; save it as UTF-8"},
     {"\xfe\xff"sv, "text in UTF-16; save it as UTF-8"},
 };
@@ -209,9 +209,6 @@ Refusal explain_unknown(const Candidate& candidate) {
   if (qaic::parse_stats_buffer_name(name)) {
     const auto is_buffer = qaic::check_stats_buffer(as_byte_span(candidate.head), "");
     if (!is_buffer) return {is_buffer.error().message.substr(2), true};
-  }
-  if (torq::looks_like_mlir_bytecode(candidate.head)) {
-    return {torq::mlir_bytecode_advice(candidate.path.string()), true};
   }
   if (candidate.head.empty()) {
     return {"empty; the run or the copy that made it failed, make it again", false};
