@@ -112,6 +112,10 @@ std::optional<torq::DebugInfo> load(std::span<const Input> inputs, OpenRun& run)
     return std::nullopt;
   }
   for (const Note& note : debug->notes) {
+    if (note.severity == Severity::info && note.file.ends_with(".onnx")) {
+      run.note(note);
+      continue;
+    }
     run.fail(input_or_first(inputs, note.file), Error{ErrorKind::input, note.message});
   }
   return std::move(*debug);

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "formats/torq/debug/onnx_lines.hpp"
 #include "formats/torq/fields.hpp"
 #include "npuscope/base/byte_source.hpp"
 
@@ -71,7 +72,42 @@ std::string stem_of(const std::string& file) {
 
 }  // namespace
 
-SourceFiles::SourceFiles(std::vector<fs::path> folders) : folders_(std::move(folders)) {}
+SourceFiles::SourceFiles(std::vector<fs::path> folders, bool with_onnx)
+    : folders_(std::move(folders)), with_onnx_(with_onnx) {}
+
+void SourceFiles::read_onnx(const std::string& file, Source& source) {
+  constexpr std::size_t max_looked_at = 10'000;
+  const fs::path wanted = fs::path(file).stem();
+  for (const fs::path& folder : folders_) {
+    std::vector<fs::path> models;
+    std::error_code error;
+    std::size_t looked_at = 0;
+    for (fs::directory_iterator entry(folder, error), end;
+         !error && entry != end && looked_at++ < max_looked_at; entry.increment(error)) {
+      if (entry->path().extension() == ".onnx" && is_regular(entry->path())) {
+        models.push_back(entry->path());
+      }
+    }
+    const auto named = std::find_if(models.begin(), models.end(),
+                                    [&](const fs::path& each) { return each.stem() == wanted; });
+    if (named == models.end() && models.size() != 1) continue;
+    const fs::path model = named == models.end() ? models.front() : *named;
+    const auto bytes = read_file(model, largest_source);
+    if (bytes) source.lines = lines_of_onnx(*bytes);
+    source.found = !source.lines.empty();
+    if (!source.found) continue;
+    source.model = model.string();
+    return;
+  }
+}
+
+std::vector<std::pair<std::string, std::string>> SourceFiles::models() const {
+  std::vector<std::pair<std::string, std::string>> models;
+  for (const auto& [file, source] : files_) {
+    if (!source.model.empty()) models.emplace_back(file, source.model);
+  }
+  return models;
+}
 
 const SourceFiles::Source& SourceFiles::source(const std::string& file) {
   const auto [place, is_new] = files_.try_emplace(file);
@@ -101,6 +137,7 @@ const SourceFiles::Source& SourceFiles::source(const std::string& file) {
     while (rest.data() != nullptr) place->second.lines.emplace_back(take_first(rest, '\n'));
     break;
   }
+  if (!place->second.found && with_onnx_) read_onnx(file, place->second);
   return place->second;
 }
 
@@ -206,6 +243,45 @@ std::vector<std::string> DebugInfo::operators_of(const DispatchInfo& dispatch,
   return sources->operators_at(dispatch.locations.files(location));
 }
 
+namespace {
+
+// Whether the operators of ONNX models stand where the kernels of such operators say that they do:
+// another model, or one that was imported in another way, has other lines.
+void check_models(DebugInfo& debug) {
+  const auto for_each_place = [&](const auto& body) {
+    for (const DispatchInfo& dispatch : debug.dispatches) {
+      for (const UnitWork& work : dispatch.work) {
+        const auto files = dispatch.locations.files(work.location);
+        if (!work.kernel.empty() && !files.empty()) body(work.kernel, files.front());
+      }
+    }
+  };
+  for_each_place([&](const std::string&, const FileLocation& at) { debug.sources->has(at.file); });
+  if (debug.sources->models().empty()) return;
+  std::size_t fitting = 0, contradicting = 0;
+  for_each_place([&](const std::string& kernel, const FileLocation& at) {
+    const auto name = debug.sources->operator_at(at);
+    const KernelFit fit = name ? fit_of(kernel, *name) : KernelFit::unknown;
+    fitting += fit == KernelFit::fits;
+    contradicting += fit == KernelFit::contradicts;
+  });
+  const bool fits = fitting > 0 && fitting >= contradicting;
+  for (const auto& [file, model] : debug.sources->models()) {
+    debug.notes.push_back(
+        {Severity::info, model, 0,
+         fits ? fmt::format("{} is not there: its operators are those of this model, in the order "
+                            "in which the importer writes them",
+                            file)
+              : fmt::format("not the model of {}, or imported in another way: kernels and "
+                            "operators do not fit; put {} there",
+                            file, file),
+         1});
+    if (!fits) debug.sources->forget(file);
+  }
+}
+
+}  // namespace
+
 Result<DebugInfo> load_debug_info(const std::vector<fs::path>& files,
                                   const std::vector<fs::path>& source_folders) {
   DebugInfo debug;
@@ -245,7 +321,8 @@ Result<DebugInfo> load_debug_info(const std::vector<fs::path>& files,
     return tl::unexpected(first.value_or(Error{ErrorKind::input, "no debug information is named"}));
   }
   folders.insert(folders.end(), source_folders.begin(), source_folders.end());
-  debug.sources = std::make_shared<SourceFiles>(std::move(folders));
+  debug.sources = std::make_shared<SourceFiles>(std::move(folders), true);
+  check_models(debug);
   return debug;
 }
 
