@@ -29,7 +29,9 @@ ExitStatus annotate(const jobs::TorqAnnotateRequest& request) {
   if (!outcome) return report(outcome.error());
   print_notes(outcome->notes);
   if (!outcome->coverage.empty()) print(stdout, "partial: {}\n", outcome->coverage);
-  print(stdout, "wrote {} ({} rows)\n", printable(request.output), thousands(outcome->rows));
+  const bool has_clock = request.output.ends_with(".pb");  // of the estimates that a trace draws
+  print(stdout, "wrote {} ({} rows{})\n", printable(request.output), thousands(outcome->rows),
+        has_clock ? fmt::format("; estimates drawn at {} MHz, --mhz", request.mhz) : "");
   return ExitStatus::done;
 }
 

@@ -99,6 +99,17 @@ Section estimates_section(const std::vector<TorqEstimate>& estimates, std::optio
   Section section{.key = "estimates",
                   .title = mhz ? fmt::format("ESTIMATES, in cycles and at {} MHz", *mhz)
                                : std::string("ESTIMATES, in cycles")};
+  std::int64_t sum = 0;  // of dispatches; a timeline is one of them again
+  std::size_t dispatches = 0;
+  for (const TorqEstimate& each : estimates) {
+    if (each.dispatch.empty()) continue;
+    sum = saturating_add(sum, each.cycles);
+    ++dispatches;
+  }
+  if (dispatches > 1) {
+    section.facts = {{{"dispatches", "dispatches", Format::count}, dispatches},
+                     {{"dispatch_cycles", "estimated cycles, sum", Format::count}, sum}};
+  }
   section.table.fields = {{"file", "file", Format::name},
                           {"dispatch", "dispatch", Format::name, true, true},
                           {"operations", "operations", Format::count},

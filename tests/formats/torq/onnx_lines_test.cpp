@@ -59,6 +59,12 @@ TEST(OnnxLines, OfRubbishAreNone) {
   }
 }
 
+TEST(OnnxLines, OfAForgedModelDoNotFillTheMemory) {
+  std::string graph;
+  for (int i = 0; i < 2'000'000; ++i) graph += std::string("\x0a\x00", 2);
+  EXPECT_LE(lines_of_onnx(field(7, graph)).size(), 1'000'003u);
+}
+
 class OnnxNextToDebugInformation : public ::testing::Test {
  protected:
   void SetUp() override {

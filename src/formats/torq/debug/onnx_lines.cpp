@@ -11,6 +11,8 @@
 namespace npuscope::torq {
 namespace {
 
+constexpr std::size_t max_lines = 1'000'000;  // of no real model; a forged one has a line a byte
+
 struct Node {
   std::string op_type;
   bool has_graphs = false;
@@ -42,7 +44,7 @@ std::vector<std::string> lines_of_graph(std::string_view message) {
   std::vector<Node> nodes;
   std::size_t initializers = 0;
   protozero::pbf_reader reader(message.data(), message.size());
-  while (reader.next()) {
+  while (reader.next() && nodes.size() + initializers < max_lines) {
     switch (reader.tag_and_type()) {
       case bytes_field(1): nodes.push_back(node_of(bytes_of(reader))); break;
       case bytes_field(5):
