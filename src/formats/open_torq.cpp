@@ -1,6 +1,7 @@
 // Synaptics Torq: compile-time timelines, runtime logs, and debug information, which says what the
 // actions of the logs are.
 #include <algorithm>
+#include <set>
 
 #include "formats/open_table.hpp"
 #include "formats/torq/annotate/annotate.hpp"
@@ -22,15 +23,15 @@ void complete(Profile& profile, const std::string& file) {
   if (profile.provenance.files.empty()) profile.provenance.files = {file};
 }
 
-// Without a log debug information of the same dispatch is opened in its place: it has all that the
-// timeline has, and more.
-void open_timeline(const Input& input, const torq::DebugInfo* debug, bool leaves_to_debug,
-                   OpenRun& run) {
+// Where debug information that no log uses has the same dispatch, that is opened in its place: it
+// has all that the timeline has, and more.
+void open_timeline(const Input& input, const torq::DebugInfo* debug,
+                   const torq::DebugInfo& without_logs, OpenRun& run) {
   auto source = open_byte_source(input.path, run.options().source);
   if (!source) return run.fail(input, source.error());
   const auto read = torq::read_timeline(**source);
   if (!read) return run.fail(input, read.error());
-  if (debug != nullptr && leaves_to_debug && torq::dispatch_of(*read, *debug) != nullptr) return;
+  if (torq::dispatch_of(*read, without_logs) != nullptr) return;
   const std::filesystem::path folder = input.path.parent_path();
   torq::SourceFiles sources({folder, folder / ".."});
   Profile profile = torq::make_profile(*read, &sources, debug);
@@ -57,6 +58,21 @@ std::optional<torq::DebugInfo> debug_of(const Input& input, const torq::RuntimeL
       *timeline, log, std::make_shared<torq::SourceFiles>(std::vector{folder, folder / ".."}));
 }
 
+// The only one that is nearest to a log.
+const Input* timeline_of(const Input& log, const std::vector<const Input*>& timelines) {
+  const Input* only = nullptr;
+  std::size_t nearest = 0, count = 0;
+  for (const Input* each : timelines) {
+    const std::size_t common = torq::folders_in_common(log.path, each->path);
+    if (common < nearest) continue;
+    count = common == nearest ? count + 1 : 1;
+    nearest = common;
+    only = each;
+  }
+  if (count != 1) return nullptr;
+  return only;
+}
+
 // Without debug information a timeline, if there is one, says what programs did.
 void open_log(const Input& input, const torq::DebugInfo* debug, const Input* timeline,
               OpenRun& run) {
@@ -64,6 +80,9 @@ void open_log(const Input& input, const torq::DebugInfo* debug, const Input* tim
   if (!source) return run.fail(input, source.error());
   const auto log = torq::read_log(**source, run.options().progress);
   if (!log) return run.fail(input, log.error());
+  std::optional<torq::DebugInfo> near;
+  if (debug != nullptr) near = torq::nearest_to(input.path, *debug);
+  if (near) debug = &*near;
   std::string coverage;
   std::vector<Note> odd;
   std::optional<torq::DebugInfo> of_timeline;
@@ -128,6 +147,22 @@ bool is_text_among(std::span<const Input> inputs, const Input& of) {
   });
 }
 
+// The dispatches that are nearest to none of the logs.
+torq::DebugInfo without_logs(const torq::DebugInfo& debug, std::span<const Input> inputs) {
+  std::set<std::string> used;
+  for (const Input& input : inputs) {
+    if (input.kind != runtime_log) continue;
+    const auto near = torq::nearest_to(input.path, debug);
+    for (const auto& each : (near ? *near : debug).dispatches) used.insert(each.file);
+  }
+  torq::DebugInfo rest;
+  rest.sources = debug.sources;
+  for (const torq::DispatchInfo& each : debug.dispatches) {
+    if (!used.contains(each.file)) rest.dispatches.push_back(each);
+  }
+  return rest;
+}
+
 bool uses_npu(const torq::DispatchInfo& dispatch) {
   return std::any_of(
       dispatch.programs.begin(), dispatch.programs.end(),
@@ -188,25 +223,23 @@ std::optional<FormatKind> recognise_torq(const Candidate& candidate) {
 
 void open_torq(std::span<const Input> inputs, OpenRun& run) {
   const auto debug = load(inputs, run);
-  const bool logs = std::any_of(inputs.begin(), inputs.end(),
-                                [](const Input& input) { return input.kind == runtime_log; });
+  const torq::DebugInfo of_no_log = debug ? without_logs(*debug, inputs) : torq::DebugInfo{};
   std::vector<const Input*> timelines;
   for (const Input& input : inputs) {
     if (input.kind == timeline) timelines.push_back(&input);
   }
-  const Input* only_timeline = timelines.size() == 1 ? timelines.front() : nullptr;
   for (const Input& input : inputs) {
     const torq::DebugInfo* known = debug ? &*debug : nullptr;
-    if (input.kind == timeline) open_timeline(input, known, !logs, run);
+    if (input.kind == timeline) open_timeline(input, known, of_no_log, run);
     if (input.kind == annotated_table) open_table(input, run);
-    if (input.kind == runtime_log) open_log(input, known, only_timeline, run);
+    if (input.kind == runtime_log) open_log(input, known, timeline_of(input, timelines), run);
   }
   for (const Input& input : inputs) {
     if (input.kind == bytecode && !is_text_among(inputs, input)) {
       run.fail(input, Error{ErrorKind::input, torq::mlir_bytecode_advice(input.path.string())});
     }
   }
-  if (debug && !logs) open_estimates(inputs, *debug, run);
+  if (!of_no_log.dispatches.empty()) open_estimates(inputs, of_no_log, run);
 }
 
 }  // namespace npuscope

@@ -59,6 +59,23 @@ TEST(ManyDispatches, OfAModelAndFolderAreTogetherInTheOrderOfTheirNumbers) {
   EXPECT_EQ(model_of_dispatch("net_dispatch_conv"), "");
 }
 
+// Compilers of different models, and of one with other options, give dispatches the same names.
+TEST(ManyDispatches, ALogHasThoseThatAreNearestToIt) {
+  DebugInfo debug;
+  for (const char* folder : {"a/debug", "b/debug", "b/c"}) {
+    debug.dispatches.push_back(dispatch_called("net_dispatch_0", folder));
+    debug.files.push_back(debug.dispatches.back().file);
+  }
+  const auto near = nearest_to("b/run.csv", debug);
+  ASSERT_TRUE(near);
+  EXPECT_EQ(near->dispatches.size(), 2u);
+  EXPECT_EQ(near->find("net_dispatch_0")->file, "b/debug/net_dispatch_0.mlir");
+  EXPECT_EQ(nearest_to("b/c/run.csv", debug)->files.front(), "b/c/net_dispatch_0.mlir");
+  EXPECT_FALSE(nearest_to("run.csv", debug));
+  EXPECT_FALSE(nearest_to("c/run.csv", debug));
+  EXPECT_EQ(folders_in_common("./a/b/x", "a/b/../b/y"), 2u);
+}
+
 TEST(ManyDispatches, AreOneProfileOneBehindTheOther) {
   const DispatchInfo first = dispatch_called("net_dispatch_0"),
                      second = dispatch_called("net_dispatch_1");

@@ -1,6 +1,7 @@
 #include "formats/torq/debug/debug_folder.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <system_error>
@@ -235,6 +236,32 @@ std::vector<std::vector<const DispatchInfo*>> DebugInfo::by_model() const {
                      [&](const auto* a, const auto* b) { return number_of(a) < number_of(b); });
   }
   return models;
+}
+
+std::size_t folders_in_common(const fs::path& a, const fs::path& b) {
+  const fs::path of_a = a.lexically_normal().parent_path(),
+                 of_b = b.lexically_normal().parent_path();
+  const auto ends = std::mismatch(of_a.begin(), of_a.end(), of_b.begin(), of_b.end());
+  return std::size_t(std::distance(of_a.begin(), ends.first));
+}
+
+std::optional<DebugInfo> nearest_to(const fs::path& file, const DebugInfo& debug) {
+  std::size_t nearest = 0, near_ones = 0;
+  for (const DispatchInfo& each : debug.dispatches) {
+    const std::size_t common = folders_in_common(file, each.file);
+    near_ones = common > nearest ? 1 : near_ones + (common == nearest);
+    nearest = std::max(nearest, common);
+  }
+  if (near_ones == debug.dispatches.size()) return std::nullopt;
+  DebugInfo near;
+  near.sources = debug.sources;
+  for (const DispatchInfo& each : debug.dispatches) {
+    if (folders_in_common(file, each.file) == nearest) near.dispatches.push_back(each);
+  }
+  for (const std::string& each : debug.files) {
+    if (folders_in_common(file, each) == nearest) near.files.push_back(each);
+  }
+  return near;
 }
 
 std::vector<std::string> DebugInfo::operators_of(const DispatchInfo& dispatch,

@@ -83,6 +83,13 @@ struct DebugInfo {
   std::vector<std::string> operators_of(const DispatchInfo& dispatch, LocationId location) const;
 };
 
+// Of the debug information of several models in folders of their own that which is nearest to a
+// file, by the folders that both are in; none where all of it is equally near.
+std::optional<DebugInfo> nearest_to(const std::filesystem::path& file, const DebugInfo& debug);
+
+// How many folders both files are in.
+std::size_t folders_in_common(const std::filesystem::path& a, const std::filesystem::path& b);
+
 // "smallcnn" of "smallcnn_dispatch_10_elementwise"; empty where the name has no number.
 std::string_view model_of_dispatch(std::string_view name);
 
