@@ -4,7 +4,7 @@
 //
 //   const auto change = find_schedule_change(comparison);
 //   change->parts[0]      // exposed_transfer: 2721 -> 8421 cycles, of a wall 17352 -> 23046
-//   change->numbers[0]    // LRAM in use: 41.5 -> 37.0 KiB
+//   change->numbers[0]    // LRAM bytes in use: 41.5 -> 37.0 KiB
 #pragma once
 
 #include <optional>

@@ -295,7 +295,7 @@ TEST(OneDispatch, LramIsInUseFromTheFirstTaskToTheLast) {
   }
   EXPECT_EQ(text,
             "DMA behind compute: 135\nexposed DMA: 265\nNSS code blocks fetched: 2\n"
-            "LRAM in use: 768\nkept in LRAM between kernels: 640\n");
+            "LRAM bytes in use: 768\nbytes kept in LRAM between kernels: 640\n");
 }
 
 }  // namespace

@@ -11,10 +11,10 @@ namespace npuscope::torq {
 namespace {
 
 constexpr NamedNumber lram_peak =
-    NamedNumber{"LRAM in use", NumberQuantity::bytes, NumberRole::vtcm_peak}.not_additive();
+    NamedNumber{"LRAM bytes in use", NumberQuantity::bytes, NumberRole::vtcm_peak}.not_additive();
 
 constexpr NamedNumber lram_size =
-    NamedNumber{"LRAM", NumberQuantity::bytes, NumberRole::vtcm_size}.not_additive();
+    NamedNumber{"LRAM bytes", NumberQuantity::bytes, NumberRole::vtcm_size}.not_additive();
 constexpr std::int64_t lram_of_sl2610 = std::int64_t{512} << 10;
 
 struct LramUse {
@@ -80,7 +80,7 @@ void add_memory_numbers(Profile& profile, std::span<const DispatchInfo* const> d
   if (all.peak_bytes == 0) return;
   if (profile.provenance.device == sl2610) add(lram_size, lram_of_sl2610);
   add(lram_peak, all.peak_bytes);
-  add({"kept in LRAM between kernels", NumberQuantity::bytes, NumberRole::kept_on_chip},
+  add({"bytes kept in LRAM between kernels", NumberQuantity::bytes, NumberRole::kept_on_chip},
       all.kept_bytes);
 }
 
