@@ -168,6 +168,7 @@ struct OtherKind {
 };
 constexpr OtherKind other_kinds[] = {
     {"PK\x03\x04"sv, "a zip archive; unpack it and name what was in it"},
+    {"===------"sv, "times of an MLIR compiler's passes; npuscope torq passes prints them"},
     {"SQLite format 3\0"sv, "a SQLite database; open it with sqlite3"},
     {"\x7f"
      "ELF"sv,
@@ -182,7 +183,6 @@ constexpr OtherKind other_kinds[] = {
     {"\0\0\0\2\0\0\0\3\0\0\0\0\0\0\0\1"sv,
      "a QNN context binary: a compiled graph, closed and without times; prepare the model with "
      "profiling_level=optrace, and open the folder with the schematic that this writes"},
-    {"===------"sv, "times of an MLIR compiler's passes; npuscope torq passes prints them"},
     {"\xff\xfe"sv, "text in UTF-16, as PowerShell's > writes; save it as UTF-8"},
     {"\xfe\xff"sv, "text in UTF-16; save it as UTF-8"},
 };
