@@ -9,6 +9,7 @@
 #include "jobs/torq/torq_times.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/progress.hpp"
+#include "report/torq/pass_times_document.hpp"
 #include "report/torq/torq_documents.hpp"
 
 namespace npuscope::cli {
@@ -28,7 +29,9 @@ ExitStatus annotate(const jobs::TorqAnnotateRequest& request) {
   if (!outcome) return report(outcome.error());
   print_notes(outcome->notes);
   if (!outcome->coverage.empty()) print(stdout, "partial: {}\n", outcome->coverage);
-  print(stdout, "wrote {} ({} rows)\n", printable(request.output), thousands(outcome->rows));
+  const bool has_clock = request.output.ends_with(".pb");  // of the estimates that a trace draws
+  print(stdout, "wrote {} ({} rows{})\n", printable(request.output), thousands(outcome->rows),
+        has_clock ? fmt::format("; estimates drawn at {} MHz, --mhz", request.mhz) : "");
   return ExitStatus::done;
 }
 
@@ -116,7 +119,7 @@ void add_torq_overview(Command& torq) {
 struct TorqTimelineOptions {
   std::vector<std::string> files;
   std::string format, output;
-  double mhz = torq::compile_clock_mhz;
+  std::optional<double> mhz;
   PageOptions form;
 };
 
@@ -124,9 +127,11 @@ ExitStatus write_trace(const TorqTimelineOptions& options, const jobs::TorqTimel
   if (const auto usable = check_output_is_no_input(options.files, options.output); !usable) {
     return report(usable.error());
   }
-  const auto written = jobs::write_timeline_trace(timeline, options.mhz, options.output);
+  const double mhz = options.mhz.value_or(torq::compile_clock_mhz);
+  const auto written = jobs::write_timeline_trace(timeline, mhz, options.output);
   if (!written) return report(written.error());
-  print(stderr, "wrote {}\n", printable(options.output));
+  print(stderr, "wrote {}{}\n", printable(options.output),
+        options.mhz ? "" : fmt::format(" (estimates at {} MHz; --mhz names another clock)", mhz));
   return ExitStatus::done;
 }
 
@@ -137,7 +142,7 @@ ExitStatus timeline(const TorqTimelineOptions& options) {
   }
   const auto files = jobs::sort_torq_files(options.files);
   if (!files) return report(files.error());
-  auto answer = jobs::torq_timeline(*files, options.mhz);
+  auto answer = jobs::torq_timeline(*files, options.mhz.value_or(torq::compile_clock_mhz));
   if (!answer) return report(answer.error());
   if (!options.output.empty()) {
     const ExitStatus written = write_trace(options, *answer);
@@ -161,21 +166,49 @@ void add_torq_timeline(Command& torq) {
       .check(one_of({"perfetto"}))
       .called("perfetto");
   command.flag("-o,--output", options->output, "the trace").called("FILE");
-  command.flag("--mhz", options->mhz, "clock that the estimates are taken at")
-      .check(real_number(min_mhz, max_mhz))
-      .shows_usual();
+  command.flag("--mhz", options->mhz, "the NPU's clock: times next to the estimated cycles")
+      .check(real_number(min_mhz, max_mhz));
   options->form.top.set(20, "programs");
   add_page_options(command, options->form);
   command.action = [options] { return timeline(*options); };
 }
 
+// --- passes ---
+
+struct TorqPassesOptions {
+  std::vector<std::string> files;
+  PageOptions form;
+};
+
+ExitStatus passes(const TorqPassesOptions& options) {
+  const auto found = jobs::torq_passes(options.files);
+  if (!found) return report(found.error());
+  const ExitStatus printed = print_answer(
+      options.form, report::pass_times_document(found->files, options.form.rows()), found->notes);
+  return printed == ExitStatus::done ? status_of({}, found->notes) : printed;
+}
+
+void add_torq_passes(Command& torq) {
+  auto options = std::make_shared<TorqPassesOptions>();
+  Command& command = torq.command("passes", "Where the compiler's own time went, by pass");
+  command
+      .flag("files", options->files,
+            "what torq-compile prints with --mlir-timing, or writes with --profile-actions-to")
+      .required();
+  options->form.top.set(15, "passes");
+  add_page_options(command, options->form);
+  command.action = [options] { return passes(*options); };
+}
+
 }  // namespace
 
 void add_torq_command(Command& program) {
-  Command& command = program.command("torq", "Synaptics Torq: annotate, overview, timeline");
+  Command& command =
+      program.command("torq", "Synaptics Torq: annotate, overview, timeline, passes");
   add_torq_annotate(command);
   add_torq_overview(command);
   add_torq_timeline(command);
+  add_torq_passes(command);
 }
 
 }  // namespace npuscope::cli

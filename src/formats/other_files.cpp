@@ -8,7 +8,6 @@
 #include "formats/qaic/opstats/opstats_files.hpp"
 #include "formats/qaic/stats/stats_decoder.hpp"
 #include "formats/qnn/assemble/sets.hpp"
-#include "formats/torq/debug/debug_info.hpp"
 
 namespace npuscope {
 namespace {
@@ -157,6 +156,7 @@ struct OtherKind {
 };
 constexpr OtherKind other_kinds[] = {
     {"PK\x03\x04"sv, "a zip archive; unpack it and name what was in it"},
+    {"===------"sv, "times of an MLIR compiler's passes; npuscope torq passes prints them"},
     {"SQLite format 3\0"sv, "a SQLite database; open it with sqlite3"},
     {"\x7f"
      "ELF"sv,
@@ -207,9 +207,6 @@ Refusal explain_unknown(const Candidate& candidate) {
   if (qaic::parse_stats_buffer_name(name)) {
     const auto is_buffer = qaic::check_stats_buffer(as_byte_span(candidate.head), "");
     if (!is_buffer) return {is_buffer.error().message.substr(2), true};
-  }
-  if (torq::looks_like_mlir_bytecode(candidate.head)) {
-    return {torq::mlir_bytecode_advice(candidate.path.string()), true};
   }
   if (candidate.head.empty()) {
     return {"empty; the run or the copy that made it failed, make it again", false};

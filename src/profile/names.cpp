@@ -86,7 +86,11 @@ constexpr const char* number_roles[] = {"none",
                                         "batch_time",
                                         "op_window",
                                         "best_ddr_rate",
-                                        "dma_cycles"};
+                                        "dma_cycles",
+                                        "exposed_transfer",
+                                        "hidden_transfer",
+                                        "code_fetches",
+                                        "kept_on_chip"};
 static_assert(std::size(number_roles) == number_role_count);
 constexpr const char* statistics[] = {"none", "mean", "min", "max", "deviation", "p50",
                                       "p75",  "p90",  "p95", "p99", "other"};

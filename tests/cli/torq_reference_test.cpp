@@ -48,7 +48,7 @@ TEST_F(TorqReference, MakesWhatEveryCommandReads) {
       {{"torq", "annotate", debug, log, path("host.csv"), "--format=old-host"}, "wrote"},
       {{"torq", "annotate", debug, log, path("nss.csv"), "--format", "nss"}, "wrote"},
       {{"torq", "overview", log, debug}, "Host Copy"},
-      {{"torq", "timeline", log, debug}, "measured by estimated"},
+      {{"torq", "timeline", log, debug, "--mhz", "800"}, "measured by estimated"},
       {{"torq", "timeline", path("timeline.csv")}, "ESTIMATES"},
       {{"show", log, debug}, "onnx.Conv@L"},
       {{"ops", log, debug}, "onnx.Conv@L"},

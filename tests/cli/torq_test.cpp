@@ -13,6 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 const std::string data = NPUSCOPE_TEST_DATA "/torq/";
@@ -31,7 +32,9 @@ TEST_F(Torq, AnnotatesIntoEachForm) {
         run_npuscope({"torq", "annotate", data + "debug_info", data + "runtime.csv", path(name)});
     EXPECT_EQ(outcome.status, 0) << outcome.errors;
     EXPECT_EQ(outcome.errors, "");
-    EXPECT_THAT(outcome.output, HasSubstr("(23 rows)"));
+    const bool is_trace = std::string_view(name).ends_with(".pb");
+    EXPECT_THAT(outcome.output,
+                HasSubstr(is_trace ? "(23 rows; estimates drawn at 800 MHz, --mhz)" : "(23 rows)"));
     EXPECT_TRUE(fs::exists(path(name)));
   }
   EXPECT_EQ(read("out.csv"), read(data + "annotated.csv"));
@@ -177,6 +180,100 @@ TEST_F(Torq, TimelineComparesAndDraws) {
   EXPECT_THAT(shown.output, HasSubstr("Host > NSS Programs"));
   EXPECT_EQ(run_npuscope({"torq", "timeline", data + "runtime.csv", "--to", "perfetto"}).status, 2);
   EXPECT_EQ(run_npuscope({"torq", "timeline", data + "model.mlir"}).status, 3);
+}
+
+// What the compile's clock was, no file says.
+TEST_F(Torq, TimelineHasTimesOfEstimatesOnlyAtAClockThatIsNamed) {
+  const auto run = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"torq", "timeline", data + "runtime.csv", data + "debug_info"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = run_npuscope(words);
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    return outcome;
+  };
+  const Outcome cycles = run({});
+  EXPECT_THAT(cycles.output, StartsWith("PROGRAMS, measured against estimated cycles\n"));
+  EXPECT_THAT(cycles.output, Not(HasSubstr("MHz (--mhz)")));
+  const auto row = nlohmann::json::parse(run({"--json"}).output)["programs"][0]["rows"][0];
+  EXPECT_EQ(row["estimated_cycles"], 140);
+  EXPECT_TRUE(row["estimated_seconds"].is_null());
+  EXPECT_NEAR(row["cycles_per_microsecond"].get<double>(), 140 / 25.0, 1e-9);
+  EXPECT_THAT(run({"--mhz", "800"}).output,
+              StartsWith("PROGRAMS, measured against estimated at 800 MHz\n"));
+  const Outcome drawn = run({"--to", "perfetto", "-o", path("both.pftrace")});
+  EXPECT_THAT(drawn.errors, HasSubstr("(estimates at 800 MHz; --mhz names another clock)"));
+}
+
+TEST_F(Torq, AFolderOfDispatchesIsOneProfile) {
+  fs::create_directories(path("debug"));
+  const std::string text = read(data + "one_dispatch/debug/net_dispatch_0_conv_2d.mlir");
+  for (const char* name : {"net_dispatch_2_conv_2d", "net_dispatch_10_conv_2d"}) {
+    std::string renamed = text;
+    const std::string from = "net_dispatch_0_conv_2d";
+    for (auto at = renamed.find(from); at != renamed.npos; at = renamed.find(from, at)) {
+      renamed.replace(at, from.size(), name);
+    }
+    write(std::string("debug/") + name + ".mlir", renamed);
+    write(std::string("debug/") + name + ".mlirb", "ML\xefR\x06");
+  }
+  const Outcome one = run_npuscope({"show", data + "one_dispatch/debug", "--json"});
+  const Outcome both = run_npuscope({"show", path("debug"), "--json"});
+  ASSERT_EQ(both.status, 0) << both.errors;
+  EXPECT_EQ(both.errors, "");  // of bytecode whose text is there nothing is said
+  const auto wall = [](const Outcome& outcome) {
+    return nlohmann::json::parse(outcome.output)["profiles"][0]["wall"]["ticks"].get<double>();
+  };
+  EXPECT_EQ(nlohmann::json::parse(both.output)["profiles"].size(), 1u);
+  EXPECT_EQ(wall(both), 2 * wall(one));
+}
+
+TEST_F(Torq, DiffNamesTheCauseOfProfilesAndOfTheirSnapshots) {
+  const std::string header = "taskId, elapsed_time(us), timestamp(us), event, location, bytes\n";
+  const std::string a = put("a.csv", header +
+                                         "0,100,0,DMA In,loc(\"n\":2:3),475\n"
+                                         "1,100,50,Slice 0,loc(\"n\":4:10),\n");
+  const std::string b = put("b.csv", header +
+                                         "0,100,0,DMA In,loc(\"n\":2:3),475\n"
+                                         "1,100,100,Slice 0,loc(\"n\":4:10),\n");
+  for (const std::string& name : {a, b}) {
+    const Outcome kept = run_npuscope({"snapshot", name, "-o", name + ".json"});
+    EXPECT_EQ(kept.status, 0) << kept.errors;
+  }
+  for (const char* ending : {"", ".json"}) {
+    const Outcome outcome = run_npuscope({"diff", a + ending, b + ending, "--json"});
+    ASSERT_EQ(outcome.status, 0) << outcome.errors;
+    EXPECT_EQ(nlohmann::json::parse(outcome.output)["sides"]["cause"],
+              "less overlap of DMA and compute: exposed DMA 50 -> 100 cycles, +50 of the wall's "
+              "+50");
+  }
+}
+
+TEST_F(Torq, PassesOfTheCompilerByTheTimeThatEachTook) {
+  const std::string timing =
+      put("timing.txt",
+          "===---===\n                         ... Execution time report ...\n===---===\n"
+          "  ----Wall Time----  ----Name----\n"
+          "    0.6000 ( 60.0%)  'func.func' Pipeline\n    0.5000 ( 50.0%)    TileAndFuse\n"
+          "    0.3000 ( 30.0%)  Canonicalizer\n    0.1000 ( 10.0%)  Rest\n"
+          "    1.0000 (100.0%)  Total\n");
+  const Outcome outcome = run_npuscope({"torq", "passes", timing, "--top", "2"});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_EQ(outcome.output,
+            "COMPILE TIME, by pass (2 of 3)\n"
+            "  file        " +
+                timing +
+                "\n"
+                "  from        --mlir-timing, tree\n"
+                "  wall        1.000 s\n"
+                "  in no pass  100.0 ms\n"
+                "  pass           runs  own time  of wall  with what it runs\n"
+                "  TileAndFuse       1  500.0 ms   50.0 %           500.0 ms\n"
+                "  Canonicalizer     1  300.0 ms   30.0 %           300.0 ms\n");
+  const Outcome part = run_npuscope({"torq", "passes", timing, data + "runtime.csv", "--json"});
+  EXPECT_EQ(part.status, 3);
+  EXPECT_EQ(nlohmann::json::parse(part.output)["compile_time"][0]["rows"].size(), 3u);
+  EXPECT_THAT(part.errors, HasSubstr("runtime.csv: not a report of compile times"));
+  EXPECT_EQ(run_npuscope({"torq", "passes", data + "runtime.csv"}).status, 3);
 }
 
 // Three lines of comment before the model made an equal schedule +553.5 %.

@@ -93,6 +93,7 @@ const std::vector<WritingCommand>& writing_commands() {
       "npuscope torq annotate debug runtime.csv out/annotated.pb",
       "npuscope torq overview runtime.csv debug",
       "npuscope torq timeline timeline.csv runtime.csv debug --format perfetto -o out/both.pftrace",
+      "npuscope torq passes timing.txt",
       "npuscope ipu op-cost -m examples/sigmastar/squeezenet_fixed.sim --ipu_log_file "
       "examples/sigmastar/log_ctrl0.json.gz",
       "npuscope ipu info -m ipu/model.img",
@@ -144,6 +145,7 @@ void prepare_inputs(const std::filesystem::path& folder) {
     ASSERT_NO_FATAL_FAILURE(must_run(folder, command));
   }
   fs::copy(source / "examples/kineto/trace.json", folder / "trace.json");
+  fs::copy(source / "tests/data/torq/mlir-timing.txt", folder / "timing.txt");
   must_run(folder, command("npuscope fleet add fleet.db trace.json --tag build=1"));
   fs::copy(fs::directory_iterator(folder / "stats")->path(), folder / "a.bin");
   fs::rename(folder / "aic-profiling-program-0-latency.txt", folder / "latency.txt");

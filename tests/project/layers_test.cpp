@@ -26,7 +26,7 @@ const std::map<std::string, std::set<std::string>> may_use{
     {"formats/perfetto", {"base", "profile"}},
     {"formats/qaic", {"base", "profile", "formats/chrome"}},
     {"formats/qnn", {"base", "profile", "ingest", "formats/chrome"}},
-    {"formats/torq", {"base", "profile", "formats/perfetto"}},
+    {"formats/torq", {"base", "profile", "formats/chrome", "formats/perfetto"}},
     {"formats/sigmastar", {"base", "profile", "formats/chrome"}},
     {"formats/onnxruntime", {"profile"}},
     {"formats/ggml", {"base", "profile"}},

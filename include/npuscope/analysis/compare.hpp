@@ -73,6 +73,7 @@ struct MetricChange {
   Estimate estimate;
   std::string source = {};  // of what a run is judged by: the number of the files that it is
   bool repeats = false;     // no measurement: a single sample of it is enough
+  Meaning meaning = {};     // of a number of the profiles
 };
 
 struct RefusedMetric {

@@ -38,10 +38,6 @@ class OpGroups {
   std::uint32_t of(OpId op) const {
     return index_of(op) < of_op_.size() ? of_op_[index_of(op)] : std::uint32_t(groups_.size() - 1);
   }
-  // What a group is called in every compile of the model; empty: its label says it.
-  std::string_view identity(std::uint32_t group) const {
-    return group < identities_.size() ? identities_[group] : std::string_view();
-  }
   bool has_identities() const { return has_identities_; }
   const std::vector<std::uint32_t>& before(std::uint32_t group) const { return before_[group]; }
   const std::vector<std::uint32_t>& after(std::uint32_t group) const { return after_[group]; }
@@ -50,7 +46,6 @@ class OpGroups {
   void connect(const Profile& profile);
 
   std::vector<OpGroup> groups_;
-  std::vector<std::string_view> identities_;  // of groups; empty of a snapshot
   bool has_identities_ = false;
   std::vector<std::uint32_t> of_op_;
   std::vector<std::vector<std::uint32_t>> before_, after_;  // sorted, each once, none itself

@@ -116,8 +116,13 @@ enum class NumberRole : std::uint8_t {
   op_window,
   best_ddr_rate,  // of the whole run's ops, the largest: bytes a second
   dma_cycles,     // in which its DMA engine moved data
+  // What one schedule of a program does otherwise than another
+  exposed_transfer,  // time in which data moves and nothing computes
+  hidden_transfer,   // time in which data moves behind compute
+  code_fetches,      // blocks of the NPU's own program that it fetches while it runs
+  kept_on_chip,      // bytes that one kernel leaves in on-chip memory to another
 };
-inline constexpr std::size_t number_role_count = std::size_t(NumberRole::dma_cycles) + 1;
+inline constexpr std::size_t number_role_count = std::size_t(NumberRole::kept_on_chip) + 1;
 
 // Over many inferences or executions; none: the number itself.
 enum class Statistic : std::uint8_t {

@@ -64,6 +64,8 @@ struct OpGroup {
   std::string_view kind;
   std::string_view shape;  // of the first that has one
   std::uint32_t ops = 0;   // 0: of the last group, which is of spans without an op
+  // What it is called in every compile of the model; empty: its label says it.
+  std::string_view identity = {};
 };
 
 // What the rules of `diagnose` say of a run, by their names.

@@ -133,7 +133,7 @@ ComparedMetric compare_metric(const RunSide& a, const RunSide& b, std::string_vi
   if (!same_kind) return tl::unexpected(Why::kinds);
   if (of_run && !as_many) return tl::unexpected(Why::whole_runs);
   MetricChange change{std::string(name), first->kind, MeasuredIn::count, {},
-                      first->source,     repeats};
+                      first->source,     repeats,     first->meaning};
   std::vector<double> factors(clocks.size(), 1);
   if (first->quantity == SampleQuantity::bytes) change.unit = MeasuredIn::bytes;
   if (first->quantity == SampleQuantity::share) change.unit = MeasuredIn::share;

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_set>
 
 #include "analysis/ops/row_names.hpp"
 
@@ -29,11 +30,29 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
 
 std::uint64_t hash_of(std::string_view text) { return std::hash<std::string_view>{}(text); }
 
+using Labels = std::unordered_set<std::string_view>;
+
+Labels labels_of(const OpGroups& groups) {
+  Labels labels;
+  for (const OpGroup& each : groups.groups()) {
+    if (!each.identity.empty()) labels.insert(each.label);
+  }
+  return labels;
+}
+
+// Labels with lines of a source that stayed as it was say more than identities, which count places:
+// two schedules of a model may choose other kernels for one place.
+bool are_of_one_source(const OpGroups& a, const OpGroups& b) {
+  const Labels of_a = labels_of(a), of_b = labels_of(b);
+  const bool a_is_less = of_a.size() < of_b.size();
+  const Labels &less = a_is_less ? of_a : of_b, &more = a_is_less ? of_b : of_a;
+  return std::all_of(less.begin(), less.end(),
+                     [&](std::string_view label) { return more.contains(label); });
+}
+
 struct OpSide {
-  OpSide(const OpGroups& of, const OpGroups& other)
-      : groups(of),
-        by_identity(of.has_identities() && other.has_identities()),
-        pair_of(of.groups().size(), unmatched) {}
+  OpSide(const OpGroups& of, bool identities)
+      : groups(of), by_identity(identities), pair_of(of.groups().size(), unmatched) {}
 
   // The last group is of spans without an op: it is matched with its like, if at all, by name.
   std::uint32_t count() const { return std::uint32_t(groups.groups().size()); }
@@ -46,7 +65,7 @@ struct OpSide {
 
   // What the group is known by on both sides.
   std::string_view name(std::uint32_t at) const {
-    const std::string_view identity = by_identity ? groups.identity(at) : std::string_view();
+    const std::string_view identity = by_identity ? group(at).identity : std::string_view();
     return identity.empty() ? std::string_view(group(at).label) : identity;
   }
 
@@ -57,11 +76,15 @@ struct OpSide {
 
 class OpMatcher {
  public:
-  OpMatcher(const OpGroups& a, const OpGroups& b) : a_(a, b), b_(b, a) {}
+  OpMatcher(const OpGroups& a, const OpGroups& b)
+      : OpMatcher(a, b, a.has_identities() && b.has_identities() && !are_of_one_source(a, b)) {}
 
   OpMatching finish();
 
  private:
+  OpMatcher(const OpGroups& a, const OpGroups& b, bool by_identity)
+      : a_(a, by_identity), b_(b, by_identity) {}
+
   using Members = std::vector<std::uint32_t>;
   struct Bucket {
     Members a, b;

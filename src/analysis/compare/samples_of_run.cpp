@@ -116,11 +116,14 @@ void RunSamples::Held::add_traffic() {
   }
   constexpr const char* names[] = {"ddr_read_bytes", "ddr_write_bytes", "vtcm_read_bytes",
                                    "vtcm_write_bytes"};
+  constexpr NumberRole roles[] = {NumberRole::ddr_read, NumberRole::ddr_write,
+                                  NumberRole::vtcm_read, NumberRole::vtcm_write};
   for (const Route route : Traffic::routes) {
     const auto& sum = sums[std::size_t(route)];
     const auto total = whole.of(route);
     if (sum.empty() && !total) continue;
     Metric& metric = add(names[std::size_t(route)], MeasureKind::count, SampleQuantity::bytes);
+    metric.meaning = {.quantity = NumberQuantity::bytes, .role = roles[std::size_t(route)]};
     for (std::size_t i = 0; i < sum.size(); ++i) {
       metric.samples.push_back({spans.ids()[i], sum[i]});
     }

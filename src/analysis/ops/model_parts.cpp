@@ -52,9 +52,15 @@ std::vector<std::string> fused_parts(const std::vector<RuledRow>& rows) {
   return parts;
 }
 
-// Where the hardware tells, which is typed, and no rule does.
+// Where the hardware tells, which is typed, and no rule does. What computes too is no copy, however
+// long its transfers take.
+bool computes(const OpRow& row) {
+  return std::any_of(row.engines.begin(), row.engines.end(),
+                     [](Engine engine) { return domain_of(engine) == Domain::compute; });
+}
+
 std::string_view part_of_engine(const OpRow& row) {
-  if (row.engines.empty()) return {};
+  if (row.engines.empty() || computes(row)) return {};
   switch (domain_of(row.engines.front())) {
     case Domain::movement: return copies;
     case Domain::communication: return collectives;
@@ -80,7 +86,9 @@ ModelParts parts_by(const Rules& rules, const Profile& profile, const OpTable& o
   for (const OpRow& row : ops.rows) {
     const auto value = row.values[ops.ranked_by];
     if (index_of(row.first_op) >= profile.ops.size() || !value) continue;
-    ruled_ops.push_back(texts.of(op_of(profile, row)));
+    // The kernel that most of the time is may be a transfer of an op that computes.
+    const bool is_mixed = profile.ops[index_of(row.first_op)].is_unnamed && computes(row);
+    ruled_ops.push_back(is_mixed ? RuledOp{} : texts.of(op_of(profile, row)));
     rows.push_back({row.first_op, *value, {}, engines_tell ? part_of_engine(row) : ""});
   }
   const std::vector<std::uint32_t> rule_of = rules.of(ruled_ops);

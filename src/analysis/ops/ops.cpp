@@ -187,6 +187,8 @@ OpTable find_op_table(const Analysis& analysis, const OpOptions& options) {
 OpGroups::OpGroups(const Profile& profile) {
   if (profile.numbers) {
     groups_ = profile.numbers->groups;
+    has_identities_ = std::any_of(groups_.begin(), groups_.end(),
+                                  [](const OpGroup& each) { return !each.identity.empty(); });
     after_ = profile.numbers->after;
     before_.resize(groups_.size());
     for (std::uint32_t group = 0; group < after_.size(); ++group) {
@@ -201,8 +203,8 @@ OpGroups::OpGroups(const Profile& profile) {
     const std::uint64_t key = std::uint64_t{index_of(label)} << 32 | index_of(op.kind);
     const auto [place, is_new] = group_of.try_emplace(key, std::uint32_t(groups_.size()));
     if (is_new) {
-      groups_.push_back({profile.text(label), profile.text(op.kind), {}, 0});
-      identities_.push_back(profile.text(op.identity));
+      groups_.push_back(
+          {profile.text(label), profile.text(op.kind), {}, 0, profile.text(op.identity)});
       has_identities_ |= op.identity != StringId::empty;
     }
     OpGroup& group = groups_[place->second];

@@ -252,9 +252,9 @@ class RunReader {
     if (in_.find(run, "ops_of_run")) return read_known_ops(run);
     std::vector<std::vector<std::int64_t>> feeds;
     in_.each_object(run, "ops", [&](const object& op) {
-      numbers_->groups.push_back({kept(in_.text(op, "op")), kept(in_.text(op, "kernel")),
-                                  kept(in_.text(op, "shape")),
-                                  std::uint32_t(in_.count(op, "count"))});
+      numbers_->groups.push_back(
+          {kept(in_.text(op, "op")), kept(in_.text(op, "kernel")), kept(in_.text(op, "shape")),
+           std::uint32_t(in_.count(op, "count")), kept(in_.text(op, "identity"))});
       auto& distances = feeds.emplace_back();
       in_.each(op, "feeds", [&](const element& one) {
         std::int64_t distance = 0;

@@ -188,7 +188,8 @@ class SnapshotWriter {
     return a.after == b.after && std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(),
                                             b.groups.end(), [](const OpGroup& x, const OpGroup& y) {
                                               return x.label == y.label && x.kind == y.kind &&
-                                                     x.shape == y.shape && x.ops == y.ops;
+                                                     x.shape == y.shape && x.ops == y.ops &&
+                                                     x.identity == y.identity;
                                             });
   }
 
@@ -198,6 +199,7 @@ class SnapshotWriter {
     text("op", group.label);
     text("kernel", group.kind);
     text("shape", group.shape);
+    text("identity", group.identity);
     json_.member("count", group.ops);
     if (!numbers.after[at].empty()) {
       json_.key("feeds");

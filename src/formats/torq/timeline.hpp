@@ -74,6 +74,10 @@ Status write_timeline(const CompileTimeline& timeline, const std::filesystem::pa
 
 class SourceFiles;
 struct DebugInfo;
+struct DispatchInfo;
+
+// The dispatch whose estimate the timeline is; null where it is of none of these.
+const DispatchInfo* dispatch_of(const CompileTimeline& timeline, const DebugInfo& debug);
 
 // Units DMA In, DMA Out, CDMA, slices and CSS; an op per location and kind of work; spans in
 // cycles without a known rate. Ops are called after debug information of the dispatch, else after

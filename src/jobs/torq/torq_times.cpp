@@ -6,6 +6,7 @@
 #include "formats/open_inputs.hpp"
 #include "formats/perfetto/read/read.hpp"
 #include "formats/torq/annotate/compare.hpp"
+#include "formats/torq/pass_times.hpp"
 #include "formats/torq/runtime_log.hpp"
 #include "formats/torq/timeline.hpp"
 #include "formats/torq/trace.hpp"
@@ -304,6 +305,22 @@ Status write_timeline_trace(const TorqTimeline& timeline, double mhz,
 
 Result<TorqTimeline> torq_timeline(const TorqFiles& files, double mhz) {
   return Timeline(files, mhz).run();
+}
+
+Result<TorqPasses> torq_passes(const std::vector<std::string>& paths) {
+  TorqPasses passes;
+  std::optional<Error> first;
+  for (const std::string& path : paths) {
+    auto reports = torq::read_pass_times(path);
+    if (reports) {
+      passes.files.push_back({path, std::move(*reports)});
+      continue;
+    }
+    passes.notes.push_back({Severity::error, "", 0, reports.error().message, 1});
+    if (!first) first = reports.error();
+  }
+  if (passes.files.empty() && first) return tl::unexpected(*first);
+  return passes;
 }
 
 }  // namespace npuscope::jobs

@@ -12,6 +12,7 @@
 #include "formats/torq/overview.hpp"
 #include "npuscope/base/result.hpp"
 #include "npuscope/profile/profile.hpp"
+#include "report/torq/pass_times_document.hpp"
 #include "report/torq/torq_documents.hpp"
 
 namespace npuscope::jobs {
@@ -61,5 +62,13 @@ struct TorqTimeline {
 Result<TorqTimeline> torq_timeline(const TorqFiles& files, double mhz);
 Status write_timeline_trace(const TorqTimeline& timeline, double mhz,
                             const std::filesystem::path& path);
+
+// `npuscope torq passes`: where the compiler's own time went.
+struct TorqPasses {
+  std::vector<report::PassTimesOfFile> files;
+  std::vector<Note> notes;  // files that have no such report
+};
+// An input error where no file has one.
+Result<TorqPasses> torq_passes(const std::vector<std::string>& paths);
 
 }  // namespace npuscope::jobs

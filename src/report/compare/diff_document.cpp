@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "profile/names.hpp"
+#include "report/compare/cause_text.hpp"
 #include "report/compare/diff_text.hpp"
 
 namespace npuscope::report {
@@ -54,12 +55,13 @@ Section sides_section(const Diff& diff) {
     }
     return all;
   };
-  const std::string scope = scope_of_sides(diff);
+  const std::string scope = scope_of_sides(diff), cause = cause_text(diff.comparison);
   section.facts = {{{"a", "A"}, side_text(diff, 0)},
                    {{"b", "B"}, side_text(diff, 1)},
                    {{"scope", "scope"}, if_any(scope)},
                    {{"selection", "selection"}, if_any(diff.selection)},
                    {{"verdict", "verdict"}, verdict_text(diff)},
+                   {{"cause", "cause"}, if_any(cause)},
                    {{"files_a", "", Format::names}, files(diff.a)},
                    {{"files_b", "", Format::names}, files(diff.b)},
                    {{"runs_a", "", Format::count}, diff.comparison.runs[0]},

@@ -60,6 +60,7 @@ Result<Document> make_memory_document(const analysis::Analysis& analysis,
   }
   put(spill_section(profile, analysis.spill(), table, request.top));
   put(vtcm_section(profile, peaks));
+  put(schedule_section(profile));
   const bool answers =
       says_anything ||
       std::any_of(document.sections.begin(), document.sections.end(), [](const Section& section) {

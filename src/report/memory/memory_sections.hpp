@@ -48,6 +48,7 @@ Section transfers_section(const std::vector<analysis::TransferSize>& sizes,
 Section engines_section(const analysis::MemoryTable& table);
 Section spill_section(const Profile& profile, const analysis::Spill& spill,
                       const analysis::MemoryTable& table, std::size_t top);
+Section schedule_section(const Profile& profile);
 Section vtcm_section(const Profile& profile, const analysis::Peaks& peaks);
 Section memory_inferences_section(const analysis::MemoryTable& table, std::size_t top);
 

@@ -219,8 +219,25 @@ Section transfers_section(const std::vector<analysis::TransferSize>& sizes,
   return section;
 }
 
+Section schedule_section(const Profile& profile) {
+  Section section{.key = "schedule", .title = "SCHEDULE"};
+  const auto add = [&](NumberRole role, std::string key, std::string label, Format format) {
+    for (const Measure& measure : profile.measures) {
+      const bool is_it =
+          measure.subject == Measure::Subject::profile && measure.meaning.role == role;
+      if (is_it) section.facts.push_back({{key, label, format}, std::int64_t(measure.value)});
+    }
+  };
+  add(NumberRole::exposed_transfer, "exposed_transfer", "exposed DMA", Format::ticks);
+  add(NumberRole::hidden_transfer, "hidden_transfer", "DMA behind compute", Format::ticks);
+  add(NumberRole::code_fetches, "code_fetches", "NSS code blocks fetched", Format::count);
+  add(NumberRole::kept_on_chip, "kept_on_chip_bytes", "kept in LRAM between kernels",
+      Format::bytes);
+  return section;
+}
+
 Section vtcm_section(const Profile& profile, const analysis::Peaks& peaks) {
-  const bool is_torq = profile.provenance.device == "Torq";
+  const bool is_torq = profile.provenance.device.starts_with("Torq");
   Section section{.key = "vtcm", .title = is_torq ? "LRAM" : "VTCM"};
   section.table.fields = {{"by", "max in use, by"},
                           {"unit", "unit", Format::name, true, true},

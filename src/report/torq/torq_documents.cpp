@@ -14,62 +14,79 @@ namespace npuscope::report {
 
 namespace {
 
+// At a clock the worst come first, by what they take beyond the estimate; without one by time.
 Section comparison_section(TorqComparison comparison, const TorqTimelineOptions& options) {
   std::vector<torq::ProgramComparison>& programs = comparison.programs;
-  const auto estimated = [&](const torq::ProgramComparison& each) {
-    return double(each.estimated_cycles) / options.mhz;  // us
+  const std::optional<double> mhz = options.mhz;
+  const auto estimated_us = [&](double cycles) {
+    return mhz ? std::optional(cycles / *mhz) : std::nullopt;
   };
-  double measured_us = 0, estimated_us = 0, cycles = 0;
+  const auto beyond_us = [&](const torq::ProgramComparison& each) {
+    return each.measured_us - estimated_us(double(each.estimated_cycles)).value_or(0);
+  };
+  double measured_us = 0, cycles = 0;
   for (const torq::ProgramComparison& each : programs) {
     measured_us += each.measured_us;
-    estimated_us += estimated(each);
     cycles += double(each.estimated_cycles);
   }
-  sort_rows(programs.begin(), programs.end(), [&](const auto& a, const auto& b) {
-    return a.measured_us - estimated(a) > b.measured_us - estimated(b);
-  });
-  Section section{
-      .key = "programs",
-      .title = fmt::format("PROGRAMS, measured against estimated at {} MHz", options.mhz)};
+  sort_rows(programs.begin(), programs.end(),
+            [&](const auto& a, const auto& b) { return beyond_us(a) > beyond_us(b); });
+  const auto seconds = [](std::optional<double> us) { return us ? Value(*us / 1e6) : Value(); };
+  const auto per_estimate = [&](double us, double of_cycles) -> Value {
+    const auto at_clock = estimated_us(of_cycles);
+    return at_clock ? Value(ratio(us, *at_clock)) : Value();
+  };
+  const char* rate_label = mhz ? "" : "cycles per us";  // the rate at which both agree
+  Section section{.key = "programs",
+                  .title = mhz ? fmt::format("PROGRAMS, measured against estimated at {} MHz", *mhz)
+                               : std::string("PROGRAMS, measured against estimated cycles")};
   section.in_list = true;
   section.facts = {
       {{"coverage", "partial", Format::name}, if_any(comparison.coverage)},
       {{"file", "file", Format::name}, comparison.file},
       {{"programs", "programs", Format::count}, programs.size()},
+      {{"clock_mhz", "", Format::number}, mhz},
       {{"measured_seconds", "measured, sum", Format::seconds}, measured_us / 1e6},
       {{"estimated_cycles", "estimated cycles, sum", Format::count}, std::int64_t(cycles)},
-      {{"estimated_seconds", "estimated, sum", Format::seconds}, estimated_us / 1e6},
+      {{"estimated_seconds", "estimated, sum", Format::seconds}, seconds(estimated_us(cycles))},
+      {{"cycles_per_microsecond", rate_label, Format::number}, ratio(cycles, measured_us)},
       {{"measured_by_estimated", "measured by estimated", Format::number},
-       ratio(measured_us, estimated_us)}};
+       per_estimate(measured_us, cycles)}};
   section.table.fields = {{"program", "program", Format::name},
                           {"location", "location", Format::name},
                           {"operators", "operators", Format::name, false, true},
                           {"kernels", "kernels", Format::name, false, true},
                           {"dispatch", "", Format::name},
                           {"runs", "runs", Format::count},
+                          {"estimated_cycles", "cycles", Format::count},
                           {"measured_seconds", "measured", Format::seconds},
                           {"first_seconds", "first", Format::seconds, false},
-                          {"estimated_cycles", "cycles", Format::count},
-                          {"estimated_seconds", "estimated", Format::seconds},
-                          {"lost_seconds", "above estimate", Format::seconds},
-                          {"measured_by_estimated", "ratio", Format::number}};
+                          {"cycles_per_microsecond", rate_label, Format::number},
+                          {"estimated_seconds", "estimated", Format::seconds, true, true},
+                          {"lost_seconds", "above estimate", Format::seconds, true, true},
+                          {"measured_by_estimated", "ratio", Format::number, true, true}};
   section.table.row_count = programs.size();
   for (std::size_t i = 0; i < std::min(options.top, programs.size()); ++i) {
     const torq::ProgramComparison& each = programs[i];
-    const double at_clock = estimated(each);
+    const auto each_cycles = double(each.estimated_cycles);
     section.table.rows.push_back(
         {each.program, each.location, if_any(each.operators), if_any(each.kernels), each.dispatch,
-         each.runs, each.measured_us / 1e6, each.first_us / 1e6, each.estimated_cycles,
-         at_clock / 1e6, (each.measured_us - at_clock) / 1e6, ratio(each.measured_us, at_clock)});
+         each.runs, each.estimated_cycles, each.measured_us / 1e6, each.first_us / 1e6,
+         ratio(each_cycles, each.measured_us), seconds(estimated_us(each_cycles)),
+         mhz ? Value(beyond_us(each) / 1e6) : Value(),
+         per_estimate(each.measured_us, each_cycles)});
   }
-  section.remarks = {fmt::format(
-      "measured is from the begin of NSS_START to the end of NSS_WAIT, the host's "
-      "calls included: the median of all runs but the first, or the only one. estimated is the "
-      "compiler's cost model in cycles; its times and the ratios are those at {} MHz (--mhz), a "
-      "rate "
-      "that no file states. above estimate is measured "
-      "less estimated; the worst come first.",
-      options.mhz)};
+  section.remarks = {
+      "measured is from the begin of NSS_START to the end of NSS_WAIT, the host's calls included: "
+      "the median of all runs but the first, or the only one. cycles are the compiler's cost "
+      "model."};
+  section.remarks.push_back(
+      mhz ? fmt::format("estimated, ratio and above estimate (measured less estimated; the worst "
+                        "come first) are at {} MHz (--mhz), a rate that no file states.",
+                        *mhz)
+          : std::string("cycles per us is the clock in MHz at which a program would take its "
+                        "estimate. No file states the NPU's clock: --mhz names it, and estimates "
+                        "have times, too."));
   if (programs.empty()) {
     section.remarks = {
         "no program has both: a time in the log, and an estimate in the debug information, which "
@@ -78,17 +95,29 @@ Section comparison_section(TorqComparison comparison, const TorqTimelineOptions&
   return section;
 }
 
-Section estimates_section(const std::vector<TorqEstimate>& estimates, double mhz) {
+Section estimates_section(const std::vector<TorqEstimate>& estimates, std::optional<double> mhz) {
   Section section{.key = "estimates",
-                  .title = fmt::format("ESTIMATES, in cycles and at {} MHz", mhz)};
+                  .title = mhz ? fmt::format("ESTIMATES, in cycles and at {} MHz", *mhz)
+                               : std::string("ESTIMATES, in cycles")};
+  std::int64_t sum = 0;  // of dispatches; a timeline is one of them again
+  std::size_t dispatches = 0;
+  for (const TorqEstimate& each : estimates) {
+    if (each.dispatch.empty()) continue;
+    sum = saturating_add(sum, each.cycles);
+    ++dispatches;
+  }
+  if (dispatches > 1) {
+    section.facts = {{{"dispatches", "dispatches", Format::count}, dispatches},
+                     {{"dispatch_cycles", "estimated cycles, sum", Format::count}, sum}};
+  }
   section.table.fields = {{"file", "file", Format::name},
                           {"dispatch", "dispatch", Format::name, true, true},
                           {"operations", "operations", Format::count},
                           {"cycles", "cycles", Format::count},
-                          {"seconds", "time", Format::seconds}};
+                          {"seconds", "time", Format::seconds, true, true}};
   for (const TorqEstimate& each : estimates) {
     section.table.rows.push_back({each.file, if_any(each.dispatch), each.operations, each.cycles,
-                                  double(each.cycles) / (mhz * 1e6)});
+                                  mhz ? Value(double(each.cycles) / (*mhz * 1e6)) : Value()});
   }
   return section;
 }

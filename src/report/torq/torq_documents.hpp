@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,8 +36,8 @@ struct TorqTimelineAnswer {
 };
 
 struct TorqTimelineOptions {
-  double mhz = torq::compile_clock_mhz;  // that estimates are taken at
-  std::size_t top = 20;                  // programs
+  std::optional<double> mhz{};  // that estimates are taken at; none: they stay cycles
+  std::size_t top = 20;         // programs
 };
 
 Document torq_timeline_document(TorqTimelineAnswer answer, const TorqTimelineOptions& options);

@@ -267,5 +267,33 @@ TEST(MatchOps, SwappingMirrors) {
   }
 }
 
+struct Placed {
+  const char *label, *kind, *identity;
+};
+Graph graph_of(std::initializer_list<Placed> ops) {
+  Graph graph;
+  for (const Placed& each : ops) {
+    graph.op(each.label, each.kind);
+    graph.made.profile.ops.back().identity = graph.made.text(each.identity);
+  }
+  return graph;
+}
+
+// Comments in front of a model move all of its lines: "conv@L3" is another op then.
+TEST(MatchOps, ByIdentityWhereTheSourcesLinesMoved) {
+  const Graph before = graph_of({{"conv@L3", "conv", "conv 0"}, {"conv@L4", "conv", "conv 1"}});
+  const Graph after = graph_of({{"conv@L4", "conv", "conv 0"}, {"conv@L5", "conv", "conv 1"}});
+  EXPECT_THAT(said(before, after),
+              ElementsAre("conv@L3=conv@L4 by name", "conv@L4=conv@L5 by name"));
+}
+
+// Of two schedules one may do a place with other kernels, so that the places of a kernel are
+// counted otherwise.
+TEST(MatchOps, ByLabelWhereBothAreOfOneSource) {
+  const Graph a = graph_of({{"mm@L3", "fc", "fc 0"}, {"mm@L4", "fc", "fc 1"}});
+  const Graph b = graph_of({{"mm@L3", "fast", "fast 0"}, {"mm@L4", "fc", "fc 0"}});
+  EXPECT_THAT(said(a, b), ElementsAre("mm@L3=mm@L3 by kernel", "mm@L4=mm@L4 by name"));
+}
+
 }  // namespace
 }  // namespace npuscope::analysis::match_ops_test

@@ -139,6 +139,21 @@ TEST(Snapshot, HasTheOpsOfSeveralRunsOnce) {
   EXPECT_EQ(last.groups().groups()[1].label, "relu");
 }
 
+// By which ops are matched where their names hold lines of a source.
+TEST(Snapshot, HasWhatOpsAreCalledInEveryCompile) {
+  Profile profile = small_run();
+  profile.ops[1].identity = profile.strings.intern("relu 0");
+  const auto read = read_snapshot(text_of(profile), "a.npu");
+  ASSERT_TRUE(read) << read.error().message;
+  const auto& groups = read->front().numbers->groups;
+  EXPECT_EQ(groups[0].identity, "");
+  EXPECT_EQ(groups[1].identity, "relu 0");
+  const analysis::OpGroups kept(read->front()), made(profile), without(small_run());
+  EXPECT_TRUE(kept.has_identities());
+  EXPECT_TRUE(made.has_identities());
+  EXPECT_FALSE(without.has_identities());
+}
+
 TEST(Snapshot, OfANewerVersionIsRefusedInOneSentence) {
   const std::string newer =
       replaced(text_of(small_run()), "\"npuscope_snapshot\": 1", "\"npuscope_snapshot\": 9");

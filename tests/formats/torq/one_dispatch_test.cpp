@@ -225,10 +225,10 @@ TEST(OneDispatch, ATimelineIsNamedByTheSourceNextToIt) {
   ASSERT_TRUE(timeline);
   SourceFiles sources({data("one_dispatch")});
   EXPECT_EQ(labels_of(make_profile(*timeline, &sources)),
-            "onnx.Conv@L4\nonnx.Conv@L4\nloc(unknown)\n");
+            "onnx.Conv@L4\nonnx.Conv@L4\nplace not known\n");
   const DebugInfo info = debug();
   EXPECT_EQ(labels_of(make_profile(*timeline, nullptr, &info)),
-            "onnx.Conv@L4\nonnx.Conv@L4\nloc(unknown)\n");
+            "onnx.Conv@L4\nonnx.Conv@L4\nplace not known\n");
 }
 
 // All aliases of locations stand before the module: more than any head.
@@ -295,7 +295,7 @@ TEST(OneDispatch, LramIsInUseFromTheFirstTaskToTheLast) {
   }
   EXPECT_EQ(text,
             "DMA behind compute: 135\nexposed DMA: 265\nNSS code blocks fetched: 2\n"
-            "LRAM in use: 768\nkept in LRAM between kernels: 640\n");
+            "LRAM bytes in use: 768\nbytes kept in LRAM between kernels: 640\n");
 }
 
 }  // namespace

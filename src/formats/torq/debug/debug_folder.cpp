@@ -1,10 +1,14 @@
 #include "formats/torq/debug/debug_folder.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
 #include <system_error>
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "formats/torq/debug/onnx_lines.hpp"
 #include "formats/torq/fields.hpp"
 #include "npuscope/base/byte_source.hpp"
 
@@ -69,7 +73,42 @@ std::string stem_of(const std::string& file) {
 
 }  // namespace
 
-SourceFiles::SourceFiles(std::vector<fs::path> folders) : folders_(std::move(folders)) {}
+SourceFiles::SourceFiles(std::vector<fs::path> folders, bool with_onnx)
+    : folders_(std::move(folders)), with_onnx_(with_onnx) {}
+
+void SourceFiles::read_onnx(const std::string& file, Source& source) {
+  constexpr std::size_t max_looked_at = 10'000;
+  const fs::path wanted = fs::path(file).stem();
+  for (const fs::path& folder : folders_) {
+    std::vector<fs::path> models;
+    std::error_code error;
+    std::size_t looked_at = 0;
+    for (fs::directory_iterator entry(folder, error), end;
+         !error && entry != end && looked_at++ < max_looked_at; entry.increment(error)) {
+      if (entry->path().extension() == ".onnx" && is_regular(entry->path())) {
+        models.push_back(entry->path());
+      }
+    }
+    const auto named = std::find_if(models.begin(), models.end(),
+                                    [&](const fs::path& each) { return each.stem() == wanted; });
+    if (named == models.end() && models.size() != 1) continue;
+    const fs::path model = named == models.end() ? models.front() : *named;
+    const auto bytes = read_file(model, largest_source);
+    if (bytes) source.lines = lines_of_onnx(*bytes);
+    source.found = !source.lines.empty();
+    if (!source.found) continue;
+    source.model = model.string();
+    return;
+  }
+}
+
+std::vector<std::pair<std::string, std::string>> SourceFiles::models() const {
+  std::vector<std::pair<std::string, std::string>> models;
+  for (const auto& [file, source] : files_) {
+    if (!source.model.empty()) models.emplace_back(file, source.model);
+  }
+  return models;
+}
 
 const SourceFiles::Source& SourceFiles::source(const std::string& file) {
   const auto [place, is_new] = files_.try_emplace(file);
@@ -99,6 +138,7 @@ const SourceFiles::Source& SourceFiles::source(const std::string& file) {
     while (rest.data() != nullptr) place->second.lines.emplace_back(take_first(rest, '\n'));
     break;
   }
+  if (!place->second.found && with_onnx_) read_onnx(file, place->second);
   return place->second;
 }
 
@@ -150,11 +190,124 @@ const DispatchInfo* DebugInfo::find(std::string_view name) const {
   return nullptr;
 }
 
+namespace {
+
+struct NumberedDispatch {
+  std::string_view model;
+  std::int64_t number = 0;
+};
+
+std::optional<NumberedDispatch> numbered(std::string_view name) {
+  constexpr std::string_view word = "_dispatch_";
+  const auto at = name.find(word);
+  if (at == name.npos) return std::nullopt;
+  const std::string_view rest = name.substr(at + word.size());
+  const auto number = whole_number(rest.substr(0, rest.find('_')));
+  if (!number) return std::nullopt;
+  return NumberedDispatch{name.substr(0, at), *number};
+}
+
+}  // namespace
+
+std::string_view model_of_dispatch(std::string_view name) {
+  const auto found = numbered(name);
+  return found ? found->model : std::string_view();
+}
+
+std::vector<std::vector<const DispatchInfo*>> DebugInfo::by_model() const {
+  std::vector<std::vector<const DispatchInfo*>> models;
+  std::map<std::pair<fs::path, std::string_view>, std::size_t> places;
+  std::set<std::pair<fs::path, std::string_view>> seen;
+  for (const DispatchInfo& each : dispatches) {
+    const fs::path folder = fs::path(each.file).parent_path();
+    if (!seen.emplace(folder, each.name).second) continue;
+    const auto number = numbered(each.name);
+    const auto [place, is_new] = number ? places.try_emplace({folder, number->model}, models.size())
+                                        : std::pair(places.end(), true);
+    if (is_new) models.emplace_back();
+    (is_new ? models.back() : models[place->second]).push_back(&each);
+  }
+  const auto number_of = [](const DispatchInfo* each) {
+    const auto found = numbered(each->name);
+    return found ? found->number : 0;
+  };
+  for (auto& model : models) {
+    std::stable_sort(model.begin(), model.end(),
+                     [&](const auto* a, const auto* b) { return number_of(a) < number_of(b); });
+  }
+  return models;
+}
+
+std::size_t folders_in_common(const fs::path& a, const fs::path& b) {
+  const fs::path of_a = a.lexically_normal().parent_path(),
+                 of_b = b.lexically_normal().parent_path();
+  const auto ends = std::mismatch(of_a.begin(), of_a.end(), of_b.begin(), of_b.end());
+  return std::size_t(std::distance(of_a.begin(), ends.first));
+}
+
+std::optional<DebugInfo> nearest_to(const fs::path& file, const DebugInfo& debug) {
+  std::size_t nearest = 0, near_ones = 0;
+  for (const DispatchInfo& each : debug.dispatches) {
+    const std::size_t common = folders_in_common(file, each.file);
+    near_ones = common > nearest ? 1 : near_ones + (common == nearest);
+    nearest = std::max(nearest, common);
+  }
+  if (near_ones == debug.dispatches.size()) return std::nullopt;
+  DebugInfo near;
+  near.sources = debug.sources;
+  for (const DispatchInfo& each : debug.dispatches) {
+    if (folders_in_common(file, each.file) == nearest) near.dispatches.push_back(each);
+  }
+  for (const std::string& each : debug.files) {
+    if (folders_in_common(file, each) == nearest) near.files.push_back(each);
+  }
+  return near;
+}
+
 std::vector<std::string> DebugInfo::operators_of(const DispatchInfo& dispatch,
                                                  LocationId location) const {
   if (!sources) return {};
   return sources->operators_at(dispatch.locations.files(location));
 }
+
+namespace {
+
+// Whether the operators of ONNX models stand where the kernels of such operators say that they do:
+// another model, or one that was imported in another way, has other lines.
+void check_models(DebugInfo& debug) {
+  const auto for_each_place = [&](const auto& body) {
+    for (const DispatchInfo& dispatch : debug.dispatches) {
+      for (const UnitWork& work : dispatch.work) {
+        const auto files = dispatch.locations.files(work.location);
+        if (!work.kernel.empty() && !files.empty()) body(work.kernel, files.front());
+      }
+    }
+  };
+  for_each_place([&](const std::string&, const FileLocation& at) { debug.sources->has(at.file); });
+  if (debug.sources->models().empty()) return;
+  std::size_t fitting = 0, contradicting = 0;
+  for_each_place([&](const std::string& kernel, const FileLocation& at) {
+    const auto name = debug.sources->operator_at(at);
+    const KernelFit fit = name ? fit_of(kernel, *name) : KernelFit::unknown;
+    fitting += fit == KernelFit::fits;
+    contradicting += fit == KernelFit::contradicts;
+  });
+  const bool fits = fitting > 0 && fitting >= contradicting;
+  for (const auto& [file, model] : debug.sources->models()) {
+    debug.notes.push_back(
+        {Severity::info, model, 0,
+         fits ? fmt::format("{} is not there: its operators are those of this model, in the order "
+                            "in which the importer writes them",
+                            file)
+              : fmt::format("not the model of {}, or imported in another way: kernels and "
+                            "operators do not fit; put {} there",
+                            file, file),
+         1});
+    if (!fits) debug.sources->forget(file);
+  }
+}
+
+}  // namespace
 
 Result<DebugInfo> load_debug_info(const std::vector<fs::path>& files,
                                   const std::vector<fs::path>& source_folders) {
@@ -184,11 +337,19 @@ Result<DebugInfo> load_debug_info(const std::vector<fs::path>& files,
     }
     for (DispatchInfo& dispatch : *dispatches) debug.dispatches.push_back(std::move(dispatch));
   }
+  // Bytecode next to the text that was made of it.
+  std::erase_if(debug.notes, [&](const Note& note) {
+    const auto stem = fs::path(note.file).stem();
+    return note.file.ends_with(".mlirb") &&
+           std::any_of(debug.files.begin(), debug.files.end(),
+                       [&](const std::string& file) { return fs::path(file).stem() == stem; });
+  });
   if (debug.dispatches.empty()) {
     return tl::unexpected(first.value_or(Error{ErrorKind::input, "no debug information is named"}));
   }
   folders.insert(folders.end(), source_folders.begin(), source_folders.end());
-  debug.sources = std::make_shared<SourceFiles>(std::move(folders));
+  debug.sources = std::make_shared<SourceFiles>(std::move(folders), true);
+  check_models(debug);
   return debug;
 }
 

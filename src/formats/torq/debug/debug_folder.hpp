@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "formats/torq/debug/debug_info.hpp"
@@ -18,10 +19,11 @@
 namespace npuscope::torq {
 
 // The lines of the model's own source files, which locations point into. A file is looked for
-// where the location says, then by its name alone in the folders.
+// where the location says, then by its name alone in the folders; then, where that is asked for, an
+// ONNX model in the folders, of the same name or the only one.
 class SourceFiles {
  public:
-  explicit SourceFiles(std::vector<std::filesystem::path> folders = {});
+  explicit SourceFiles(std::vector<std::filesystem::path> folders = {}, bool with_onnx = false);
 
   // "tosa.add" of `%0 = tosa.add %a, %b : …`; none for a line that holds no operator of tosa or
   // torch, and where there is no such file or line.
@@ -33,6 +35,12 @@ class SourceFiles {
   // All operators of the files that were found, "onnx.Conv@L94", in their order.
   std::vector<std::string> operators() const;
 
+  bool has(const std::string& file) { return source(file).found; }
+  // Source files in whose place an ONNX model is read, with the model's path.
+  std::vector<std::pair<std::string, std::string>> models() const;
+  // As if the file were not there.
+  void forget(const std::string& file) { files_[file] = {}; }
+
   // Files that were looked for and not found, and lines beyond the ends of files.
   std::uint64_t missing_files() const;
   std::uint64_t missing_lines() const { return missing_lines_; }
@@ -42,11 +50,15 @@ class SourceFiles {
  private:
   struct Source {
     bool found = false;
+    std::string model;  // its path, where the lines are of ONNX
     std::vector<std::string> lines;
   };
   const Source& source(const std::string& file);
 
+  void read_onnx(const std::string& file, Source& source);
+
   std::vector<std::filesystem::path> folders_;
+  bool with_onnx_ = false;
   std::map<std::string, Source> files_;
   std::uint64_t missing_lines_ = 0;
   std::vector<Note> unreadable_;
@@ -62,9 +74,24 @@ struct DebugInfo {
   // logs have none, finds the only dispatch there is.
   const DispatchInfo* find(std::string_view name) const;
 
+  // Dispatches of one model and folder together, each once, in the order of their numbers:
+  // smallcnn_dispatch_2_conv before smallcnn_dispatch_10. One whose name has no number stands
+  // alone.
+  std::vector<std::vector<const DispatchInfo*>> by_model() const;
+
   // The source operators of a location, "tosa.add@L3", in the order of its places.
   std::vector<std::string> operators_of(const DispatchInfo& dispatch, LocationId location) const;
 };
+
+// Of the debug information of several models in folders of their own that which is nearest to a
+// file, by the folders that both are in; none where all of it is equally near.
+std::optional<DebugInfo> nearest_to(const std::filesystem::path& file, const DebugInfo& debug);
+
+// How many folders both files are in.
+std::size_t folders_in_common(const std::filesystem::path& a, const std::filesystem::path& b);
+
+// "smallcnn" of "smallcnn_dispatch_10_elementwise"; empty where the name has no number.
+std::string_view model_of_dispatch(std::string_view name);
 
 // Files of a folder that are no debug information are left out, with a note. Sources are looked for
 // in the folder of the debug information and in the one above it, then in `source_folders`. An

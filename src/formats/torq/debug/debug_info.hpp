@@ -15,6 +15,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -134,9 +135,19 @@ Result<std::vector<DispatchInfo>> read_debug_info(std::string_view text, const s
 
 struct DebugInfo;
 
-// The estimates as a profile in cycles without a known rate; none where the dispatch was compiled
-// without --torq-enable-profiling. Flows say what the NSS had waited for when it started something.
-// With `debug`, which the dispatch is of, ops are named after the operators of the model's source.
-std::optional<Profile> make_profile(const DispatchInfo& dispatch, const DebugInfo* debug = nullptr);
+// Whether any of its work has a time: it was compiled with --torq-enable-profiling.
+bool has_estimates(const DispatchInfo& dispatch);
+
+// The estimates as one profile in cycles without a known rate, dispatch behind dispatch; none where
+// they were compiled without --torq-enable-profiling. Flows say what the NSS had waited for when it
+// started something. With `debug`, which the dispatches are of, ops are named after the operators
+// of the model's source.
+std::optional<Profile> make_profile(std::span<const DispatchInfo* const> dispatches,
+                                    const DebugInfo* debug = nullptr);
+inline std::optional<Profile> make_profile(const DispatchInfo& dispatch,
+                                           const DebugInfo* debug = nullptr) {
+  const DispatchInfo* const one = &dispatch;
+  return make_profile({&one, 1}, debug);
+}
 
 }  // namespace npuscope::torq

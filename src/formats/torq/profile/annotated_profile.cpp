@@ -1,10 +1,15 @@
 // An annotated table as a profile: what its runtime log and debug information would give, but for
 // the calls of the host and the scopes of the runtime.
+#include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
 #include <tuple>
 
+#include "base/text.hpp"
 #include "formats/torq/annotate/annotate.hpp"
 #include "formats/torq/annotate/read_annotated.hpp"
+#include "formats/torq/profile/place_names.hpp"
 #include "formats/torq/profile/rows.hpp"
 #include "npuscope/profile/intervals.hpp"
 
@@ -26,6 +31,12 @@ class TableProfile {
     if (!read) return tl::unexpected(read.error());
     add_program_flows(profile_, host_, waited_for_);
     add_source_operators_of_ops(profile_);
+    if (several_kernels_ > 0) {
+      profile_.notes.push_back({Severity::warning, "", 0,
+                                "programs of several kernels, each one piece of time here; open "
+                                "the runtime log with debug information, which splits them",
+                                several_kernels_});
+    }
     return std::move(profile_);
   }
 
@@ -55,6 +66,25 @@ class TableProfile {
     waited_for_.push_back({known ? found->second.span : SpanId::none, program, program, span});
   }
 
+  static std::set<std::string_view> kernels_of(const AnnotatedRow& row) {
+    std::set<std::string_view> kernels;
+    for (std::string_view rest = row.kernels; !rest.empty();) {
+      const std::string_view kernel = rest.substr(0, rest.find(','));
+      rest.remove_prefix(std::min(rest.size(), kernel.size() + 1));
+      if (!trimmed(kernel).empty()) kernels.insert(trimmed(kernel));
+    }
+    return kernels;
+  }
+
+  // An operator runs as one kind of kernel, if as several of its tiles.
+  static bool is_of_several(const std::set<std::string_view>& kernels, std::string_view operators) {
+    std::set<std::string_view> kinds;
+    for (const std::string_view kernel : kernels) kinds.insert(kernel_without_number(kernel));
+    const std::size_t named = std::max<std::size_t>(
+        1, operators.empty() ? 0 : 1 + std::size_t(std::ranges::count(operators, ' ')));
+    return kinds.size() > named || kernels.size() > named + 1;
+  }
+
   SpanId add(UnitId unit, OpId op, SpanKind kind, std::int64_t begin, std::int64_t end) {
     return add_span(profile_, unit, op, kind, begin, saturating_subtract(end, begin));
   }
@@ -66,9 +96,20 @@ class TableProfile {
     if (!is_new) return place->second;
     Op op;
     op.name = profile_.strings.intern(fmt::format("{} {} {}", what, row.action, row.location));
-    const bool has_kernels = what == "NSS program" && !row.kernels.empty();
-    op.kind = profile_.strings.intern(has_kernels ? row.kernels : what);
-    op.node = profile_.strings.intern(row.operators);
+    const std::set<std::string_view> named = kernels_of(row);
+    const std::size_t kernels = named.size();
+    const bool is_program = what == "NSS program";
+    op.kind = profile_.strings.intern(is_program && kernels == 1 ? row.kernels : what);
+    if (is_of_several(named, row.operators)) {
+      // The row names the place of its start alone, and no share of any kernel.
+      op.name =
+          profile_.strings.intern(fmt::format("{} {}, {} kernels", what, row.action, kernels));
+      op.is_unnamed = true;
+      several_kernels_ += is_program;
+      op.attributes = profile_.strings.intern(fmt::format("kernels {}", row.kernels));
+    } else {
+      op.node = profile_.strings.intern(row.operators);
+    }
     profile_.ops.push_back(op);
     return place->second;
   }
@@ -76,6 +117,7 @@ class TableProfile {
   Profile profile_;
   UnitId host_{}, nss_{};
   std::string last_action_;
+  std::uint64_t several_kernels_ = 0;
   struct Started {
     std::optional<std::int64_t> begin;
     SpanId span = SpanId::none;

@@ -8,6 +8,7 @@
 #include "formats/torq/annotate/simulator.hpp"
 #include "formats/torq/debug/debug_folder.hpp"
 #include "formats/torq/fields.hpp"
+#include "formats/torq/profile/npu_target.hpp"
 #include "formats/torq/profile/place_names.hpp"
 #include "formats/torq/profile/program_split.hpp"
 #include "formats/torq/profile/rows.hpp"
@@ -256,7 +257,11 @@ void LogProfile::describe() {
   Provenance& from = profile_.provenance;
   from.format = "Torq runtime log";
   from.version = name_of(log_.kind);
-  from.device = "Torq";
+  DmaRates rates;
+  if (debug_ != nullptr) {
+    for (const DispatchInfo& dispatch : debug_->dispatches) take_rates(dispatch, rates);
+  }
+  from.device = rates.device();
   from.inferences = inferences_.count();
   from.instrumentation = "runtime log";
   if (from.inferences > 0) {
@@ -465,18 +470,27 @@ void LogProfile::describe_op(Op& op, const LogInterval& each, bool is_program) {
   const bool is_nss = program.run != nullptr && program.run->executor == Executor::nss;
   const std::vector<const PlaceName*> operators =
       is_nss ? operators_of(program) : std::vector<const PlaceName*>();
-  std::string place = dispatch->locations.brief(action->location);
+  std::string place = action->location == LocationId::unknown
+                          ? std::string(trimmed(where))
+                          : dispatch->locations.brief(action->location);
   if (operators.size() > 1) {
     place = is_program ? fmt::format("({} operators)", operators.size()) : program.run->name;
   } else {
-    op.node = intern(joined(debug_->operators_of(*dispatch, action->location), " "));
-    if (operators.size() == 1) op.node = intern(operators.front()->label);
-    op.is_unnamed = op.node == StringId::empty;
+    const auto named = debug_->operators_of(*dispatch, action->location);
+    op.node = intern(joined(named, " "));
+    if (named.size() == 1) op.node_kind = intern(kind_of_operator(named.front()));
+    if (operators.size() == 1) {
+      op.node = intern(operators.front()->label);
+      op.node_kind = intern(operators.front()->kind);
+    }
+    op.is_unnamed =
+        op.node == StringId::empty || (operators.size() == 1 && operators.front()->is_unnamed);
+    op.identity = intern(fmt::format("{}{} {}", in, what, each.action));
   }
   const std::string detail = program.run != nullptr && is_program
                                  ? program.run->name
                                  : fmt::format("{} {}", what, each.action);
-  op.name = intern(fmt::format("{}{} {}", in, detail, place));
+  op.name = intern(fmt::format("{}{}{}{}", in, detail, place.empty() ? "" : " ", place));
   if (is_program && program.run != nullptr) describe_program(op, program);
 }
 
@@ -516,11 +530,15 @@ OpId LogProfile::op_of(const KnownProgram& program, std::uint32_t work, const st
   } else {
     const PlaceName& name = names_of(*program.dispatch).of(*each);
     const std::string what = each->kernel.empty() ? torq::name_of(each->unit) : each->kernel;
-    op.name = intern(fmt::format("{}{} > {} {}", in, program.run->name, what,
-                                 program.dispatch->locations.brief(each->location)));
+    op.name = intern(fmt::format("{}{} > {}", in, program.run->name, what));
+    if (each->location != LocationId::unknown) {
+      op.name = intern(fmt::format("{} {}", profile_.text(op.name),
+                                   program.dispatch->locations.brief(each->location)));
+    }
     op.kind = intern(what);
     op.node = intern(name.label);
     op.node_kind = intern(name.kind);
+    op.is_unnamed = name.is_unnamed;
     op.identity = intern(in + name.identity);
     op.engine = is_transfer(each->unit) ? Engine::dma : Engine::compute;
   }

@@ -71,13 +71,17 @@ std::string_view kind_of_operator(std::string_view name) {
 
 PlaceNames::Place PlaceNames::place_of(const UnitWork& work) {
   if (work.fetches_code) return {LocationId::unknown, "", true};
-  return {work.location, work.location == LocationId::unknown ? work.kernel : std::string(), false};
+  if (work.location != LocationId::unknown) return {work.location, "", false};
+  const bool is_nameless = work.kernel.empty() && !is_transfer(work.unit);
+  return {work.location, is_nameless ? name_of(work.unit) : work.kernel, false};
 }
 
 PlaceNames::PlaceNames(const DispatchInfo& dispatch, const DebugInfo* debug) : dispatch_(dispatch) {
   std::map<Place, std::vector<std::string>> kernels;
+  std::set<Place> computing;  // also with kernels that have no names
   for (const UnitWork& work : dispatch.work) {
     auto& of_place = kernels[place_of(work)];
+    if (!is_transfer(work.unit)) computing.insert(place_of(work));
     if (!work.kernel.empty()) of_place.push_back(work.kernel);
     if (work.unit == NpuUnit::css) of_place.emplace_back(name_of(work.unit));
   }
@@ -86,15 +90,18 @@ PlaceNames::PlaceNames(const DispatchInfo& dispatch, const DebugInfo* debug) : d
     all = distinct(all);
     PlaceName& name = names_[place];
     if (std::get<bool>(place)) {
-      name.label = name.identity = "NSS program code";
+      name.label = name.identity = program_code;
       continue;
     }
-    name.has_kernels = !all.empty();
+    const bool computes = computing.contains(place);
+    name.has_kernels = computes;
     const LocationId location = std::get<LocationId>(place);
     const std::string brief = dispatch.locations.brief(location);
     SourceFiles* sources = debug == nullptr ? nullptr : debug->sources.get();
     if (sources != nullptr &&
         name_by_operators(*sources, dispatch.locations.files(location), name)) {
+    } else if (all.empty() && location == LocationId::unknown) {
+      name.label = computes ? "compute, place not known" : "transfers, place not known";
     } else if (all.empty()) {
       name.label = brief;
     } else if (location == LocationId::unknown) {
@@ -102,6 +109,8 @@ PlaceNames::PlaceNames(const DispatchInfo& dispatch, const DebugInfo* debug) : d
     } else {
       name.label = named_kernels(all) + " " + brief;
     }
+    const bool has_css = std::find(all.begin(), all.end(), name_of(NpuUnit::css)) != all.end();
+    name.is_unnamed = has_css && name.kind.empty();
     const auto files = dispatch.locations.files(location, true);
     const InSource at =
         files.empty() ? InSource{} : InSource{files[0].file, files[0].line, files[0].column};
@@ -116,7 +125,8 @@ PlaceNames::PlaceNames(const DispatchInfo& dispatch, const DebugInfo* debug) : d
       kinds.emplace(kernel_without_number(kernel));
     }
     std::string identity = joined({kinds.begin(), kinds.end()}, "+");
-    if (identity.empty()) identity = at.line == 0 ? "transfers of no place" : "transfers";
+    if (identity.empty()) identity = computing.contains(place) ? "compute" : "transfers";
+    if (at.line == 0 && !names_[place].has_kernels) identity += " of no place";
     const std::size_t number = places_of_kind[identity]++;
     names_[place].identity = fmt::format("{} {}", identity, number);
   }

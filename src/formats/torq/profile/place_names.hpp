@@ -17,12 +17,16 @@
 
 namespace npuscope::torq {
 
+inline constexpr std::string_view program_code = "NSS program code";
+
 struct PlaceName {
   std::string label{};
   std::string kind{};  // "Conv", of one operator; empty: several, or not known
   // The same in every compile of a model, whatever lines its source has and whether it is there.
   std::string identity{};
   bool has_kernels = false;  // it computes, and does not only move data
+  bool is_unnamed =
+      false;  // a program of the CSS is in it, and which operator that is nothing says
 };
 
 class PlaceNames {
