@@ -21,9 +21,6 @@ struct TextKind {
 
 const std::vector<TextKind>& json_kinds() {
   static const std::vector<TextKind> kinds{
-      {{"\"averageMs\"", "\"percentage\""},
-       "a layer profile of TensorRT (trtexec --exportProfile): mean times of layers and no "
-       "timeline, which npuscope does not read yet"},
       {{"\"startComputeMs\"", "\"endComputeMs\""},
        "times of TensorRT's calls (trtexec --exportTimes), which npuscope does not read yet"},
       {{"\"execution_summary\"", "\"execution_detail\""},

@@ -1,0 +1,94 @@
+// One table of a file as a profile: its header says where the columns of the description are, each
+// row becomes an op with its numbers and, where the table has starts, a span.
+//
+//   if (auto places = places_in(description, header)) TableProfile table(description, *places, losses);
+//   table.take(row, offset);
+//   table.take_line("Timings (microseconds): count=50 avg=2525", offset);
+//   Profile profile = table.finish();
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "formats/tables/description.hpp"
+#include "formats/tables/records.hpp"
+
+namespace npuscope::tables {
+
+// Of each column of the description in a header, no_place for one that it lacks; none where the
+// record is not such a header.
+constexpr std::size_t no_place = ~std::size_t{0};
+std::optional<std::vector<std::size_t>> places_in(const TableDescription& description,
+                                                  const Fields& fields);
+
+// "47.59%" too; none for "N/A" and the like.
+std::optional<double> number_in(std::string_view text);
+
+class TableProfile {
+ public:
+  // Of a file with lines only: no places.
+  TableProfile(const TableDescription& description, std::vector<std::size_t> places,
+               CountedNotes& losses);
+
+  void take(const Fields& fields, std::uint64_t offset);
+  void take_line(std::string_view line);
+  // Another header below: the rows that follow are of the same network.
+  void go_on(std::vector<std::size_t> places);
+
+  std::size_t ops() const { return profile_.ops.size(); }
+  bool is_empty() const { return profile_.ops.empty() && profile_.measures.empty(); }
+  // As the file has them, to know a table that repeats another.
+  const std::string& rows() const { return rows_; }
+  Profile finish();
+
+ private:
+  struct Total {
+    const TableLine* line = nullptr;
+    double value = 0;
+  };
+
+  ClockId clock(std::string_view name, ClockKind kind, double rate);
+  ClockId clock_of(TableUnit unit);
+  std::string_view field(std::size_t column, const Fields& fields) const;
+  std::string_view field_named(std::string_view head, const Fields& fields) const;
+  bool holds(const RowChoice& chosen, const Fields& fields) const;
+  bool take_special(const Fields& fields, std::uint64_t offset);
+  void add(const Fields& fields, std::uint64_t offset, bool has_numbers);
+  bool add_op(const Fields& fields, std::uint64_t offset);
+  void add_span(const Fields& fields, std::uint64_t offset);
+  void add_numbers(const Fields& fields, std::uint64_t offset);
+  void add_number(std::size_t column, double value);
+  void add_time_of_run(const TableLine& line, double value);
+  double calls_in(const Fields& fields) const;
+  // The number of a cell, with a note where it has none or one that cannot be.
+  std::optional<double> number_of(std::size_t column, const Fields& fields, std::uint64_t offset);
+  void check(const std::string& name, double sum, double total, double allowed);
+  void check_total(const TableRow& row, const Fields& fields);
+  void divide_by_runs();
+  void add_sum();
+  StringId intern(std::string_view text) { return profile_.strings.intern(valid(text)); }
+  static std::string valid(std::string_view text);
+  Engine engine_of(const Fields& fields) const;
+
+  const TableDescription& description_;
+  std::vector<std::size_t> places_;
+  CountedNotes& losses_;
+  Profile profile_;
+  std::string rows_;
+  Fields above_;  // the row
+  std::map<std::size_t, double> sums_;  // by column, of times
+  std::vector<std::size_t> per_run_;    // measures that are of all runs until they are divided
+  std::vector<Total> totals_;
+  std::unordered_map<std::string, OpId> op_of_;  // of a timeline
+  std::unordered_map<std::string, UnitId> unit_of_;
+  std::uint32_t op_ = 0;          // of the row
+  double least_calls_ = 0;        // of a row
+  std::optional<double> runs_;    // that a line states
+  bool is_part_ = false;          // ops of the network are not in its numbers
+  bool has_starts_ = false;
+};
+
+}  // namespace npuscope::tables
