@@ -140,8 +140,8 @@ class Keys {
     out = *value;
   }
   template <class Value, std::size_t Count>
-  void word(std::string_view key,
-            const Words<Value, Count>& words, Value& out, bool is_needed = false) {
+  void word(std::string_view key, const Words<Value, Count>& words, Value& out,
+            bool is_needed = false) {
     std::string value;
     text(key, value, is_needed);
     if (value.empty()) return;
@@ -366,7 +366,7 @@ const std::vector<TableDescription>& builtin_descriptions() {
   return all;
 }
 
-Result<std::vector<TableDescription>> read_descriptions(const std::vector<std::string>& paths) {
+Result<std::vector<std::string>> description_files(const std::vector<std::string>& paths) {
   std::vector<std::string> files;
   for (const std::string& path : paths) {
     std::error_code ignored;
@@ -383,8 +383,13 @@ Result<std::vector<TableDescription>> read_descriptions(const std::vector<std::s
     }
     std::sort(files.begin() + std::ptrdiff_t(first), files.end());
   }
+  return files;
+}
+
+Result<std::vector<TableDescription>> read_descriptions(const std::vector<std::string>& paths) {
+  TRY_AS(files, description_files(paths));
   std::vector<TableDescription> read;
-  for (const std::string& file : files) {
+  for (const std::string& file : *files) {
     TRY_AS(text, MappedFile::open(file));
     TRY_AS(description, parse_description(as_text(text->bytes()), file));
     read.push_back(std::move(*description));

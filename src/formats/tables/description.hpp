@@ -151,6 +151,8 @@ Result<TableDescription> parse_description(std::string_view toml, const std::str
 // Those of tables/, in the order of their files.
 const std::vector<TableDescription>& builtin_descriptions();
 
+// Files as they are, of folders each .toml file; a usage error where a folder has none.
+Result<std::vector<std::string>> description_files(const std::vector<std::string>& paths);
 // A usage error for a file that is not a description; in folders each .toml file is one.
 Result<std::vector<TableDescription>> read_descriptions(const std::vector<std::string>& paths);
 

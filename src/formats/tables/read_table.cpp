@@ -175,8 +175,8 @@ std::optional<std::size_t> recognise_table(std::string_view head,
           return !column.optional && column.part < 2;
         }));
     if (asks_for <= most) continue;
-    const bool is_marked = std::ranges::all_of(
-        each.marks, [&](const Pattern& mark) { return mark.found_in(head); });
+    const bool is_marked =
+        std::ranges::all_of(each.marks, [&](const Pattern& mark) { return mark.found_in(head); });
     if (!is_marked || (!each.columns.empty() && !has_heads(each, head))) continue;
     best = place;
     most = asks_for;

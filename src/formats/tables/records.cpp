@@ -132,14 +132,14 @@ class LineRecords : public Records {
     std::ranges::sort(heads, {}, &Head::begin);
     heads_ = std::move(heads);
     has_rows_ = false;
-    for (const Head& head : heads_) fields_.emplace_back(line.substr(head.begin, head.end - head.begin));
+    for (const Head& head : heads_)
+      fields_.emplace_back(line.substr(head.begin, head.end - head.begin));
     return true;
   }
   static bool is_word(std::string_view line, std::size_t at, std::size_t length,
                       const std::vector<Head>& taken) {
     const auto is_blank = [&](std::size_t i) { return line[i] == ' ' || line[i] == '\t'; };
-    return (at == 0 || is_blank(at - 1)) &&
-           (at + length == line.size() || is_blank(at + length)) &&
+    return (at == 0 || is_blank(at - 1)) && (at + length == line.size() || is_blank(at + length)) &&
            std::ranges::none_of(taken, [&](Head head) { return head.begin == at; });
   }
 

@@ -155,9 +155,7 @@ bool TableProfile::take_special(const Fields& fields, std::uint64_t offset) {
       case TableRow::Is::skipped: break;
       case TableRow::Is::unknown: is_part_ = true; [[fallthrough]];
       case TableRow::Is::fused:
-      case TableRow::Is::counted:
-        add(fields, offset, row.is == TableRow::Is::counted);
-        break;
+      case TableRow::Is::counted: add(fields, offset, row.is == TableRow::Is::counted); break;
       case TableRow::Is::total: check_total(row, fields); break;
     }
     const bool warns = row.is == TableRow::Is::unknown;
@@ -224,11 +222,7 @@ void TableProfile::add(const Fields& fields, std::uint64_t offset, bool has_numb
     rows_ += '\n';
   }
   if (!has_numbers) return;
-  if (has_starts_) {
-    add_span(fields, offset);
-  } else {
-    add_numbers(fields, offset);
-  }
+  if (!has_starts_ || add_span(fields, offset)) add_numbers(fields, offset);
 }
 
 bool TableProfile::add_op(const Fields& fields, std::uint64_t offset) {
@@ -284,13 +278,15 @@ std::optional<double> TableProfile::number_of(std::size_t i, const Fields& field
   return std::nullopt;
 }
 
-void TableProfile::add_span(const Fields& fields, std::uint64_t offset) {
+bool TableProfile::add_span(const Fields& fields, std::uint64_t offset) {
   std::optional<double> start, duration;
-  std::string_view unit = "device";
+  std::string unit = "device";
   std::uint32_t instance = every_instance;
   for (std::size_t i = 0; i < places_.size(); ++i) {
     const TableColumn& column = description_.columns[i];
-    if (column.is == TableColumn::Is::unit && !field(i, fields).empty()) unit = field(i, fields);
+    if (column.is == TableColumn::Is::unit && !field(i, fields).empty()) {
+      unit = column.prefix + std::string(field(i, fields));
+    }
     if (column.is == TableColumn::Is::inference) {
       instance = parse_number<std::uint32_t>(field(i, fields)).value_or(instance);
     }
@@ -301,11 +297,10 @@ void TableProfile::add_span(const Fields& fields, std::uint64_t offset) {
   }
   if (!start || !duration) {
     losses_.add(Severity::warning, offset, "rows without a start or a time; left out");
-    return;
+    return false;
   }
   const Engine engine = profile_.ops[op_].engine;
-  const auto [known, is_new] =
-      unit_of_.try_emplace(std::string(unit), UnitId(profile_.units.size()));
+  const auto [known, is_new] = unit_of_.try_emplace(unit, UnitId(profile_.units.size()));
   if (is_new) {
     profile_.units.push_back({.engine = engine == Engine::none ? Engine::device : engine,
                               .lane = std::uint32_t(profile_.units.size()),
@@ -321,6 +316,7 @@ void TableProfile::add_span(const Fields& fields, std::uint64_t offset) {
     spans.instance.resize(spans.size(), 0);
     spans.instance.back() = instance == every_instance ? 0 : instance;
   }
+  return true;
 }
 
 double TableProfile::calls_in(const Fields& fields) const {
@@ -340,9 +336,10 @@ void TableProfile::add_numbers(const Fields& fields, std::uint64_t offset) {
        {TableColumn::Is::time, TableColumn::Is::number, TableColumn::Is::calls}) {
     for (std::size_t i = 0; i < places_.size(); ++i) {
       if (description_.columns[i].is != wanted) continue;
+      if (wanted == TableColumn::Is::time && has_starts_) continue;  // of the span
       auto number = number_of(i, fields, offset);
       if (!number) continue;
-      if (wanted == TableColumn::Is::time) sums_[i] += *number *= calls;
+      if (wanted == TableColumn::Is::time) sums_[i] += * number *= calls;
       if (wanted != TableColumn::Is::number && description_.calls_are_of_runs) {
         per_run_.push_back(profile_.measures.size());
       }
@@ -354,15 +351,16 @@ void TableProfile::add_numbers(const Fields& fields, std::uint64_t offset) {
 void TableProfile::add_number(std::size_t i, double value) {
   const TableColumn& column = description_.columns[i];
   const double ticks = value * ticks_in(column.unit);
+  const auto subject = has_starts_ ? Measure::Subject::span : Measure::Subject::op;
+  const auto id = has_starts_ ? std::uint32_t(profile_.spans.size() - 1) : op_;
   if (!is_time(column.unit)) {
     NamedNumber number{column.name, quantity_of(column.unit)};
-    profile_.add_measure(Measure::Subject::op, op_, number, column.origin, {}, ticks);
+    profile_.add_measure(subject, id, number, column.origin, {}, ticks);
     return;
   }
   const auto role = column.is == TableColumn::Is::time ? NumberRole::node_cycles : NumberRole::none;
-  profile_.add_measure(Measure::Subject::op, op_,
-                       NamedNumber{column.name, MeasureKind::work, role}, column.origin,
-                       clock_of(column.unit), ticks);
+  profile_.add_measure(subject, id, NamedNumber{column.name, MeasureKind::work, role},
+                       column.origin, clock_of(column.unit), ticks);
 }
 
 // Numbers of all inferences become those of one.
@@ -390,10 +388,9 @@ void TableProfile::divide_by_runs() {
 void TableProfile::add_sum() {
   for (const auto& [place, sum] : sums_) {
     const TableUnit unit = description_.columns[place].unit;
-    profile_.add_measure(
-        Measure::Subject::profile, 0,
-        NamedNumber{"sum of the ops", MeasureKind::wall, NumberRole::graph_wall}, Origin::derived,
-        clock_of(unit), sum * ticks_in(unit));
+    profile_.add_measure(Measure::Subject::profile, 0,
+                         NamedNumber{"sum of the ops", MeasureKind::wall, NumberRole::graph_wall},
+                         Origin::derived, clock_of(unit), sum * ticks_in(unit));
   }
 }
 

@@ -1,10 +1,9 @@
 // One table of a file as a profile: its header says where the columns of the description are, each
 // row becomes an op with its numbers and, where the table has starts, a span.
 //
-//   if (auto places = places_in(description, header)) TableProfile table(description, *places, losses);
-//   table.take(row, offset);
-//   table.take_line("Timings (microseconds): count=50 avg=2525", offset);
-//   Profile profile = table.finish();
+//   if (auto places = places_in(description, header)) TableProfile table(description, *places,
+//   losses); table.take(row, offset); table.take_line("Timings (microseconds): count=50 avg=2525",
+//   offset); Profile profile = table.finish();
 #pragma once
 
 #include <map>
@@ -58,7 +57,7 @@ class TableProfile {
   bool take_special(const Fields& fields, std::uint64_t offset);
   void add(const Fields& fields, std::uint64_t offset, bool has_numbers);
   bool add_op(const Fields& fields, std::uint64_t offset);
-  void add_span(const Fields& fields, std::uint64_t offset);
+  bool add_span(const Fields& fields, std::uint64_t offset);
   void add_numbers(const Fields& fields, std::uint64_t offset);
   void add_number(std::size_t column, double value);
   void add_time_of_run(const TableLine& line, double value);
@@ -78,16 +77,16 @@ class TableProfile {
   CountedNotes& losses_;
   Profile profile_;
   std::string rows_;
-  Fields above_;  // the row
+  Fields above_;                        // the row
   std::map<std::size_t, double> sums_;  // by column, of times
   std::vector<std::size_t> per_run_;    // measures that are of all runs until they are divided
   std::vector<Total> totals_;
   std::unordered_map<std::string, OpId> op_of_;  // of a timeline
   std::unordered_map<std::string, UnitId> unit_of_;
-  std::uint32_t op_ = 0;          // of the row
-  double least_calls_ = 0;        // of a row
-  std::optional<double> runs_;    // that a line states
-  bool is_part_ = false;          // ops of the network are not in its numbers
+  std::uint32_t op_ = 0;        // of the row
+  double least_calls_ = 0;      // of a row
+  std::optional<double> runs_;  // that a line states
+  bool is_part_ = false;        // ops of the network are not in its numbers
   bool has_starts_ = false;
 };
 
