@@ -139,7 +139,8 @@ void add_profile_options(Command& command, ProfileOptions& options) {
       .flag("--tables", options.tables,
             "a .toml file, or a folder of them, that describes a table with a row a layer "
             "(docs/formats/tables.md; npuscope tables draft writes one); repeatable")
-      .one_each();
+      .one_each()
+      .called("FILE");
   add_choice<TraceTimeUnit>(command, "--time-unit", options.time_unit,
                             {{"us", TraceTimeUnit::microseconds},
                              {"ns", TraceTimeUnit::nanoseconds},

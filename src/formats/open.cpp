@@ -23,6 +23,7 @@ constexpr std::array formats{
     Format{"llama.cpp Hexagon profile", Belonging::alone, recognise_ggml, open_ggml},
     Format{"Torq profile", Belonging::together, recognise_torq, open_torq},
     Format{"QNN profile", Belonging::together, recognise_qnn, open_qnn},
+    Format{"Tenstorrent ops", Belonging::alone, recognise_tenstorrent, open_tenstorrent},
     Format{"table of layers", Belonging::alone, recognise_described_table, open_described_tables},
     Format{"Chrome trace", Belonging::alone, recognise_chrome, open_chrome},
     Format{"SigmaStar model", Belonging::together, recognise_sigmastar_model,

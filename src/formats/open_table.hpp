@@ -106,6 +106,10 @@ void open_torq(std::span<const Input> inputs, OpenRun& run);
 std::optional<FormatKind> recognise_ggml(const Candidate& candidate);
 void open_ggml(std::span<const Input> inputs, OpenRun& run);
 
+// Tenstorrent's table of ops of tt-metal's device profiler.
+std::optional<FormatKind> recognise_tenstorrent(const Candidate& candidate);
+void open_tenstorrent(std::span<const Input> inputs, OpenRun& run);
+
 // Any other JSON: operator traces of Cloud AI 100 and IPU timelines of SigmaStar, by their events,
 // and traces of other tools.
 std::optional<FormatKind> recognise_chrome(const Candidate& candidate);
