@@ -100,5 +100,19 @@ TEST_F(VendorTables, HaveTheSumsOfTheirFiles) {
   EXPECT_EQ(sum("scalesim/COMPUTE_REPORT.csv", "total cycles"), "3,30097\n");
 }
 
+TEST_F(VendorTables, OpsOfTenstorrentHaveTheSumsOfTheirFiles) {
+  const auto spans = [&](const std::string& file) {
+    const Outcome outcome = run_npuscope(
+        {"query", folder + "tenstorrent/" + file, "--csv",
+         "SELECT count(*), sum(duration), (SELECT count(*) FROM units) FROM spans WHERE "
+         "kind <> 'wait'"});
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    return outcome.output.substr(outcome.output.find('\n') + 1);
+  };
+  EXPECT_EQ(spans("bh_p100_dlv3.csv"), "387,9273793,1\n");
+  EXPECT_EQ(spans("bh_8xp150_deepseek_v3_d_p.csv"), "208,79775158,8\n");
+  EXPECT_EQ(spans("bh20_oft_integral_image_trace.csv"), "21,11414430,1\n");
+}
+
 }  // namespace
 }  // namespace npuscope::cli::tables_test

@@ -394,7 +394,7 @@ Result<Profile> read_ops_perf(ByteSource& source) {
   CountedNotes losses(source.name());
   TRY_AS(file, read_ops_rows(source, losses));
   Profile profile = OpsProfile(*file, losses).make();
-  if (profile.ops.empty()) {
+  if (profile.spans.size() == 0 && profile.measures.empty()) {
     return input_error(
         "{}: no row has times of a device; run with TT_METAL_DEVICE_PROFILER=1 and read the "
         "device's "
