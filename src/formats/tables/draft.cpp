@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <set>
 
+#include "base/json_writer.hpp"
 #include "base/text.hpp"
 #include "formats/tables/records.hpp"
 #include "formats/tables/table_profile.hpp"
@@ -19,14 +20,12 @@ using Is = TableColumn::Is;
 constexpr std::size_t max_rows = 200, max_preamble = 64;
 constexpr std::string_view delimiters = ",;\t|";
 
-struct Sample {
-  std::vector<Fields> rows;  // the header first
-};
+using Texts = std::vector<std::string>;
 
 bool is_text(const std::string& field) { return !trimmed(field).empty() && !number_in(field); }
 
 // The first record of two fields or more that are all texts, with a row of as many fields below.
-std::vector<Fields> table_in(const std::vector<Fields>& records) {
+std::vector<Texts> table_in(const std::vector<Texts>& records) {
   for (std::size_t i = 0; i + 1 < records.size() && i < max_preamble; ++i) {
     const std::size_t width = records[i].size();
     const bool is_header =
@@ -35,7 +34,7 @@ std::vector<Fields> table_in(const std::vector<Fields>& records) {
         std::ranges::any_of(records[i + 1],
                             [](const std::string& field) { return number_in(field).has_value(); });
     if (!is_header) continue;
-    std::vector<Fields> table;
+    std::vector<Texts> table;
     for (std::size_t row = i; row < records.size() && records[row].size() == width; ++row) {
       table.push_back(records[row]);
     }
@@ -116,7 +115,7 @@ void make_op_of(DraftColumn& column, bool is_number) {
 
 class Drafting {
  public:
-  explicit Drafting(const std::vector<Fields>& table) : table_(table) {}
+  explicit Drafting(const std::vector<Texts>& table) : table_(table) {}
 
   std::vector<DraftColumn> run() {
     for (std::size_t i = 0; i < table_.front().size(); ++i) add(i);
@@ -210,17 +209,18 @@ class Drafting {
     }
   }
 
-  const std::vector<Fields>& table_;
+  const std::vector<Texts>& table_;
   std::vector<DraftColumn> columns_;
   std::vector<bool> is_number_;
   std::vector<std::size_t> different_;
   std::vector<Guess> guesses_;
 };
 
+// As JSON has it, which TOML reads.
 std::string in_quotes(std::string_view text) {
-  std::string made = "\"";
-  append_json_escaped(made, text);
-  return made + '"';
+  std::string made;
+  JsonWriter<std::string>(made).value(valid_utf8(text));
+  return made;
 }
 
 }  // namespace
@@ -241,7 +241,7 @@ Result<Draft> draft_description(ByteSource& source) {
   }
   head.resize(filled);
   Draft best;
-  std::vector<Fields> widest;
+  std::vector<Texts> widest;
   for (const char delimiter : delimiters) {
     TableDescription description;
     description.delimiter = delimiter;
@@ -249,13 +249,13 @@ Result<Draft> draft_description(ByteSource& source) {
     if (!text) return tl::unexpected(text.error());
     CountedNotes losses;
     auto records = open_records(**text, description, losses);
-    std::vector<Fields> all;
+    std::vector<Texts> all;
     while (all.size() < max_rows + max_preamble && (*records)->next()) {
       if (!(*records)->fields().front().empty() || (*records)->fields().size() > 1) {
-        all.push_back((*records)->fields());
+        all.emplace_back((*records)->fields().begin(), (*records)->fields().end());
       }
     }
-    std::vector<Fields> table = table_in(all);
+    std::vector<Texts> table = table_in(all);
     if (table.empty() || (!widest.empty() && table[0].size() <= widest[0].size())) continue;
     widest = std::move(table);
     best.delimiter = delimiter;

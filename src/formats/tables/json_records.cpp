@@ -37,7 +37,8 @@ class JsonRecords : public Records {
 
   bool next() override {
     if (at_ == records_.size()) return false;
-    fields_ = std::move(records_[at_++]);
+    fields_.assign(records_[at_].begin(), records_[at_].end());
+    ++at_;
     return true;
   }
   const Fields& fields() const override { return fields_; }
@@ -71,7 +72,7 @@ class JsonRecords : public Records {
         }
         if (!is_table) records_.push_back(heads_);
         is_table = true;
-        Fields& row = records_.emplace_back();
+        std::vector<std::string>& row = records_.emplace_back();
         for (const std::string& head : heads_) {
           element cell;
           row.push_back(each[head].get(cell) == simdjson::SUCCESS ? text_of(cell) : "");
@@ -82,9 +83,8 @@ class JsonRecords : public Records {
     }
   }
 
-  Fields heads_;
-  std::vector<std::string> needed_;
-  std::vector<Fields> records_;
+  std::vector<std::string> heads_, needed_;
+  std::vector<std::vector<std::string>> records_;
   std::size_t at_ = 0;
   Fields fields_;
 };

@@ -33,7 +33,7 @@ class TableFile {
       if (description_.layout != TableLayout::csv || !has_lines()) return;
     }
     line_.clear();
-    for (const std::string& field : fields) {
+    for (const std::string_view field : fields) {
       if (!line_.empty()) line_ += description_.delimiter;
       line_ += field;
     }
@@ -42,18 +42,19 @@ class TableFile {
 
   std::vector<Profile> finish() {
     std::vector<Profile> profiles;
-    std::vector<std::string> seen, names;
+    std::vector<std::uint64_t> seen;
+    std::vector<std::string> names;
     if (description_.columns.empty() && lines_only_ && !lines_only_->is_empty()) {
       profiles.push_back(lines_only_->finish());
     }
     for (Table& table : tables_) {
       if (table.profile.ops() == 0) continue;
-      if (std::ranges::find(seen, table.profile.rows()) != seen.end() &&
-          !table.profile.rows().empty()) {
+      const std::uint64_t rows = table.profile.rows();
+      if (rows != 0 && std::ranges::find(seen, rows) != seen.end()) {
         losses_.add(Severity::info, 0, "tables that repeat another row by row; left out");
         continue;
       }
-      seen.push_back(table.profile.rows());
+      seen.push_back(rows);
       names.push_back(table.name);
       profiles.push_back(table.profile.finish());
     }

@@ -17,7 +17,7 @@ class CsvRecords : public Records {
       : lines_(source, losses), records_(lines_, losses, description.delimiter) {}
 
   bool next() override { return records_.next(); }
-  const Fields& fields() const override { return records_.fields(); }
+  const Fields& fields() const override { return records_.cells(); }
   std::uint64_t offset() const override { return records_.offset(); }
   const std::optional<Error>* error() const override { return &lines_.error(); }
 
@@ -49,8 +49,7 @@ class LineRecords : public Records {
     std::string_view raw;
     if (!lines_.next(raw)) return false;
     if (lines_.offset() == 0) raw = without_byte_order_mark(raw);
-    std::string plain;
-    if (raw.find('\x1b') != raw.npos) raw = plain = without_escapes(raw);
+    if (raw.find('\x1b') != raw.npos) raw = plain_ = without_escapes(raw);
     if (description_.line_begins) {
       // A line that nothing stands before is as it is.
       const std::string_view before = description_.line_begins->group_in(raw);
@@ -116,14 +115,15 @@ class LineRecords : public Records {
       if (at == line.npos && !column.optional && !is_once_more) return false;
       if (at != line.npos) heads.push_back({at, at + column.head.size()});
     }
-    for (std::size_t at = 0; at < line.size();) {  // heads that the description does not name
-      const auto known =
-          std::ranges::find_if(heads, [&](Head head) { return head.begin <= at && at < head.end; });
-      if (known != heads.end()) {
-        at = known->end;
+    std::ranges::sort(heads, {}, &Head::begin);
+    const std::size_t described = heads.size();
+    for (std::size_t at = 0, known = 0; at < line.size() && heads.size() < max_heads;) {
+      while (known < described && heads[known].end <= at) ++known;
+      if (known < described && heads[known].begin <= at) {
+        at = heads[known].end;
       } else if (line[at] == ' ' || line[at] == '\t') {
         ++at;
-      } else {
+      } else {  // one that the description does not name
         const std::size_t end = std::min(line.find_first_of(" \t", at), line.size());
         heads.push_back({at, end});
         at = end;
@@ -136,6 +136,7 @@ class LineRecords : public Records {
       fields_.emplace_back(line.substr(head.begin, head.end - head.begin));
     return true;
   }
+  static constexpr std::size_t max_heads = 256;
   static bool is_word(std::string_view line, std::size_t at, std::size_t length,
                       const std::vector<Head>& taken) {
     const auto is_blank = [&](std::size_t i) { return line[i] == ' ' || line[i] == '\t'; };
@@ -175,6 +176,7 @@ class LineRecords : public Records {
 
   const TableDescription& description_;
   LineReader lines_;
+  std::string plain_;        // the line without colours
   std::vector<Head> heads_;  // of the table that goes on
   bool has_rows_ = false;
   Fields fields_;

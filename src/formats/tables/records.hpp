@@ -18,7 +18,7 @@
 
 namespace npuscope::tables {
 
-using Fields = std::vector<std::string>;
+using Fields = std::vector<std::string_view>;  // valid until the next record
 
 class Records {
  public:

@@ -1,6 +1,7 @@
 #include "formats/tables/table_profile.hpp"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cmath>
@@ -60,12 +61,12 @@ std::optional<std::vector<std::size_t>> places_in(const TableDescription& descri
                                                   const Fields& fields) {
   if (description.columns.empty() || fields.size() < 2) return std::nullopt;
   const TableColumn& first = description.columns.front();
-  const auto is_first = [&](const std::string& field) {
+  const auto is_first = [&](std::string_view field) {
     return field.find(first.head) != field.npos;
   };
   if (!first.optional && std::none_of(fields.begin(), fields.end(), is_first)) return std::nullopt;
   std::vector<std::string> heads;
-  for (const std::string& field : fields) heads.push_back(plain_head(field));
+  for (const std::string_view field : fields) heads.push_back(plain_head(field));
   std::vector<std::size_t> places;
   std::vector<bool> is_taken(heads.size(), false);
   for (const TableColumn& column : description.columns) {
@@ -102,6 +103,8 @@ TableProfile::TableProfile(const TableDescription& description, std::vector<std:
       clock_of(std::ranges::any_of(description.columns, counts_cycles) ? TableUnit::cycles
                                                                        : TableUnit::nanoseconds);
   has_starts_ = has_start(description, places_);
+  find_places();
+  made_.resize(description.columns.size());
   for (const std::string& note : description.notes) {
     profile_.notes.push_back({Severity::info, "", 0, note, 1});
   }
@@ -109,11 +112,31 @@ TableProfile::TableProfile(const TableDescription& description, std::vector<std:
 
 void TableProfile::take(const Fields& fields, std::uint64_t offset) {
   if (!take_special(fields, offset)) add(fields, offset, true);
-  above_ = fields;
+  for (ChoicePlaces& places : rows_at_) {
+    if (places.repeats < fields.size()) places.above = trimmed(fields[places.repeats]);
+  }
+}
+
+std::size_t TableProfile::place_of(std::string_view head) const {
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    if (description_.columns[i].head == head) return places_[i];
+  }
+  return no_place;
+}
+
+void TableProfile::find_places() {
+  const auto find = [&](const RowChoice& chosen) {
+    return ChoicePlaces{place_of(chosen.head), place_of(chosen.zero), place_of(chosen.repeats), ""};
+  };
+  rows_at_.clear();
+  engines_at_.clear();
+  for (const TableRow& row : description_.rows) rows_at_.push_back(find(row));
+  for (const TableEngine& engine : description_.engines) engines_at_.push_back(find(engine));
 }
 
 void TableProfile::go_on(std::vector<std::size_t> places) {
   places_ = std::move(places);
+  find_places();
   is_part_ = true;
 }
 
@@ -149,8 +172,9 @@ Profile TableProfile::finish() {
 }
 
 bool TableProfile::take_special(const Fields& fields, std::uint64_t offset) {
-  for (const TableRow& row : description_.rows) {
-    if (!holds(row, fields)) continue;
+  for (std::size_t i = 0; i < rows_at_.size(); ++i) {
+    const TableRow& row = description_.rows[i];
+    if (!holds(row, rows_at_[i], fields)) continue;
     switch (row.is) {
       case TableRow::Is::skipped: break;
       case TableRow::Is::unknown: is_part_ = true; [[fallthrough]];
@@ -197,29 +221,25 @@ std::string_view TableProfile::field(std::size_t column, const Fields& fields) c
   return is_blank() ? std::string_view() : text;
 }
 
-std::string_view TableProfile::field_named(std::string_view head, const Fields& fields) const {
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    if (description_.columns[i].head != head) continue;
-    return places_[i] < fields.size() ? trimmed(fields[places_[i]]) : std::string_view();
-  }
-  return {};
-}
-
-bool TableProfile::holds(const RowChoice& chosen, const Fields& fields) const {
-  const std::string_view text = field_named(chosen.head, fields);
+bool TableProfile::holds(const RowChoice& chosen, const ChoicePlaces& places,
+                         const Fields& fields) {
+  const auto text_at = [&](std::size_t place) {
+    return place < fields.size() ? trimmed(fields[place]) : std::string_view();
+  };
+  const std::string_view text = text_at(places.head);
   const bool is_meant = std::ranges::count(chosen.equals, text) > 0 ||
                         (chosen.matches && chosen.matches->found_in(text));
   if (!is_meant) return false;
-  if (!chosen.zero.empty() && number_in(field_named(chosen.zero, fields)) != 0) return false;
-  return chosen.repeats.empty() ||
-         field_named(chosen.repeats, fields) == field_named(chosen.repeats, above_);
+  if (!chosen.zero.empty() && number_in(text_at(places.zero)) != 0) return false;
+  return chosen.repeats.empty() || text_at(places.repeats) == places.above;
 }
 
 void TableProfile::add(const Fields& fields, std::uint64_t offset, bool has_numbers) {
   if (!add_op(fields, offset)) return;
   if (!has_starts_) {
-    for (const std::string& text : fields) rows_.append(text).push_back('\0');
-    rows_ += '\n';
+    for (const std::string_view text : fields) {
+      rows_ = XXH3_64bits_withSeed(text.data(), text.size(), rows_ + 1);
+    }
   }
   if (!has_numbers) return;
   if (!has_starts_ || add_span(fields, offset)) add_numbers(fields, offset);
@@ -227,7 +247,7 @@ void TableProfile::add(const Fields& fields, std::uint64_t offset, bool has_numb
 
 bool TableProfile::add_op(const Fields& fields, std::uint64_t offset) {
   Op op;
-  std::string identity;
+  identity_.clear();
   for (std::size_t i = 0; i < places_.size(); ++i) {
     const TableColumn& column = description_.columns[i];
     const std::string_view text = field(i, fields);
@@ -235,11 +255,15 @@ bool TableProfile::add_op(const Fields& fields, std::uint64_t offset) {
     StringId* const texts[] = {&op.name, &op.node, &op.kind, &op.node_kind, &op.types, &op.shape};
     const auto place = std::size_t(column.is);
     if (place >= std::size(texts)) continue;
-    std::string whole(profile_.text(*texts[place]));  // of several columns
-    whole.append(whole.empty() ? "" : " ").append(column.prefix).append(text);
-    *texts[place] = intern(whole);
+    if (*texts[place] == StringId::empty && column.prefix.empty()) {
+      *texts[place] = intern(text);
+    } else {
+      std::string whole(profile_.text(*texts[place]));  // of several columns
+      whole.append(whole.empty() ? "" : " ").append(column.prefix).append(text);
+      *texts[place] = intern(whole);
+    }
     if (column.is == TableColumn::Is::shape) op.extents = shape_in(text, profile_.shapes);
-    identity.append(text).push_back('\0');
+    if (has_starts_) identity_.append(text).push_back('\0');
   }
   if (op.name == StringId::empty) {
     losses_.add(Severity::warning, offset, "rows without the name of an op; left out");
@@ -249,7 +273,7 @@ bool TableProfile::add_op(const Fields& fields, std::uint64_t offset) {
   op.engine = engine_of(fields);
   op.position = op_ = std::uint32_t(profile_.ops.size());
   if (has_starts_) {
-    const auto [known, is_new] = op_of_.try_emplace(identity, OpId(op_));
+    const auto [known, is_new] = op_of_.try_emplace(identity_, OpId(op_));
     op_ = index_of(known->second);
     if (!is_new) return true;
   }
@@ -280,12 +304,12 @@ std::optional<double> TableProfile::number_of(std::size_t i, const Fields& field
 
 bool TableProfile::add_span(const Fields& fields, std::uint64_t offset) {
   std::optional<double> start, duration;
-  std::string unit = "device";
+  unit_ = "device";
   std::uint32_t instance = every_instance;
   for (std::size_t i = 0; i < places_.size(); ++i) {
     const TableColumn& column = description_.columns[i];
     if (column.is == TableColumn::Is::unit && !field(i, fields).empty()) {
-      unit = column.prefix + std::string(field(i, fields));
+      unit_.assign(column.prefix).append(field(i, fields));
     }
     if (column.is == TableColumn::Is::inference) {
       instance = parse_number<std::uint32_t>(field(i, fields)).value_or(instance);
@@ -300,11 +324,11 @@ bool TableProfile::add_span(const Fields& fields, std::uint64_t offset) {
     return false;
   }
   const Engine engine = profile_.ops[op_].engine;
-  const auto [known, is_new] = unit_of_.try_emplace(unit, UnitId(profile_.units.size()));
+  const auto [known, is_new] = unit_of_.try_emplace(unit_, UnitId(profile_.units.size()));
   if (is_new) {
     profile_.units.push_back({.engine = engine == Engine::none ? Engine::device : engine,
                               .lane = std::uint32_t(profile_.units.size()),
-                              .name = intern(unit)});
+                              .name = intern(unit_)});
   }
   Spans& spans = profile_.spans;
   spans.unit.push_back(known->second);
@@ -353,14 +377,22 @@ void TableProfile::add_number(std::size_t i, double value) {
   const double ticks = value * ticks_in(column.unit);
   const auto subject = has_starts_ ? Measure::Subject::span : Measure::Subject::op;
   const auto id = has_starts_ ? std::uint32_t(profile_.spans.size() - 1) : op_;
+  if (made_[i]) {
+    Measure& made = profile_.measures.emplace_back(*made_[i]);
+    made.subject_id = id;
+    made.value = ticks;
+    return;
+  }
   if (!is_time(column.unit)) {
     NamedNumber number{column.name, quantity_of(column.unit)};
     profile_.add_measure(subject, id, number, column.origin, {}, ticks);
+    made_[i] = profile_.measures.back();
     return;
   }
   const auto role = column.is == TableColumn::Is::time ? NumberRole::node_cycles : NumberRole::none;
   profile_.add_measure(subject, id, NamedNumber{column.name, MeasureKind::work, role},
                        column.origin, clock_of(column.unit), ticks);
+  made_[i] = profile_.measures.back();
 }
 
 // Numbers of all inferences become those of one.
@@ -409,11 +441,15 @@ void TableProfile::check_total(const TableRow& row, const Fields& fields) {
   }
 }
 
-std::string TableProfile::valid(std::string_view text) { return valid_utf8(text); }
+StringId TableProfile::intern(std::string_view text) {
+  const bool is_plain = std::ranges::all_of(text, [](char c) { return c > 0; });
+  return profile_.strings.intern(is_plain ? text : std::string_view(valid_utf8(text)));
+}
 
 Engine TableProfile::engine_of(const Fields& fields) const {
-  for (const TableEngine& each : description_.engines) {
-    if (holds(each, fields)) return each.engine;
+  for (std::size_t i = 0; i < engines_at_.size(); ++i) {
+    const TableEngine& each = description_.engines[i];
+    if (holds(each, engines_at_[i], fields)) return each.engine;
   }
   return Engine::none;
 }

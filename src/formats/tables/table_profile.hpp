@@ -39,11 +39,16 @@ class TableProfile {
 
   std::size_t ops() const { return profile_.ops.size(); }
   bool is_empty() const { return profile_.ops.empty() && profile_.measures.empty(); }
-  // As the file has them, to know a table that repeats another.
-  const std::string& rows() const { return rows_; }
+  // A hash of them, to know a table that repeats another; 0: of a timeline.
+  std::uint64_t rows() const { return rows_; }
   Profile finish();
 
  private:
+  // Where the columns of a choice are; no_place where it names none.
+  struct ChoicePlaces {
+    std::size_t head = no_place, zero = no_place, repeats = no_place;
+    std::string above;  // the cell of `repeats` in the row above
+  };
   struct Total {
     const TableLine* line = nullptr;
     double value = 0;
@@ -52,8 +57,9 @@ class TableProfile {
   ClockId clock(std::string_view name, ClockKind kind, double rate);
   ClockId clock_of(TableUnit unit);
   std::string_view field(std::size_t column, const Fields& fields) const;
-  std::string_view field_named(std::string_view head, const Fields& fields) const;
-  bool holds(const RowChoice& chosen, const Fields& fields) const;
+  std::size_t place_of(std::string_view head) const;
+  void find_places();
+  static bool holds(const RowChoice& chosen, const ChoicePlaces& places, const Fields& fields);
   bool take_special(const Fields& fields, std::uint64_t offset);
   void add(const Fields& fields, std::uint64_t offset, bool has_numbers);
   bool add_op(const Fields& fields, std::uint64_t offset);
@@ -68,16 +74,17 @@ class TableProfile {
   void check_total(const TableRow& row, const Fields& fields);
   void divide_by_runs();
   void add_sum();
-  StringId intern(std::string_view text) { return profile_.strings.intern(valid(text)); }
-  static std::string valid(std::string_view text);
+  StringId intern(std::string_view text);
   Engine engine_of(const Fields& fields) const;
 
   const TableDescription& description_;
   std::vector<std::size_t> places_;
+  std::vector<ChoicePlaces> rows_at_, engines_at_;
+  std::vector<std::optional<Measure>> made_;  // by column, its first number
+  std::string identity_, unit_;               // of the row
   CountedNotes& losses_;
   Profile profile_;
-  std::string rows_;
-  Fields above_;                        // the row
+  std::uint64_t rows_ = 0;
   std::map<std::size_t, double> sums_;  // by column, of times
   std::vector<std::size_t> per_run_;    // measures that are of all runs until they are divided
   std::vector<Total> totals_;

@@ -36,22 +36,21 @@ bool is_collective(std::string_view code) {
   return std::ranges::any_of(words, [&](auto word) { return code.find(word) != code.npos; });
 }
 
-bool is_product(const OpsRow& row) {
-  return row.code.find("Matmul") != row.code.npos || row.code.starts_with("Conv2d") ||
-         row.code.find("Linear") != row.code.npos;
+bool is_product(std::string_view code) {
+  return code.find("Matmul") != code.npos || code.starts_with("Conv2d") ||
+         code.find("Linear") != code.npos;
 }
 
 // Reads all of its inputs and writes all of its output once; an embedding or a slice does not.
-bool reads_all(const OpsRow& row) {
+bool reads_all(std::string_view code) {
   constexpr std::string_view words[] = {"Matmul", "Conv2d",  "Linear", "Binary",  "Unary",
                                         "Norm",   "Softmax", "Reduce", "Typecast"};
-  return std::ranges::any_of(words,
-                             [&](auto word) { return row.code.find(word) != row.code.npos; });
+  return std::ranges::any_of(words, [&](auto word) { return code.find(word) != code.npos; });
 }
 
 // Rows of the output by the weights' [.., depth, columns].
-std::optional<double> macs_of(const OpsRow& row) {
-  if (!is_product(row) || row.inputs.size() < 2 || row.outputs.empty()) return std::nullopt;
+std::optional<double> macs_of(std::string_view code, const OpsRow& row) {
+  if (!is_product(code) || row.inputs.size() < 2 || row.outputs.empty()) return std::nullopt;
   const auto& weights = row.inputs[1].extents;
   const auto& output = row.outputs[0].extents;
   if (output[3] != weights[3]) return std::nullopt;
@@ -89,7 +88,7 @@ class OpsProfile {
   };
   struct Identity {
     std::uint32_t position;
-    std::string code;
+    StringId code;
     bool operator<(const Identity& other) const {
       return std::tie(position, code) < std::tie(other.position, other.code);
     }
@@ -100,14 +99,14 @@ class OpsProfile {
   // A signpost that is called like one before begins the next inference, as does another replay.
   void number_inferences() {
     instance_of_.resize(file_.rows.size(), 0);
-    std::string first_signpost;
+    StringId first_signpost{};
     std::uint32_t signposts = 0;
     for (const OpsRow& row : file_.rows) {
       if (row.is != OpsRow::Is::signpost) continue;
-      if (first_signpost.empty()) first_signpost = row.code;
+      if (signposts == 0) first_signpost = row.code;
       signposts += row.code == first_signpost;
     }
-    std::map<std::string, std::uint32_t> replays;
+    std::map<StringId, std::uint32_t> replays;
     std::uint32_t instance = 0;
     bool any = false;
     for (std::size_t i = 0; i < file_.rows.size(); ++i) {
@@ -119,7 +118,7 @@ class OpsProfile {
         } else if (!any) {
           before_ = i + 1;
         }
-      } else if (!row.replay.empty()) {
+      } else if (row.replay != StringId::empty) {
         instance = replays.try_emplace(row.replay, std::uint32_t(replays.size())).first->second;
       }
       instance_of_[i] = instance;
@@ -166,21 +165,24 @@ class OpsProfile {
     const auto [known, is_new] =
         ops_.try_emplace({position, row.code}, std::uint32_t(profile_.ops.size()));
     if (!is_new) return known->second;
+    const std::string_view code = file_.strings[row.code];
     Op op;
-    op.name = intern(fmt::format("{} {}", row.code, position));
-    op.kind = op.node_kind = intern(row.code);
+    op.name = intern(fmt::format("{} {}", code, position));
+    op.kind = op.node_kind = intern(code);
     op.node = op.name;
     op.position = position;
     op.engine = row.is == OpsRow::Is::host ? Engine::host
-                : is_collective(row.code)  ? Engine::communication
+                : is_collective(code)      ? Engine::communication
                                            : Engine::compute;
     op.once_per_inference = false;
-    op.attributes = intern(row.fidelity);
+    op.attributes = intern(file_.strings[row.fidelity]);
     std::string operands, types;
     for (const TensorCell& each : row.inputs) {
-      operands += fmt::format("{}[{}] {} {} {}", operands.empty() ? "" : "\n",
-                              fmt::join(each.extents, ","), each.type, each.layout, each.memory);
-      if (types.find(each.type) == types.npos) types += (types.empty() ? "" : ", ") + each.type;
+      const std::string_view type = file_.strings[each.type];
+      operands +=
+          fmt::format("{}[{}] {} {} {}", operands.empty() ? "" : "\n", fmt::join(each.extents, ","),
+                      type, file_.strings[each.layout], file_.strings[each.memory]);
+      if (types.find(type) == types.npos) types.append(types.empty() ? "" : ", ").append(type);
     }
     op.operands = intern(operands);
     op.types = intern(types);
@@ -188,11 +190,11 @@ class OpsProfile {
       const TensorCell& output = row.outputs.front();
       op.shape = intern(fmt::format("[{}]", fmt::join(output.extents, ",")));
       op.extents = shape_of(output.extents, profile_.shapes);
-      op.memory = intern(output.is_in_dram() ? "DRAM" : "L1");
-      op.output = Bytes{std::int64_t(std::min(output.bytes().value_or(0), 1e15))};
+      op.memory = intern(file_.is_in_dram(output) ? "DRAM" : "L1");
+      op.output = Bytes{std::int64_t(std::min(file_.bytes_of(output).value_or(0), 1e15))};
     }
     profile_.ops.push_back(op);
-    if (const auto count = macs_of(row)) {
+    if (const auto count = macs_of(code, row)) {
       profile_.add_measure(Measure::Subject::op, known->second, macs, Origin::derived, {}, *count);
     }
     return known->second;
@@ -284,12 +286,12 @@ class OpsProfile {
     }
   }
 
-  static std::optional<double> traffic(const OpsRow& row, const std::vector<TensorCell>& tensors) {
-    if (!reads_all(row) || tensors.empty()) return std::nullopt;
+  std::optional<double> traffic(const OpsRow& row, const std::vector<TensorCell>& tensors) const {
+    if (tensors.empty() || !reads_all(file_.strings[row.code])) return std::nullopt;
     double sum = 0;
     for (const TensorCell& each : tensors) {
-      if (!each.is_in_dram()) continue;
-      const auto bytes = each.bytes();
+      if (!file_.is_in_dram(each)) continue;
+      const auto bytes = file_.bytes_of(each);
       if (!bytes) return std::nullopt;
       sum += *bytes;
     }
@@ -312,8 +314,9 @@ class OpsProfile {
       return modelled(row.ideal_ns) ? row.bandwidth_ns : std::optional<double>();
     });
     add_column(core_count, Origin::measured, [](Row row) { return row.cores; });
-    add_column(ddr_read_bytes, Origin::derived, [](Row row) { return traffic(row, row.inputs); });
-    add_column(ddr_write_bytes, Origin::derived, [](Row row) { return traffic(row, row.outputs); });
+    add_column(ddr_read_bytes, Origin::derived, [&](Row row) { return traffic(row, row.inputs); });
+    add_column(ddr_write_bytes, Origin::derived,
+               [&](Row row) { return traffic(row, row.outputs); });
     add_numbers(fpu_use, [&](Row row) {
       return modelled(row.ideal_ns) ? row.fpu_percent : std::optional<double>();
     });

@@ -35,8 +35,11 @@ std::optional<std::int64_t> extent_in(std::string_view text) {
   if (bracket != text.npos && text.ends_with(']')) {
     text = text.substr(bracket + 1, text.size() - bracket - 2);
   }
-  const auto number = parse_number<double>(text);  // "1.0" where a cell of the column is empty
   constexpr double most = 1e12;
+  if (const auto whole = parse_number<std::int64_t>(text)) {
+    return *whole >= 1 && double(*whole) <= most ? whole : std::nullopt;
+  }
+  const auto number = parse_number<double>(text);  // "1.0" where a cell of the column is empty
   if (!number || !(*number >= 1) || *number > most) return std::nullopt;
   return std::int64_t(*number);
 }
@@ -49,8 +52,9 @@ class Reader {
   Result<OpsFile> run(const std::string& name) {
     if (records_.next()) take_header();
     OpsFile file;
+    strings_ = &file.strings;
     while (records_.next()) {
-      if (records_.fields().size() < 2) continue;
+      if (records_.cells().size() < 2) continue;
       if (file.rows.size() == max_rows) {
         losses_.add(Severity::warning, records_.offset(),
                     "rows after the first 4,000,000; left out");
@@ -75,8 +79,8 @@ class Reader {
 
   void take_header() {
     std::map<std::string, std::size_t, std::less<>> places;
-    for (std::size_t i = 0; i < records_.fields().size(); ++i) {
-      places.emplace(trimmed(records_.fields()[i]), i);
+    for (std::size_t i = 0; i < records_.cells().size(); ++i) {
+      places.emplace(trimmed(records_.cells()[i]), i);
     }
     const auto place_of = [&](std::string_view head) {
       const auto found = places.find(head);
@@ -125,8 +129,13 @@ class Reader {
   }
 
   std::string_view cell(std::size_t place) const {
-    const auto& fields = records_.fields();
-    return place < fields.size() ? trimmed(fields[place]) : std::string_view();
+    const auto& cells = records_.cells();
+    return place < cells.size() ? trimmed(cells[place]) : std::string_view();
+  }
+  StringId text(std::size_t place) const {
+    const std::string_view text = cell(place);
+    const bool is_plain = std::ranges::all_of(text, [](char c) { return c > 0; });
+    return strings_->intern(is_plain ? text : std::string_view(valid_utf8(text)));
   }
   std::optional<double> real(std::size_t place) const {
     const auto number = parse_number<double>(cell(place));
@@ -144,7 +153,7 @@ class Reader {
   OpsRow row() const {
     OpsRow made;
     made.offset = records_.offset();
-    made.code = valid_utf8(cell(places_[0]));
+    made.code = text(places_[0]);
     const std::string_view type = cell(places_[1]);
     if (type == "signpost") {
       made.is = OpsRow::Is::signpost;
@@ -153,8 +162,7 @@ class Reader {
     made.is = type == "tt_dnn_device" ? OpsRow::Is::device : OpsRow::Is::host;
     made.device =
         std::uint32_t(std::clamp<std::int64_t>(whole(places_[2]).value_or(0), 0, 1 << 20));
-    made.attributes = valid_utf8(cell(places_[3]));
-    made.fidelity = valid_utf8(cell(places_[4]));
+    made.fidelity = text(places_[4]);
     made.cores = real(places_[5]);
     made.host_ns = whole(places_[6]);
     made.start_cycle = whole(places_[7]);
@@ -170,7 +178,7 @@ class Reader {
     made.noc_percent = real(places_[17]);
     const std::string_view cached = cell(places_[18]);
     if (!cached.empty()) made.was_cached = cached == "True" || cached == "true" || cached == "1";
-    made.replay = valid_utf8(cell(places_[19]));
+    made.replay = text(places_[19]);
     for (const TensorPlaces& each : inputs_) add_tensor(each, made.inputs);
     for (const TensorPlaces& each : outputs_) add_tensor(each, made.outputs);
     return made;
@@ -178,14 +186,14 @@ class Reader {
 
   void add_tensor(const TensorPlaces& places, std::vector<TensorCell>& tensors) const {
     TensorCell made;
-    for (const std::size_t place : places.extents) {
-      const auto extent = extent_in(cell(place));
+    for (std::size_t axis = 0; axis < places.extents.size(); ++axis) {
+      const auto extent = extent_in(cell(places.extents[axis]));
       if (!extent) return;
-      made.extents.push_back(*extent);
+      made.extents[axis] = *extent;
     }
-    made.layout = valid_utf8(cell(places.layout));
-    made.type = valid_utf8(cell(places.type));
-    made.memory = valid_utf8(cell(places.memory));
+    made.layout = text(places.layout);
+    made.type = text(places.type);
+    made.memory = text(places.memory);
     tensors.push_back(std::move(made));
   }
 
@@ -193,6 +201,7 @@ class Reader {
   LineReader lines_;
   DelimitedReader records_;
   CountedNotes& losses_;
+  StringPool* strings_ = nullptr;
   std::array<std::size_t, place_count> places_{};
   std::size_t architecture_ = no_place;
   std::vector<TensorPlaces> inputs_, outputs_;
@@ -200,11 +209,11 @@ class Reader {
 
 }  // namespace
 
-std::optional<double> TensorCell::bytes() const {
+std::optional<double> OpsFile::bytes_of(const TensorCell& tensor) const {
   for (const auto& [name, size] : type_sizes) {
-    if (type != name) continue;
+    if (strings[tensor.type] != name) continue;
     double elements = 1;
-    for (const std::int64_t extent : extents) elements *= double(extent);
+    for (const std::int64_t extent : tensor.extents) elements *= double(extent);
     return elements * size;
   }
   return std::nullopt;

@@ -2,6 +2,7 @@
 // more.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,12 +13,8 @@
 namespace npuscope::tenstorrent {
 
 struct TensorCell {
-  std::vector<std::int64_t> extents;  // w, z, y, x without padding
-  std::string layout, type, memory;   // "TILE", "BFLOAT16", "DEV_1_DRAM_INTERLEAVED"
-
-  bool is_in_dram() const { return memory.find("DRAM") != memory.npos; }
-  // None where the type has no size that is known.
-  std::optional<double> bytes() const;
+  std::array<std::int64_t, 4> extents{};  // w, z, y, x without padding
+  StringId layout{}, type{}, memory{};    // "TILE", "BFLOAT16", "DEV_1_DRAM_INTERLEAVED"
 };
 
 struct OpsRow {
@@ -25,8 +22,8 @@ struct OpsRow {
 
   Is is = Is::device;
   std::uint64_t offset = 0;  // in the file
-  std::string code;          // "MatmulDeviceOperation"; a signpost's name
-  std::string attributes, fidelity, replay;
+  StringId code{};           // "MatmulDeviceOperation"; a signpost's name
+  StringId fidelity{}, replay{};
   std::uint32_t device = 0;
   std::optional<std::int64_t> start_cycle, end_cycle, firmware_ns, kernel_ns, gap_ns, host_ns;
   std::optional<double> ideal_ns, compute_ns, bandwidth_ns, fpu_percent, dram_percent, noc_percent,
@@ -38,8 +35,15 @@ struct OpsRow {
 };
 
 struct OpsFile {
+  StringPool strings;
   std::string architecture;  // "blackhole"; empty: an older version does not say
   std::vector<OpsRow> rows;
+
+  bool is_in_dram(const TensorCell& tensor) const {
+    return strings[tensor.memory].find("DRAM") != std::string_view::npos;
+  }
+  // None where the type has no size that is known.
+  std::optional<double> bytes_of(const TensorCell& tensor) const;
 };
 
 Result<OpsFile> read_ops_rows(ByteSource& source, CountedNotes& losses);
