@@ -12,13 +12,8 @@ bool DelimitedReader::next() {
   offset_ = lines_.offset();
   if (offset_ == 0) line = without_byte_order_mark(line);
   cells_.clear();
-  std::string_view plain = line;
-  if (plain.ends_with('\r')) plain.remove_suffix(1);
-  if (line.size() < max_record_bytes && plain.find('"') == plain.npos &&
-      plain.find('\r') == plain.npos) {
-    split(plain);
-    return true;
-  }
+  if (line.size() < max_record_bytes && split(line)) return true;
+  cells_.clear();
   fields_.assign(1, {});
   record_bytes_ = 0;
   is_quoted_ = false;
@@ -27,15 +22,18 @@ bool DelimitedReader::next() {
   return true;
 }
 
-void DelimitedReader::split(std::string_view line) {
+bool DelimitedReader::split(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
   const char* begin = line.data();
   const char* const end = begin + line.size();
   for (const char* at = begin; at != end; ++at) {
+    if (*at == '"' || *at == '\r') return false;
     if (*at != delimiter_) continue;
     cells_.emplace_back(begin, std::size_t(at - begin));
     begin = at + 1;
   }
   cells_.emplace_back(begin, std::size_t(end - begin));
+  return true;
 }
 
 std::vector<std::string>& DelimitedReader::fields() {

@@ -34,7 +34,8 @@ class DelimitedReader {
   std::uint64_t offset() const { return offset_; }
 
  private:
-  void split(std::string_view line);
+  // Of a line without quotes; false where it has some.
+  bool split(std::string_view line);
   // Whether the record goes on in the next line.
   bool take_line(std::string_view line);
 

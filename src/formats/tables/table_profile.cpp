@@ -48,6 +48,27 @@ const char* name_of(Statistic statistic) {
   }
 }
 
+// "1891", "12.50": digits that a double holds exactly, by a power of ten that it does too, so that
+// their ratio is the nearest double.
+std::optional<double> plain_decimal(std::string_view text) {
+  constexpr std::size_t exact_digits = 15;
+  constexpr double powers[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                               1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  if (text.empty() || text.size() > exact_digits) return std::nullopt;
+  std::uint64_t digits = 0;
+  std::size_t point = text.size();
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (is_digit(text[i])) {
+      digits = digits * 10 + std::uint64_t(text[i] - '0');
+    } else if (text[i] == '.' && point == text.size() && i > 0 && i + 1 < text.size()) {
+      point = i;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return double(digits) / powers[point == text.size() ? 0 : text.size() - point - 1];
+}
+
 bool has_start(const TableDescription& description, const std::vector<std::size_t>& places) {
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (description.columns[i].is == TableColumn::Is::start && places[i] != no_place) return true;
@@ -62,7 +83,7 @@ std::optional<std::vector<std::size_t>> places_in(const TableDescription& descri
   if (description.columns.empty() || fields.size() < 2) return std::nullopt;
   const TableColumn& first = description.columns.front();
   const auto is_first = [&](std::string_view field) {
-    return field.find(first.head) != field.npos;
+    return field.size() >= first.head.size() && field.find(first.head) != field.npos;
   };
   if (!first.optional && std::none_of(fields.begin(), fields.end(), is_first)) return std::nullopt;
   std::vector<std::string> heads;
@@ -85,6 +106,7 @@ std::optional<std::vector<std::size_t>> places_in(const TableDescription& descri
 std::optional<double> number_in(std::string_view text) {
   text = trimmed(text);
   if (text.ends_with('%')) text = trimmed(text.substr(0, text.size() - 1));
+  if (const auto plain = plain_decimal(text)) return plain;
   const auto number = parse_number<double>(text);
   return number && std::isfinite(*number) ? number : std::nullopt;
 }
@@ -130,6 +152,14 @@ void TableProfile::find_places() {
   };
   rows_at_.clear();
   engines_at_.clear();
+  is_plain_.clear();
+  for (auto& columns : columns_of_) columns.clear();
+  for (std::size_t i = 0; i < description_.columns.size(); ++i) {
+    const TableColumn& column = description_.columns[i];
+    is_plain_.push_back(column.part == 0 && description_.blanks.empty());
+    if (i < places_.size() && places_[i] != no_place)
+      columns_of_[std::size_t(column.is)].push_back(i);
+  }
   for (const TableRow& row : description_.rows) rows_at_.push_back(find(row));
   for (const TableEngine& engine : description_.engines) engines_at_.push_back(find(engine));
 }
@@ -208,6 +238,7 @@ ClockId TableProfile::clock_of(TableUnit unit) {
 std::string_view TableProfile::field(std::size_t column, const Fields& fields) const {
   const std::size_t place = places_[column];
   std::string_view text = place < fields.size() ? trimmed(fields[place]) : std::string_view();
+  if (is_plain_[column]) return text;
   const auto is_blank = [&] { return std::ranges::count(description_.blanks, text) > 0; };
   if (is_blank()) return {};
   for (std::uint64_t part = description_.columns[column].part; part > 0; --part) {
@@ -248,22 +279,22 @@ void TableProfile::add(const Fields& fields, std::uint64_t offset, bool has_numb
 bool TableProfile::add_op(const Fields& fields, std::uint64_t offset) {
   Op op;
   identity_.clear();
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    const TableColumn& column = description_.columns[i];
-    const std::string_view text = field(i, fields);
-    if (text.empty()) continue;
-    StringId* const texts[] = {&op.name, &op.node, &op.kind, &op.node_kind, &op.types, &op.shape};
-    const auto place = std::size_t(column.is);
-    if (place >= std::size(texts)) continue;
-    if (*texts[place] == StringId::empty && column.prefix.empty()) {
-      *texts[place] = intern(text);
-    } else {
-      std::string whole(profile_.text(*texts[place]));  // of several columns
-      whole.append(whole.empty() ? "" : " ").append(column.prefix).append(text);
-      *texts[place] = intern(whole);
+  StringId* const texts[] = {&op.name, &op.node, &op.kind, &op.node_kind, &op.types, &op.shape};
+  for (std::size_t place = 0; place < std::size(texts); ++place) {
+    for (const std::size_t i : columns_of_[place]) {
+      const TableColumn& column = description_.columns[i];
+      const std::string_view text = field(i, fields);
+      if (text.empty()) continue;
+      if (*texts[place] == StringId::empty && column.prefix.empty()) {
+        *texts[place] = intern(text);
+      } else {
+        std::string whole(profile_.text(*texts[place]));  // of several columns
+        whole.append(whole.empty() ? "" : " ").append(column.prefix).append(text);
+        *texts[place] = intern(whole);
+      }
+      if (column.is == TableColumn::Is::shape) op.extents = shape_in(text, profile_.shapes);
+      if (has_starts_) identity_.append(text).push_back('\0');
     }
-    if (column.is == TableColumn::Is::shape) op.extents = shape_in(text, profile_.shapes);
-    if (has_starts_) identity_.append(text).push_back('\0');
   }
   if (op.name == StringId::empty) {
     losses_.add(Severity::warning, offset, "rows without the name of an op; left out");
@@ -306,19 +337,22 @@ bool TableProfile::add_span(const Fields& fields, std::uint64_t offset) {
   std::optional<double> start, duration;
   unit_ = "device";
   std::uint32_t instance = every_instance;
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    const TableColumn& column = description_.columns[i];
-    if (column.is == TableColumn::Is::unit && !field(i, fields).empty()) {
-      unit_.assign(column.prefix).append(field(i, fields));
-    }
-    if (column.is == TableColumn::Is::inference) {
-      instance = parse_number<std::uint32_t>(field(i, fields)).value_or(instance);
-    }
-    const bool is_start = column.is == TableColumn::Is::start;
-    if (!is_start && (column.is != TableColumn::Is::time || duration)) continue;
-    const auto number = number_of(i, fields, offset);
-    if (number) (is_start ? start : duration) = *number * ticks_in(column.unit);
+  for (const std::size_t i : columns_of_[std::size_t(TableColumn::Is::unit)]) {
+    if (field(i, fields).empty()) continue;
+    unit_.assign(description_.columns[i].prefix).append(field(i, fields));
   }
+  for (const std::size_t i : columns_of_[std::size_t(TableColumn::Is::inference)]) {
+    instance = parse_number<std::uint32_t>(field(i, fields)).value_or(instance);
+  }
+  const auto first_of = [&](TableColumn::Is is, std::optional<double>& ticks) {
+    for (const std::size_t i : columns_of_[std::size_t(is)]) {
+      if (const auto number = ticks ? std::nullopt : number_of(i, fields, offset)) {
+        ticks = *number * ticks_in(description_.columns[i].unit);
+      }
+    }
+  };
+  first_of(TableColumn::Is::start, start);
+  first_of(TableColumn::Is::time, duration);
   if (!start || !duration) {
     losses_.add(Severity::warning, offset, "rows without a start or a time; left out");
     return false;
@@ -344,8 +378,7 @@ bool TableProfile::add_span(const Fields& fields, std::uint64_t offset) {
 }
 
 double TableProfile::calls_in(const Fields& fields) const {
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    if (description_.columns[i].is != TableColumn::Is::calls || places_[i] == no_place) continue;
+  for (const std::size_t i : columns_of_[std::size_t(TableColumn::Is::calls)]) {
     const auto calls = number_in(field(i, fields));
     return calls && *calls >= 0 ? *calls : 1;
   }
@@ -358,9 +391,8 @@ void TableProfile::add_numbers(const Fields& fields, std::uint64_t offset) {
   // Times first: pages rank ops by the first number.
   for (const TableColumn::Is wanted :
        {TableColumn::Is::time, TableColumn::Is::number, TableColumn::Is::calls}) {
-    for (std::size_t i = 0; i < places_.size(); ++i) {
-      if (description_.columns[i].is != wanted) continue;
-      if (wanted == TableColumn::Is::time && has_starts_) continue;  // of the span
+    if (wanted == TableColumn::Is::time && has_starts_) continue;  // of the span
+    for (const std::size_t i : columns_of_[std::size_t(wanted)]) {
       auto number = number_of(i, fields, offset);
       if (!number) continue;
       if (wanted == TableColumn::Is::time) sums_[i] += * number *= calls;

@@ -6,6 +6,7 @@
 //   offset); Profile profile = table.finish();
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -80,6 +81,9 @@ class TableProfile {
   const TableDescription& description_;
   std::vector<std::size_t> places_;
   std::vector<ChoicePlaces> rows_at_, engines_at_;
+  // By what they are, those that the header has.
+  std::array<std::vector<std::size_t>, std::size_t(TableColumn::Is::key) + 1> columns_of_;
+  std::vector<bool> is_plain_;                // by column: its cells are taken whole
   std::vector<std::optional<Measure>> made_;  // by column, its first number
   std::string identity_, unit_;               // of the row
   CountedNotes& losses_;

@@ -109,6 +109,7 @@ class Reader {
     static_assert(std::size(heads) == place_count);
     for (std::size_t i = 0; i < std::size(heads); ++i) places_[i] = place_of(heads[i]);
     architecture_ = place_of("DEVICE ARCH");
+    last_.resize(records_.cells().size());
     for (const auto& [kind, tensors] : {std::pair{"INPUT", &inputs_}, {"OUTPUT", &outputs_}}) {
       constexpr int max_tensors = 64;
       for (int i = 0; i < max_tensors; ++i) {
@@ -134,6 +135,13 @@ class Reader {
   }
   StringId text(std::size_t place) const {
     const std::string_view text = cell(place);
+    if (place >= last_.size()) return StringId::empty;
+    auto& [last, id] = last_[place];  // rows mostly repeat what stands above
+    if (text == last) return id;
+    last = text;
+    return id = intern(text);
+  }
+  StringId intern(std::string_view text) const {
     const bool is_plain = std::ranges::all_of(text, [](char c) { return c > 0; });
     return strings_->intern(is_plain ? text : std::string_view(valid_utf8(text)));
   }
@@ -202,6 +210,7 @@ class Reader {
   DelimitedReader records_;
   CountedNotes& losses_;
   StringPool* strings_ = nullptr;
+  mutable std::vector<std::pair<std::string, StringId>> last_;  // by column
   std::array<std::size_t, place_count> places_{};
   std::size_t architecture_ = no_place;
   std::vector<TensorPlaces> inputs_, outputs_;
