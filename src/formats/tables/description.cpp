@@ -59,7 +59,9 @@ constexpr Words<TableLayout, 5> layout_words{{{"csv", TableLayout::csv},
                                               {"left", TableLayout::left},
                                               {"right", TableLayout::right},
                                               {"json", TableLayout::json}}};
-constexpr Words<bool, 2> blocks_words{{{"tables", false}, {"parts", true}}};
+using Blocks = TableDescription::Blocks;
+constexpr Words<Blocks, 3> blocks_words{
+    {{"tables", Blocks::tables}, {"parts", Blocks::parts}, {"last", Blocks::last}}};
 constexpr Words<bool, 2> calls_words{{{"of an inference", false}, {"of all inferences", true}}};
 constexpr Words<Statistic, 9> statistic_words{{{"mean", Statistic::mean},
                                                {"min", Statistic::min},
@@ -212,6 +214,7 @@ TableColumn read_column(Keys& keys, Origin origin) {
   keys.text("name", column.name);
   keys.text("prefix", column.prefix);
   keys.yes_or_no("optional", column.optional);
+  keys.yes_or_no("zero_is_unknown", column.zero_is_unknown);
   double part = 0;
   keys.number("part", part);
   column.part = std::uint64_t(std::min(part, 1e3));
@@ -322,7 +325,7 @@ Result<TableDescription> parse_description(std::string_view text, const std::str
   keys.texts("notes", made.notes);
   keys.yes_or_no("sum_is_inference", made.sum_is_inference);
   keys.text("block", made.block);
-  keys.word("blocks", blocks_words, made.blocks_are_parts);
+  keys.word("blocks", blocks_words, made.blocks);
   keys.word("layout", layout_words, made.layout);
   keys.word("calls", calls_words, made.calls_are_of_runs);
   keys.text("title", made.title);

@@ -56,8 +56,9 @@ struct TableColumn {
   std::string head;
   Is is = Is::number;
   bool optional = false;  // some versions lack it
-  std::string name;       // of a number; else its head
-  std::string prefix;     // of an op that the table gives a number
+  bool zero_is_unknown = false;
+  std::string name;    // of a number; else its head
+  std::string prefix;  // of an op that the table gives a number
   TableUnit unit = TableUnit::count;
   Origin origin = Origin::measured;  // where it is another than the table's
   std::uint64_t part = 0;            // of a cell "8114/19392/19465", from 1; 0: all of it
@@ -129,10 +130,14 @@ struct TableDescription {
   char delimiter = ',';
   bool sum_is_inference = false;   // ops run one after the other: an inference takes their sum
   bool calls_are_of_runs = false;  // calls are of all inferences, of which the least are the number
-  bool blocks_are_parts = false;   // a header below rows goes on with the same table
-  std::string block = "table";     // what each of several tables of a file is: "request"
-  std::string title;               // stands in the line above the header of a table that counts
-  std::string refuses;             // files of it cannot be read; why, and what to do
+  enum class Blocks : std::uint8_t {
+    tables,  // each header begins a profile
+    parts,   // a header below rows goes on with the same one
+    last,    // the last table counts
+  } blocks = Blocks::tables;
+  std::string block = "table";         // what each of several tables of a file is: "request"
+  std::string title;                   // stands in the line above the header of a table that counts
+  std::string refuses;                 // files of it cannot be read; why, and what to do
   std::optional<Pattern> line_begins;  // what a log writes before each line
   std::vector<Pattern> marks;          // stand in the first bytes
   std::vector<std::string> blanks;     // cells that are not known: "N/A"

@@ -20,7 +20,9 @@ class TableFile {
   TableFile(const TableDescription& description, CountedNotes& losses)
       : description_(description), losses_(losses) {}
 
-  void take(const Fields& fields, std::uint64_t offset) {
+  void take(const Records& record) {
+    const Fields& fields = record.fields();
+    const std::uint64_t offset = record.offset();
     if (auto places = places_in(description_, fields)) return begin(std::move(*places), offset);
     const bool is_blank =
         std::ranges::all_of(fields, [](const auto& field) { return trimmed(field).empty(); });
@@ -29,13 +31,15 @@ class TableFile {
       return;
     }
     if (goes_on_ && (fields.size() > 1 || description_.layout == TableLayout::csv)) {
-      tables_.back().profile.take(fields, offset);
-      if (description_.layout != TableLayout::csv || !has_lines()) return;
+      if (tables_.back().profile.take(fields, offset)) return;
     }
-    line_.clear();
-    for (const std::string_view field : fields) {
-      if (!line_.empty()) line_ += description_.delimiter;
-      line_ += field;
+    if (!has_lines()) return;
+    line_ = record.line();
+    if (line_.empty()) {
+      for (const std::string_view field : fields) {
+        if (!line_.empty()) line_ += description_.delimiter;
+        line_ += field;
+      }
     }
     take_line(offset);
   }
@@ -49,6 +53,10 @@ class TableFile {
     }
     for (Table& table : tables_) {
       if (table.profile.ops() == 0) continue;
+      if (is_before_the_last(table)) {
+        losses_.add(Severity::info, 0, "tables before the last; left out");
+        continue;
+      }
       const std::uint64_t rows = table.profile.rows();
       if (rows != 0 && std::ranges::find(seen, rows) != seen.end()) {
         losses_.add(Severity::info, 0, "tables that repeat another row by row; left out");
@@ -61,7 +69,7 @@ class TableFile {
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (!names[i].empty()) {
         profiles[i].provenance.graph = names[i];
-      } else if (names.size() > 1) {
+      } else if (names.size() > 1 && std::ranges::all_of(names, &std::string::empty)) {
         profiles[i].provenance.graph = fmt::format("{} {}", description_.block, i + 1);
       }
     }
@@ -73,6 +81,13 @@ class TableFile {
     std::string name;
     TableProfile profile;
   };
+
+  // Of those with rows, where the last counts.
+  bool is_before_the_last(const Table& table) const {
+    return description_.blocks == TableDescription::Blocks::last &&
+           std::any_of(&table + 1, tables_.data() + tables_.size(),
+                       [](const Table& later) { return later.profile.ops() > 0; });
+  }
 
   // Tables with a title, and those of logs, have text around them.
   bool ends_at_blank() const {
@@ -86,7 +101,7 @@ class TableFile {
     goes_on_ = false;
     if (!description_.title.empty() && line_.find(description_.title) == line_.npos) return;
     if (is_skipped_) return;
-    if (description_.blocks_are_parts && !tables_.empty()) {
+    if (description_.blocks == TableDescription::Blocks::parts && !tables_.empty()) {
       losses_.add(Severity::warning, offset,
                   "headers below rows: what ran between the parts is not in the file");
       goes_on_ = true;
@@ -192,7 +207,7 @@ Result<std::vector<Profile>> read_table(ByteSource& source, const TableDescripti
   CountedNotes losses(source.name());
   TRY_AS(records, open_records(source, description, losses));
   TableFile file(description, losses);
-  while ((*records)->next()) file.take((*records)->fields(), (*records)->offset());
+  while ((*records)->next()) file.take(**records);
   std::vector<Profile> profiles = file.finish();
   if (profiles.empty()) {
     const auto* error = (*records)->error();

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "formats/tables/json_records.hpp"
+#include "formats/tables/table_profile.hpp"
 #include "ingest/delimited.hpp"
 
 namespace npuscope::tables {
@@ -56,6 +57,7 @@ class LineRecords : public Records {
       if (raw.starts_with(before)) raw.remove_prefix(before.size());
     }
     fields_.clear();
+    line_ = trimmed(raw);
     if (description_.layout == TableLayout::separated) {
       split(raw);
     } else {
@@ -64,6 +66,7 @@ class LineRecords : public Records {
     return true;
   }
   const Fields& fields() const override { return fields_; }
+  std::string_view line() const override { return line_; }
   std::uint64_t offset() const override { return lines_.offset(); }
   const std::optional<Error>* error() const override { return &lines_.error(); }
 
@@ -89,7 +92,7 @@ class LineRecords : public Records {
     if (!has_rows_ || is_rule(line)) {
       fields_.emplace_back(ends ? std::string_view() : trimmed(line));
     } else if (description_.layout == TableLayout::right) {
-      cut_from_end(line);
+      cut_around_numbers(line);
     } else {
       cut_below_heads(line);
     }
@@ -144,16 +147,32 @@ class LineRecords : public Records {
            std::ranges::none_of(taken, [&](Head head) { return head.begin == at; });
   }
 
-  // All but the first are words: a first one that is too long moves the others.
-  void cut_from_end(std::string_view line) {
-    line = trimmed(line);
-    while (fields_.size() + 1 < heads_.size() && !line.empty()) {
-      const std::size_t blank = line.find_last_of(" \t");
-      fields_.emplace_back(line.substr(blank == line.npos ? 0 : blank + 1));
-      line = blank == line.npos ? std::string_view() : trimmed(line.substr(0, blank));
+  // Numbers between two texts, which may hold blanks and be too long: the first run of as many.
+  // Else all but the first are words.
+  void cut_around_numbers(std::string_view line) {
+    words_.clear();
+    for (std::size_t at = line.find_first_not_of(" \t"); at < line.size();) {
+      const std::size_t end = std::min(line.find_first_of(" \t", at), line.size());
+      words_.push_back({at, end});
+      at = line.find_first_not_of(" \t", end);
     }
-    fields_.emplace_back(line);
-    std::ranges::reverse(fields_);
+    const std::size_t texts = 2, all = heads_.size();
+    if (all <= texts || words_.size() < all) {
+      fields_.emplace_back(trimmed(line));
+      return;
+    }
+    std::size_t first = words_.size() - all + 1, run = 0;
+    for (std::size_t i = 1; i < words_.size() && run < all - texts; ++i) {
+      const Head word = words_[i];
+      run = number_in(line.substr(word.begin, word.end - word.begin)) ? run + 1 : 0;
+      if (run == all - texts) first = i + 1 - run;
+    }
+    const auto cut = [&](std::size_t from, std::size_t to) {
+      fields_.emplace_back(line.substr(words_[from].begin, words_[to].end - words_[from].begin));
+    };
+    cut(0, first - 1);
+    for (std::size_t i = first; i < first + all - texts; ++i) cut(i, i);
+    cut(first + all - texts, words_.size() - 1);
   }
 
   // A text that is too long for its place moves what follows; a blank stands after it.
@@ -176,7 +195,9 @@ class LineRecords : public Records {
 
   const TableDescription& description_;
   LineReader lines_;
-  std::string plain_;        // the line without colours
+  std::string plain_;  // the line without colours
+  std::string_view line_;
+  std::vector<Head> words_;  // of the line
   std::vector<Head> heads_;  // of the table that goes on
   bool has_rows_ = false;
   Fields fields_;

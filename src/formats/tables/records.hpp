@@ -26,6 +26,8 @@ class Records {
   virtual bool next() = 0;
   virtual const Fields& fields() const = 0;
   virtual std::uint64_t offset() const = 0;
+  // The record as it stands in a log; empty: its fields are all there is.
+  virtual std::string_view line() const { return {}; }
   // Why the file broke off.
   virtual const std::optional<Error>* error() const = 0;
 };

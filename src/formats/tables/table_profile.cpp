@@ -132,11 +132,13 @@ TableProfile::TableProfile(const TableDescription& description, std::vector<std:
   }
 }
 
-void TableProfile::take(const Fields& fields, std::uint64_t offset) {
-  if (!take_special(fields, offset)) add(fields, offset, true);
+bool TableProfile::take(const Fields& fields, std::uint64_t offset) {
+  bool is_row = true;
+  if (!take_special(fields, offset, is_row)) add(fields, offset, true);
   for (ChoicePlaces& places : rows_at_) {
     if (places.repeats < fields.size()) places.above = trimmed(fields[places.repeats]);
   }
+  return is_row;
 }
 
 std::size_t TableProfile::place_of(std::string_view head) const {
@@ -201,12 +203,12 @@ Profile TableProfile::finish() {
   return std::move(profile_);
 }
 
-bool TableProfile::take_special(const Fields& fields, std::uint64_t offset) {
+bool TableProfile::take_special(const Fields& fields, std::uint64_t offset, bool& is_row) {
   for (std::size_t i = 0; i < rows_at_.size(); ++i) {
     const TableRow& row = description_.rows[i];
     if (!holds(row, rows_at_[i], fields)) continue;
     switch (row.is) {
-      case TableRow::Is::skipped: break;
+      case TableRow::Is::skipped: is_row = false; break;
       case TableRow::Is::unknown: is_part_ = true; [[fallthrough]];
       case TableRow::Is::fused:
       case TableRow::Is::counted: add(fields, offset, row.is == TableRow::Is::counted); break;
@@ -325,6 +327,7 @@ std::optional<double> TableProfile::number_of(std::size_t i, const Fields& field
     return std::nullopt;
   }
   constexpr double most_ticks = 1e18;
+  if (*number == 0 && column.zero_is_unknown) return std::nullopt;
   const double ticks = is_time(column.unit) ? *number * ticks_in(column.unit) : 0;
   if (ticks >= 0 && ticks <= most_ticks) return number;
   losses_.add(
@@ -380,7 +383,7 @@ bool TableProfile::add_span(const Fields& fields, std::uint64_t offset) {
 double TableProfile::calls_in(const Fields& fields) const {
   for (const std::size_t i : columns_of_[std::size_t(TableColumn::Is::calls)]) {
     const auto calls = number_in(field(i, fields));
-    return calls && *calls >= 0 ? *calls : 1;
+    return calls && *calls > 0 ? *calls : 1;  // 0: less than once in each, which rounding hides
   }
   return 1;
 }

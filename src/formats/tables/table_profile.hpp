@@ -33,7 +33,8 @@ class TableProfile {
   TableProfile(const TableDescription& description, std::vector<std::size_t> places,
                CountedNotes& losses);
 
-  void take(const Fields& fields, std::uint64_t offset);
+  // False for a line that is not a row.
+  bool take(const Fields& fields, std::uint64_t offset);
   void take_line(std::string_view line);
   // Another header below: the rows that follow are of the same network.
   void go_on(std::vector<std::size_t> places);
@@ -61,7 +62,7 @@ class TableProfile {
   std::size_t place_of(std::string_view head) const;
   void find_places();
   static bool holds(const RowChoice& chosen, const ChoicePlaces& places, const Fields& fields);
-  bool take_special(const Fields& fields, std::uint64_t offset);
+  bool take_special(const Fields& fields, std::uint64_t offset, bool& is_row);
   void add(const Fields& fields, std::uint64_t offset, bool has_numbers);
   bool add_op(const Fields& fields, std::uint64_t offset);
   bool add_span(const Fields& fields, std::uint64_t offset);

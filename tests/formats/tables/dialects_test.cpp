@@ -148,6 +148,65 @@ TEST(TableDialects, RknnOnABoardIsMeasured) {
   EXPECT_TRUE(checks_hold(profile));
 }
 
+// Three columns of cycles, shapes that are too long for their place, no rules, a total by another
+// name.
+TEST(TableDialects, RknnOfOlderVersions) {
+  const auto perf = open(content("rknn_perf_1.4.txt"));
+  ASSERT_TRUE(perf) << perf.error().message;
+  ASSERT_EQ(perf->size(), 1u);
+  EXPECT_EQ(
+      numbers_of(perf->front()),
+      "InputOperator:images: layer time=14000 bytes read and written=4708546.56\n"
+      "Conv:Conv_41: layer time=330000 DDR cycles=72209 NPU cycles=230400 total cycles=230400 "
+      "bytes read and written=427038.72\n"
+      "Concat:Concat_78: layer time=203000 DDR cycles=281551 total cycles=281551 bytes read "
+      "and written=1665085.44\n");
+  EXPECT_TRUE(checks_hold(perf->front()));
+  // A build of 1.5 prints the same columns, all 0: nothing was timed.
+  const auto build = open(content("rknn_build_1.5.txt"));
+  ASSERT_TRUE(build) << build.error().message;
+  ASSERT_EQ(build->size(), 1u);
+  EXPECT_EQ(numbers_of(build->front()), "InputOperator:input:\nConv:a:\n");
+  EXPECT_THAT(warnings_of(build->front()),
+              ElementsAre(HasSubstr("layers without a time: the table of a build")));
+}
+
+TEST(TableDialects, OfSeveralBuildTablesOfRknnTheLastCounts) {
+  const std::string text = content("rknn_build.txt");
+  std::string first = text;
+  first.replace(first.find("1127/4608/4608"), 14, "1127/9999/9999");
+  const auto profiles = open(first + text);
+  ASSERT_TRUE(profiles) << profiles.error().message;
+  ASSERT_EQ(profiles->size(), 1u);
+  EXPECT_THAT(numbers_of(profiles->front()), HasSubstr("NPU cycles=4608"));
+}
+
+// Tabs that became blanks, another log's line beginnings, calls of 0 in versions of 2018.
+TEST(TableDialects, TfLiteAsLogsAndPagesHaveIt) {
+  const std::string text = content("tflite_profile.txt");
+  const auto plain = open(text);
+  ASSERT_TRUE(plain);
+  std::string blanks, lines, zero = text;
+  for (const char c : text) blanks += c == '\t' ? ' ' : c;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    lines += "2018-09-10 12:36:37.574: I tensorflow/core/util/stat_summarizer.cc:85] " +
+             text.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  for (std::size_t at; (at = zero.find("       1\t[")) != zero.npos;) zero[at + 7] = '0';
+  for (const std::string& other : {blanks, lines, zero}) {
+    const auto profiles = open(other);
+    ASSERT_TRUE(profiles) << profiles.error().message;
+    ASSERT_EQ(profiles->size(), 2u);
+    EXPECT_EQ(profiles->at(0).provenance.format, "TensorFlow Lite op profile");
+    EXPECT_TRUE(checks_hold(profiles->at(0)));
+    EXPECT_TRUE(checks_hold(profiles->at(1)));
+    if (&other != &zero) EXPECT_EQ(profiles->at(1).provenance.graph, "Delegate internal");
+  }
+  EXPECT_EQ(numbers_of(open(blanks)->front()), numbers_of(plain->front()));
+}
+
 TEST(TableDialects, TensorRtIsOfARun) {
   const auto profiles = open(
       R"([{"count": 4216},
