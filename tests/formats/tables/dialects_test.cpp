@@ -202,7 +202,7 @@ TEST(TableDialects, TfLiteAsLogsAndPagesHaveIt) {
     EXPECT_EQ(profiles->at(0).provenance.format, "TensorFlow Lite op profile");
     EXPECT_TRUE(checks_hold(profiles->at(0)));
     EXPECT_TRUE(checks_hold(profiles->at(1)));
-    if (&other != &zero) EXPECT_EQ(profiles->at(1).provenance.graph, "Delegate internal");
+    EXPECT_EQ(profiles->at(1).provenance.graph, "Delegate internal");
   }
   EXPECT_EQ(numbers_of(open(blanks)->front()), numbers_of(plain->front()));
 }
