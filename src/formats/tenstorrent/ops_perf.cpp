@@ -389,8 +389,10 @@ class OpsProfile {
 bool looks_like_ops_perf(std::string_view head) {
   head = without_byte_order_mark(head);
   const std::string_view header = head.substr(0, head.find('\n'));
-  return header.find("OP CODE") != header.npos && header.find("OP TYPE") != header.npos &&
-         header.find("DEVICE FW DURATION [ns]") != header.npos;
+  const bool has_ops =
+      header.find("OP CODE") != header.npos || header.find("OP NAME") != header.npos;
+  return has_ops && header.find("DEVICE FW DURATION [ns]") != header.npos &&
+         header.find("DEVICE FW START CYCLE") != header.npos;
 }
 
 Result<Profile> read_ops_perf(ByteSource& source) {

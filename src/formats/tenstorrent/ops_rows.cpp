@@ -108,6 +108,7 @@ class Reader {
                                           "METAL TRACE REPLAY SESSION ID"};
     static_assert(std::size(heads) == place_count);
     for (std::size_t i = 0; i < std::size(heads); ++i) places_[i] = place_of(heads[i]);
+    if (places_[0] == no_place) places_[0] = place_of("OP NAME");  // of the device's own report
     architecture_ = place_of("DEVICE ARCH");
     last_.resize(records_.cells().size());
     for (const auto& [kind, tensors] : {std::pair{"INPUT", &inputs_}, {"OUTPUT", &outputs_}}) {
@@ -167,7 +168,8 @@ class Reader {
       made.is = OpsRow::Is::signpost;
       return made;
     }
-    made.is = type == "tt_dnn_device" ? OpsRow::Is::device : OpsRow::Is::host;
+    const bool is_of_device = type == "tt_dnn_device" || places_[1] == no_place;
+    made.is = is_of_device ? OpsRow::Is::device : OpsRow::Is::host;
     made.device =
         std::uint32_t(std::clamp<std::int64_t>(whole(places_[2]).value_or(0), 0, 1 << 20));
     made.fidelity = text(places_[4]);

@@ -99,6 +99,15 @@ TEST(TenstorrentOps, OfSeveralDevicesAreOne) {
   EXPECT_TRUE(says(*profile, "the counters of the devices are not related"));
 }
 
+// What the device's profiler writes itself has names and no types of ops.
+TEST(TenstorrentOps, OfTheDevicesOwnReport) {
+  const auto profile = open(
+      "GLOBAL CALL COUNT,DEVICE ID,DEVICE ARCH,OP NAME,CORE COUNT,DEVICE FW START CYCLE,DEVICE FW "
+      "END CYCLE,DEVICE FW DURATION [ns]\n1024,0,wormhole_b0,Matmul,64,1000,3000,2000\n");
+  ASSERT_TRUE(profile) << profile.error().message;
+  EXPECT_EQ(spans_of(*profile), "device 0 Matmul 0 0 +2000\n");
+}
+
 // Lost ops and those of the host are said, not dropped.
 TEST(TenstorrentOps, WithoutTimesAreCounted) {
   const std::string lost = "LostDeviceOperation,tt_dnn_device,2048,0,,,,7,,,,,\n";
