@@ -86,7 +86,9 @@ class Opening {
       return;
     }
     if (!file.named && is_documentation(file.path)) return;
-    refuse(file, explain_unknown(candidate));
+    Refusal refusal = explain_unknown(candidate);
+    if (file.named) refusal.message += why_no_own_table(candidate, run_);
+    refuse(file, refusal);
   }
 
   void refuse(const FoundFile& file, const Refusal& refusal) {

@@ -120,6 +120,8 @@ std::optional<FormatKind> recognise_described_table(const Candidate& candidate);
 void open_described_tables(std::span<const Input> inputs, OpenRun& run);
 // And those that the user describes.
 std::optional<std::size_t> recognise_own_table(const Candidate& candidate, const OpenRun& run);
+// Why none of them fits a file that nothing else takes; empty where there are none.
+std::string why_no_own_table(const Candidate& candidate, const OpenRun& run);
 void open_own_table(const Input& input, std::size_t place, OpenRun& run);
 
 // SigmaStar's models, which join the IPU timelines among the inputs.

@@ -41,6 +41,13 @@ std::optional<std::size_t> recognise_own_table(const Candidate& candidate, const
   return tables::recognise_table(candidate.head, run.own_tables());
 }
 
+std::string why_no_own_table(const Candidate& candidate, const OpenRun& run) {
+  if (run.own_tables().empty()) return "";
+  const tables::TableDescription& first = run.own_tables().front();
+  return fmt::format("; {} does not fit it: {}", first.file,
+                     tables::why_it_does_not_fit(candidate.head, first));
+}
+
 void open_own_table(const Input& input, std::size_t place, OpenRun& run) {
   open_table(input, run.own_tables()[place], run);
 }

@@ -34,6 +34,10 @@ TEST_F(Tables, AnUnknownOneOpensByADraftOfItsDescription) {
     EXPECT_EQ(units.status, 0) << units.errors;
     EXPECT_THAT(units.output, HasSubstr("\ncore 1,1,3250,"));
   }
+  write("other.csv", "Layer Name;Core;Duration (us)\nconv1;0;3\n");
+  EXPECT_THAT(run_npuscope({"show", path("other.csv"), "--tables", path("mine.toml")}).errors,
+              HasSubstr("mine.toml does not fit it: no line has the heads 'Op Type', 'Start (us)', "
+                        "'Bytes'"));
   const json twin =
       json::parse(run_npuscope({"tables", "draft", path("layers.csv"), "--json"}).output);
   EXPECT_EQ(twin["table"]["toml"], read("mine.toml"));

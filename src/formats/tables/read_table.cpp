@@ -200,6 +200,32 @@ std::optional<std::size_t> recognise_table(std::string_view head,
   return best;
 }
 
+std::string why_it_does_not_fit(std::string_view head, const TableDescription& description) {
+  constexpr std::size_t max_named = 3;
+  if (!std::ranges::all_of(description.marks,
+                           [&](const Pattern& mark) { return mark.found_in(head); })) {
+    return "not all of its marks are in the first 64 KiB";
+  }
+  std::optional<std::vector<std::string_view>> fewest;  // of the line that has most heads
+  for (std::size_t at = 0; at < head.size();) {
+    const std::size_t end = std::min(head.find('\n', at), head.size());
+    std::vector<std::string_view> missing;
+    for (const TableColumn& column : description.columns) {
+      const bool is_there = head.substr(at, end - at).find(column.head) != head.npos;
+      if (!is_there && !column.optional) missing.push_back(column.head);
+    }
+    if (!fewest || missing.size() < fewest->size()) fewest = std::move(missing);
+    at = end + 1;
+  }
+  if (!fewest || fewest->empty()) return "the heads stand in a line, but not as its fields";
+  std::string names;
+  for (std::size_t i = 0; i < std::min(fewest->size(), max_named); ++i) {
+    names += fmt::format("{}'{}'", i > 0 ? ", " : "", printable((*fewest)[i]));
+  }
+  if (fewest->size() > max_named) names += fmt::format(" and {} more", fewest->size() - max_named);
+  return "no line has the heads " + names;
+}
+
 Result<std::vector<Profile>> read_table(ByteSource& source, const TableDescription& description) {
   if (!description.refuses.empty()) {
     return input_error("{}: {}: {}", source.name(), description.name, description.refuses);

@@ -12,6 +12,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +24,9 @@ namespace npuscope::tables {
 // The description that fits the text and asks for most; `head` is the begin of a file.
 std::optional<std::size_t> recognise_table(
     std::string_view head, std::span<const TableDescription> descriptions = builtin_descriptions());
+
+// Why the description does not fit: "no line has the heads 'time', 'core'".
+std::string why_it_does_not_fit(std::string_view head, const TableDescription& description);
 
 // An input error where no row is an op, or where the description says why it refuses the file.
 Result<std::vector<Profile>> read_table(ByteSource& source, const TableDescription& description);
