@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <new>
 #include <optional>
@@ -105,6 +106,9 @@ std::string usage_problem(const Command& program, const std::vector<std::string>
   for (const std::string& argument : arguments) {
     if (command->commands.empty() || argument.starts_with("-")) break;
     const Command* named = command->find_command(argument);
+    if (named == nullptr && command == &program && argument.find_first_of("./") != argument.npos) {
+      return fmt::format("'{}' is neither a file that is there nor a command", argument);
+    }
     if (named == nullptr) {
       return fmt::format("unknown command '{}'{}", argument, meant_command(*command, argument));
     }
@@ -172,9 +176,19 @@ void hide_passwords(int argc, char** argv) {
   }
 }
 
+// "trace.json" is "show trace.json", where no command has that name.
+void take_file(const Command& program, std::vector<std::string>& arguments) {
+  if (program.find_command("show") == nullptr || arguments.empty()) return;
+  const std::string& word = arguments.front();
+  const bool is_other = word.starts_with("-") || program.find_command(word) != nullptr;
+  std::error_code none;
+  if (!is_other && std::filesystem::exists(word, none)) arguments.insert(arguments.begin(), "show");
+}
+
 // Reads the arguments and does what they ask for. What is wrong with them is usage.
 ExitStatus run_arguments(Command& program, std::vector<std::string> arguments) {
   take_help(arguments);
+  take_file(program, arguments);
   if (const std::string problem = usage_problem(program, arguments); !problem.empty()) {
     return report(Error{ErrorKind::usage, fmt::format("{}; see {} --help", problem, program.name)});
   }

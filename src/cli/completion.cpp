@@ -49,6 +49,14 @@ std::string bash_offer(const FlagDescription& flag) {
   return {};
 }
 
+// That its places take, where they are no files.
+std::vector<std::string> words_of_places(const CommandDescription& command) {
+  for (const FlagDescription& flag : command.flags) {
+    if (flag.is_place && flag.value.kind == ValueKind::words) return flag.value.words;
+  }
+  return {};
+}
+
 std::string without(std::string text, std::string_view characters) {
   std::erase_if(text, [&](char c) { return characters.find(c) != characters.npos; });
   return text;
@@ -68,10 +76,13 @@ std::string zsh_value(const FlagDescription& flag) {
 }  // namespace
 
 std::string bash_completion(const CommandDescription& program) {
-  std::string commands, flags, values;
+  std::string commands, places, flags, values;
   visit(program, [&](const CommandDescription& command, const std::string& words) {
     if (!command.commands.empty()) {
       commands += fmt::format("    '{}') echo '{}' ;;\n", words, names_of(command));
+    }
+    if (const auto taken = words_of_places(command); !taken.empty()) {
+      places += fmt::format("    '{}') echo '{}' ;;\n", words, fmt::join(taken, " "));
     }
     flags += fmt::format("    '{}') echo '{}' ;;\n", words, flags_of(command));
     for (const FlagDescription& flag : command.flags) {
@@ -91,13 +102,17 @@ std::string bash_completion(const CommandDescription& program) {
   case "$1" in
 {2}  esac
 }}
-{1}_flags() {{
+{1}_places() {{
   case "$1" in
 {3}  esac
 }}
-{1}_values() {{
+{1}_flags() {{
   case "$1" in
 {4}  esac
+}}
+{1}_values() {{
+  case "$1" in
+{5}  esac
 }}
 {1}() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} command='' word i offer
@@ -117,6 +132,7 @@ std::string bash_completion(const CommandDescription& program) {
     return
   fi
   if [[ -z $offer ]]; then offer=$({1}_commands "$command"); fi
+  if [[ -z $offer ]]; then offer=$({1}_places "$command"); fi
   case $offer in
     @nothing) ;;
     @folder)
@@ -130,7 +146,7 @@ std::string bash_completion(const CommandDescription& program) {
 }}
 complete -F {1} {0}
 )sh",
-      name, function, commands, flags, values);
+      name, function, commands, places, flags, values);
 }
 
 std::string zsh_completion(const CommandDescription& program) {
@@ -153,7 +169,10 @@ std::string zsh_completion(const CommandDescription& program) {
                              without(flag.about, ":'[]\n"), zsh_value(flag));
       }
     }
-    cases += "        '--help[every flag]' '*:file:_files' ;;\n";
+    const auto taken = words_of_places(command);
+    const std::string place = taken.empty() ? std::string("file:_files")
+                                            : fmt::format("word:({})", fmt::join(taken, " "));
+    cases += fmt::format("        '--help[every flag]' '*:{}' ;;\n", place);
   });
   return fmt::format(
       R"sh(#compdef {0}
@@ -207,6 +226,10 @@ std::string fish_completion(const CommandDescription& program) {
           words.empty() ? condition
                         : condition + "; and not __fish_seen_subcommand_from " + names_of(command),
           each.name, without(each.about, "'\\"));
+    }
+    if (const auto taken = words_of_places(command); !taken.empty()) {
+      out += fmt::format("complete -c {} -f -n '{}' -a '{}'\n", program.name, condition,
+                         fmt::join(taken, " "));
     }
     for (const FlagDescription& flag : command.flags) {
       if (flag.is_place) continue;

@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <filesystem>
 #include <string_view>
 #include <vector>
 
@@ -52,23 +52,27 @@ std::vector<CommandGroup> command_groups() {
           {"Set up", {{"completion", add_completion_command}}}};
 }
 
-// The flags of all commands take as long to set up as a small profile to open.
-bool needs_one_alone(const std::vector<CommandGroup>& groups, std::string_view first_word) {
-  if (first_word == "completion") return false;  // which completes the others
-  return std::any_of(groups.begin(), groups.end(), [&](const CommandGroup& group) {
-    return std::any_of(group.commands.begin(), group.commands.end(),
-                       [&](const NamedCommand& command) { return command.name == first_word; });
-  });
+// The flags of all commands take as long to set up as a small profile to open. Empty: all commands.
+std::string_view only_command(const std::vector<CommandGroup>& groups,
+                              std::string_view first_word) {
+  if (first_word == "completion") return {};  // which completes the others
+  for (const CommandGroup& group : groups) {
+    for (const NamedCommand& command : group.commands) {
+      if (command.name == first_word) return command.name;
+    }
+  }
+  std::error_code none;
+  const bool is_file = !first_word.starts_with('-') && std::filesystem::exists(first_word, none);
+  return is_file ? "show" : "";
 }
 
 void add_commands(Command& program, std::string_view first_word) {
   const std::vector<CommandGroup> groups = command_groups();
-  const bool is_one = needs_one_alone(groups, first_word);
+  const std::string_view only = only_command(groups, first_word);
   for (const CommandGroup& group : groups) {
     program.begin_group(group.title);
     for (const NamedCommand& command : group.commands) {
-      if (is_one && command.name != first_word) continue;
-      command.add(program);
+      if (only.empty() || command.name == only) command.add(program);
     }
   }
 }

@@ -229,14 +229,21 @@ std::size_t terminal_width() {
   return std::min<std::size_t>(size.ws_col, max);
 }
 
+std::size_t terminal_height() {
+  constexpr std::size_t of_a_file = 30, max = 60, prompt = 1;
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row <= prompt) return of_a_file;
+  return std::min<std::size_t>(size.ws_row - prompt, max);
+}
+
 bool shows_unicode() { return ::isatty(STDOUT_FILENO) != 0 && locale_is_unicode(); }
 
 bool shows_ascii_only() { return ::isatty(STDOUT_FILENO) != 0 && !locale_is_unicode(); }
 
 void print_notes(const std::vector<Note>& notes) {
   std::fflush(stdout);
-  for (const Note& note : notes) {
-    print(stderr, "npuscope: {}\n", printable(report::note_text(note)));
+  for (const std::string& line : report::note_lines(notes)) {
+    print(stderr, "npuscope: {}\n", printable(line));
   }
 }
 

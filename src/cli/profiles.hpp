@@ -52,6 +52,8 @@ Note left_out(const Provenance& provenance, const Error& error);
 
 // Columns of the terminal that standard output is, at most 200; 100 where it is none.
 std::size_t terminal_width();
+// Lines of a page that the terminal shows whole, with the next prompt below it; 30 of a file.
+std::size_t terminal_height();
 
 // Whether standard output is a terminal whose locale says UTF-8.
 bool shows_unicode();

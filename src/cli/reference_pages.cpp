@@ -1,4 +1,6 @@
 // npuscope explain: an entry of the glossary. npuscope record-help: how to record with a runtime.
+#include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "cli/choices.hpp"
@@ -67,10 +69,21 @@ ExitStatus print_page(const TextPageOptions& options, ReferencePage page, const 
   return ExitStatus::done;
 }
 
+// For a shell, which cuts names at blanks.
+std::vector<std::string> single_words(ReferencePage page) {
+  std::vector<std::string> words;
+  for (const report::ReferenceEntry& entry : report::entries_of(page)) {
+    std::ranges::copy_if(entry.names, std::back_inserter(words), [](const std::string& name) {
+      return name.find_first_of(" '\"()[]\\") == name.npos;
+    });
+  }
+  return words;
+}
+
 void add_page_command(Command& command, const char* argument, const char* help,
                       ReferencePage page) {
   const auto options = std::make_shared<TextPageOptions>();
-  command.flag("name", options->words, help).called(argument);
+  command.flag("name", options->words, help).called(argument).offers(single_words(page));
   command.flag("--json", options->json, "print JSON");
   command.flag("--width", options->width, "columns of the text; default: the terminal's")
       .check(whole_number(60, 1'000));

@@ -16,6 +16,7 @@ namespace {
 struct ShowOptions : DocumentOptions {
   report::ShowRequest request;
   bool full = false;
+  bool in_order = false;
 };
 
 constexpr std::size_t max_pages = 4;  // of several profiles; the others have a line in the table
@@ -43,9 +44,12 @@ ExitStatus show_first_pages(const ShowOptions& options, const Selected& selected
           max_pages)};
     }
   }
+  const std::optional<std::size_t> wanted =
+      options.top.asked() ? std::optional(options.rows()) : std::nullopt;
   for (std::size_t i = 0; i < std::min(all.size(), max_pages); ++i) {
     documents.push_back(report::first_page(
-        all[i], {width_of(options), options.selection.leaves_out_rows(), !options.selection.empty(),
+        all[i], {width_of(options), all.size() > 1 ? 0 : terminal_height(), wanted,
+                 options.in_order, options.selection.leaves_out_rows(), !options.selection.empty(),
                  all.size() > 1 ? all[i].profile().provenance.files.front() : files_of(options),
                  options.request.peaks}));
     documents.back().selection = selected.parts[i].text;
@@ -83,18 +87,21 @@ void add_show_command(Command& program) {
   Command& command = program.command(
       "show", "The first page of any profile: latency, where the time goes, findings, ops");
   const auto options = std::make_shared<ShowOptions>();
-  options->top.set(10, "rows of each table of the full page");
+  options->top.set(
+      10, "rows of each table of the full page; of the first page: ops, whatever its height");
   add_document_options(command, *options);
   add_part_options(command, *options);
   add_target_option(command, options->request.peaks);
   options->joins_runs = true;
   options->takes_snapshots = true;
   command.flag("--full", options->full, "every section, not only the first page");
+  command.flag("--order", options->in_order,
+               "ops of the first page in the order in which they ran, with what bounds each");
   command
       .flag("--section", options->request.sections, "sections of the full page: ops,units,counters")
       .separated_by(',');
   command.idle_beside("--full", {"--json", "--csv"});
-  command.matters_with("--top", {"--full", "--section", "--json", "--csv"});
+  command.idle_beside("--order", {"--full", "--section", "--json", "--csv"});
   command.action = [options] { return show(*options); };
 }
 

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "formats/chrome/events.hpp"
 #include "formats/onnxruntime/session.hpp"
+#include "formats/open_session.hpp"
 #include "formats/open_table.hpp"
 #include "formats/perfetto/read/read.hpp"
 #include "formats/qaic/opstats/opstats_profile.hpp"
@@ -94,70 +95,6 @@ void complete_notes(Profile& profile, const std::string& file) {
   if (profile.provenance.files.empty()) profile.provenance.files = {file};
 }
 
-// The session in which a compiler estimated graphs that are open: it ran them in the host's
-// emulation, so that of its times none is the NPU's. What it left to the CPU stands.
-bool joins_estimates(const Profile& session, const std::string& file, OpenRun& run) {
-  bool joins = false;
-  for (OpenRun::OpenedProfile& opened : run.profiles()) {
-    Profile& estimate = opened.profile;
-    const std::string& graph = estimate.provenance.graph;
-    if (estimate.provenance.times != Origin::estimated || graph.empty()) continue;
-    const auto is_graph = [&](const Op& op) { return session.text(op.name) == graph; };
-    if (std::ranges::none_of(session.ops, is_graph)) continue;
-    joins = true;
-    estimate.provenance.files.push_back(file);
-    estimate.notes.push_back({Severity::info, file, 0,
-                              "the session ran in the host's emulation: its times are left out, "
-                              "open the file alone to see them",
-                              1});
-    const auto is_on_host = [](const Op& op) { return op.engine == Engine::host; };
-    if (std::ranges::any_of(estimate.ops, is_on_host)) continue;
-    for (const Op& from : session.ops) {
-      if (!is_on_host(from)) continue;
-      Op op;
-      op.name = op.node = estimate.strings.intern(session.text(from.name));
-      op.kind = op.node_kind = estimate.strings.intern(session.text(from.node_kind));
-      op.engine = Engine::host;
-      op.position = std::uint32_t(estimate.ops.size());
-      estimate.ops.push_back(op);
-    }
-  }
-  return joins;
-}
-
-// The csv next to a session's profile numbers the graphs that the session names: the first that ran
-// is the first there, where both have as many graphs and as many runs.
-void name_graphs_of_csv(const Profile& session, const std::string& file, OpenRun& run) {
-  const auto folder_of = [](const std::string& path) {
-    return std::filesystem::path(path).parent_path();
-  };
-  std::vector<Profile*> unnamed;
-  for (OpenRun::OpenedProfile& opened : run.profiles()) {
-    Provenance& from = opened.profile.provenance;
-    const bool is_numbered = from.graph.empty() || from.graph.starts_with("graph ");
-    const bool is_of_session = from.inferences > 0 &&
-                               from.inferences == session.provenance.inferences &&
-                               !from.files.empty() && folder_of(from.files[0]) == folder_of(file);
-    if (from.device.starts_with("HTP") && is_numbered && is_of_session) {
-      unnamed.push_back(&opened.profile);
-    }
-  }
-  std::vector<std::string_view> graphs;  // in the order of their first runs
-  std::vector<bool> is_known(session.ops.size(), false);
-  for (const OpId op : session.spans.op) {
-    if (op == OpId::none || is_known[index_of(op)]) continue;
-    is_known[index_of(op)] = true;
-    const std::string_view name = session.text(session.ops[index_of(op)].name);
-    if (name.starts_with("QNNExecutionProvider_")) graphs.push_back(name);
-  }
-  if (graphs.size() != unnamed.size()) return;
-  for (std::size_t i = 0; i < graphs.size(); ++i) {
-    unnamed[i]->provenance.graph = graphs[i];
-    unnamed[i]->notes.push_back(
-        {Severity::info, file, 0, "this session's profile names the graph, by its place", 1});
-  }
-}
-
 void open_chrome_file(const Input& input, OpenRun& run) {
   auto source = open_byte_source(input.path, run.options().source);
   if (!source) return run.fail(input, source.error());
@@ -176,7 +113,7 @@ void open_chrome_file(const Input& input, OpenRun& run) {
   complete_notes(profile, input.path.string());
   const bool is_session = profile.provenance.format == onnxruntime::format_name;
   if (is_session && joins_estimates(profile, input.path.string(), run)) return;
-  if (is_session) name_graphs_of_csv(profile, input.path.string(), run);
+  if (is_session) join_session(profile, input.path.string(), run);
   run.add(input.order, std::move(profile));
 }
 

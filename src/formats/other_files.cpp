@@ -177,12 +177,22 @@ constexpr OtherKind other_kinds[] = {
     {"7z\xbc\xaf"sv, "a 7z archive; unpack it and name what was in it"},
     {"\x1f\x8b"sv, "compressed twice; unpack it once with gunzip or unzstd"},
     {"\x28\xb5\x2f\xfd"sv, "compressed twice; unpack it once with gunzip or unzstd"},
-    {"\0\0\0\2\0\0\0\3\0\0\0\0\0\0\0\1"sv,
-     "a QNN context binary: a compiled graph, closed and without times; prepare the model with "
-     "profiling_level=optrace, and open the folder with the schematic that this writes"},
     {"\xff\xfe"sv, "text in UTF-16, as PowerShell's > writes; save it as UTF-8"},
     {"\xfe\xff"sv, "text in UTF-16; save it as UTF-8"},
 };
+
+constexpr std::string_view qnn_context_mark = "\0\0\0\2\0\0\0\3\0\0\0\0\0\0\0\1"sv;
+
+std::string qnn_context_message(const std::filesystem::path& path) {
+  std::error_code none;
+  const std::uintmax_t size = std::filesystem::file_size(path, none);
+  return fmt::format(
+      "a QNN context binary{}: a compiled graph with its weights, closed and without times; "
+      "prepare "
+      "the model with profiling_level=optrace, and open the folder with the schematic that this "
+      "writes",
+      none ? "" : fmt::format(" of {} bytes", thousands(size)));
+}
 
 }  // namespace
 
@@ -226,6 +236,9 @@ Refusal explain_unknown(const Candidate& candidate) {
   }
   if (candidate.head.empty()) {
     return {"empty; the run or the copy that made it failed, make it again", false};
+  }
+  if (candidate.head.starts_with(qnn_context_mark)) {
+    return {qnn_context_message(candidate.path), false};
   }
   for (const OtherKind& other : other_kinds) {
     if (candidate.head.starts_with(other.begins)) return {std::string(other.message), false};

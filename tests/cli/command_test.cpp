@@ -189,6 +189,8 @@ TEST(Completion, OfBashKnowsCommandsFlagsValuesAndFiles) {
   EXPECT_EQ(bash_offers("npuscope show --target h"), "htp-v75 ");
   EXPECT_EQ(bash_offers("npuscope diagnose --rule boundary"), "boundary-tax ");
   EXPECT_EQ(bash_offers("npuscope ops --rules t"), "transformer ");
+  EXPECT_EQ(bash_offers("npuscope record-help lla"), "llama.cpp llamacpp ");
+  EXPECT_EQ(bash_offers("npuscope explain roof"), "roofline ");
   EXPECT_EQ(bash_offers("npuscope show " NPUSCOPE_SOURCE_DIR "/CHANGE"),
             NPUSCOPE_SOURCE_DIR "/CHANGELOG.md ");
   EXPECT_EQ(bash_offers("npuscope opstats --input-dir " NPUSCOPE_SOURCE_DIR "/targ"),

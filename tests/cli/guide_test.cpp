@@ -274,6 +274,9 @@ INSTANTIATE_TEST_SUITE_P(
         Topic{"tflite", tflite_log.c_str()}, Topic{"rknn", rknn_table.c_str()},
         Topic{"tenstorrent", tenstorrent_ops.c_str()},
         Topic{"qnn-host", "cp -r examples/qnn_host qnn_host && cd qnn_host"},
+        Topic{"executorch-host",
+              "mkdir executorch_host && cp examples/qnn_host/*_schematic.bin executorch_host/ && "
+              "cd executorch_host"},
         Topic{"onnxruntime", ort_csv}));
 
 }  // namespace

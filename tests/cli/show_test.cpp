@@ -37,6 +37,42 @@ NEXT  npuscope show )" + path("trace.json") +
                                 " --full\n");
 }
 
+TEST_F(Show, AFileWithoutACommandIsShown) {
+  const Outcome shown = run_npuscope({"show", path("trace.json"), "--json"});
+  EXPECT_EQ(run_npuscope({path("trace.json"), "--json"}).output, shown.output);
+  const Outcome missing = run_npuscope({path("trace.jsn")});
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_EQ(missing.errors, "npuscope: '" + path("trace.jsn") +
+                                "' is neither a file that is there nor a command; see npuscope "
+                                "--help\n");
+}
+
+TEST_F(Show, InOrderHasTheOpsAsTheyRanWithWhatBoundsThem) {
+  const Outcome shown =
+      run_npuscope({"show", std::string(NPUSCOPE_SOURCE_DIR) + "/examples/qnn_htp", "--order",
+                    "--top", "3", "--color", "always"});
+  EXPECT_EQ(shown.status, 0) << shown.errors;
+  EXPECT_THAT(shown.output, HasSubstr("OPS BY NODE, in order of execution, in cycles (3 of 108)"));
+  EXPECT_THAT(shown.output,
+              HasSubstr("1  Input      0            414   0.2 %  \x1b[35mDMA  \x1b[0m"));
+  EXPECT_THAT(shown.output,
+              HasSubstr("2  n0       165         38,625  15.0 %  \x1b[32mHMX  \x1b[0m"));
+  EXPECT_THAT(shown.output, Not(HasSubstr("columns hidden")));
+}
+
+// Six lines stood before the page of a folder.
+TEST_F(Show, WhatAFolderLeavesOutIsOneLine) {
+  for (const char* name : {"a.txt", "b.txt", "c.txt", "d.txt"}) write(name, "nothing known");
+  EXPECT_EQ(run_npuscope({folder_.string()}).errors,
+            "npuscope: info: 4 files are left out: " + path("a.txt") + ", " + path("b.txt") + ", " +
+                path("c.txt") + " and 1 more; name one to see why\n");
+  std::filesystem::remove(path("b.txt"));
+  std::filesystem::remove(path("c.txt"));
+  std::filesystem::remove(path("d.txt"));
+  EXPECT_THAT(run_npuscope({folder_.string()}).errors,
+              StartsWith("npuscope: info: " + path("a.txt") + ": not of a format"));
+}
+
 TEST_F(Show, InFullHasEverySectionAndOneAloneThatOne) {
   const Outcome full = run_npuscope({"show", path("trace.json"), "--full"});
   EXPECT_EQ(full.status, 0) << full.errors;

@@ -238,7 +238,7 @@ TEST_F(OpenProfiles, FailsOnlyWhenNothingCouldBeOpened) {
   EXPECT_EQ(error_of({put("a.tar", std::string(257, 'a') + "ustar")}),
             "a.tar: a tar archive; unpack it and name what was in it");
   EXPECT_THAT(error_of({put("c_qnn.bin", std::string("\0\0\0\2\0\0\0\3\0\0\0\0\0\0\0\1", 16))}),
-              StartsWith("c_qnn.bin: a QNN context binary: a compiled graph"));
+              StartsWith("c_qnn.bin: a QNN context binary of 16 bytes: a compiled graph"));
   EXPECT_EQ(error_of({put("a.txt", "\xff\xfe{")}),
             "a.txt: text in UTF-16, as PowerShell's > writes; save it as UTF-8");
   EXPECT_EQ(error_of({}), "no file to open; name files or folders");

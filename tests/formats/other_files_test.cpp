@@ -69,6 +69,8 @@ TEST_F(OtherFiles, EachSaysWhatItIs) {
       {"m.torq", "PK\x03\x04\x14\0\0\0"s, "compiled Torq model"},
       {"m.onnx", "\x08\x08\x12\x07pytorch\x1a\x05"s, "ONNX model"},
       {"vm.xplane.pb", "\x0a\x9f\xe9\x21\x12\x0e/host:meta"s, "XSpace"},
+      {"context.bin", "\0\0\0\2\0\0\0\3\0\0\0\0\0\0\0\1"s + std::string(1484, 'x'),
+       "a QNN context binary of 1,500 bytes"},
       {"communication.json", R"({"step1": {"collective": {"x": {"Communication Time Info": {}}}}})",
        "communication.json"},
   };

@@ -127,6 +127,7 @@ struct Difference {  // of what the two sides are
     device,
     format,
     version,
+    origin,  // of times: one side is a compiler's, or of a simulator
     instrumentation,
     temperature,
     compile,    // ops do not match one to one

@@ -75,6 +75,8 @@ enum class NumberRole : std::uint8_t {
   inference,
   stats_batch_size,
   // The layers of one call, from the application down to the device
+  session_run,         // of the runtime that gave the graph away, with what it left elsewhere
+  session_node,        // of the graph alone, as that runtime saw it
   all_graphs_execute,  // of an inference that several graphs make up, in order
   qnn_execute,
   rpc_execute,

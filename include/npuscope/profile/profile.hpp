@@ -327,8 +327,9 @@ struct Provenance {
   std::string version;  // of the format or the tool that wrote it; empty: unknown
   std::string device;
   std::string graph;
-  std::string instrumentation;   // "optrace", "stats level 70"; empty: unknown
-  std::uint32_t inferences = 0;  // 0: unknown
+  bool graph_is_numbered = false;  // by its place in a file that names no graph
+  std::string instrumentation;     // "optrace", "stats level 70"; empty: unknown
+  std::uint32_t inferences = 0;    // 0: unknown
   enum class Temperature : std::uint8_t { unknown, cold, warm, cold_then_warm };
   Temperature temperature = Temperature::unknown;
   // Where its times come from. Estimated, simulated: nothing ran, and the same program gives the

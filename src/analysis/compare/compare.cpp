@@ -7,6 +7,7 @@
 #include "analysis/compare/compare_ops.hpp"
 #include "analysis/compare/compare_sides.hpp"
 #include "base/near_names.hpp"
+#include "profile/names.hpp"
 
 namespace npuscope::analysis {
 
@@ -239,7 +240,14 @@ void add_provenance(const RunSide& a, const RunSide& b, std::vector<Difference>&
     const Provenance& from = side.runs().front().profile().provenance;
     return from.instrumentation.empty() ? std::string("none known") : from.instrumentation;
   };
-  if (level(a) != level(b)) out.push_back({What::instrumentation, level(a), level(b)});
+  const auto origin = [](const RunSide& side) {
+    return side.runs().front().profile().provenance.times;
+  };
+  if (origin(a) != origin(b)) {
+    out.push_back({What::origin, stable_name(origin(a)), stable_name(origin(b))});
+  } else if (level(a) != level(b)) {
+    out.push_back({What::instrumentation, level(a), level(b)});
+  }
   const auto heat = [](const RunSide& side) {
     if (side.is_cold_only()) return "cold";
     const auto temperature = side.runs().front().profile().provenance.temperature;

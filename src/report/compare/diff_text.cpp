@@ -42,9 +42,19 @@ std::string change_text(double relative) {
   return relative == 0 ? "0 %" : fmt::format("{:+.1f} %", 100 * relative);
 }
 
+namespace {
+
+// Without a sign where nothing of it shows: "-0.0 … +0.0 %" said less than "0.0 … 0.0 %".
+std::string signed_percent(double part) {
+  constexpr double shown = 0.0005;
+  return std::abs(part) < shown ? "0.0" : fmt::format("{:+.1f}", 100 * part);
+}
+
+}  // namespace
+
 std::string interval_text(const std::optional<Range>& relative) {
   if (!relative) return {};
-  return fmt::format("{:+.1f} … {:+.1f} %", 100 * relative->low, 100 * relative->high);
+  return fmt::format("{} … {} %", signed_percent(relative->low), signed_percent(relative->high));
 }
 
 namespace {
@@ -140,8 +150,6 @@ std::string verdict_text(const Diff& diff) {
 
 namespace {
 
-constexpr std::string_view host_estimate = "host estimate";  // as readers call it
-
 std::string caution_text(const Difference& difference, bool is_alone) {
   using What = Difference::What;
   const auto both = [&](const char* what, const char* so) {
@@ -152,12 +160,11 @@ std::string caution_text(const Difference& difference, bool is_alone) {
     case What::device: return both("The device", ": what changed may be the hardware.");
     case What::format: return both("The format", ": the two need not count alike.");
     case What::version: return both("The version of format or tool", ".");
+    case What::origin:
+      return both("Where the times come from",
+                  ": an estimate or a simulation may be of another chip; bytes and the graph "
+                  "compare, times only so far.");
     case What::instrumentation:
-      if (difference.a == host_estimate || difference.b == host_estimate) {
-        return both("Where the numbers come from",
-                    ": one is a compiler's estimate, which may be of another chip; bytes and the "
-                    "graph compare, cycles only so far.");
-      }
       return both("The instrumentation",
                   ": recording costs time, so part of the change is its own.");
     case What::temperature:

@@ -141,7 +141,7 @@ void DocumentText::print(const Table& table, std::string_view title) {
     if (field.only_if_known && !any) continue;
     shown.push_back(i);
     columns.push_back({field.label, stands_left(field) ? Align::left : Align::right, field.needed,
-                       field.format == Format::bar ? Style::bar : Style::plain});
+                       field.format == Format::bar ? Style::bar : Style::plain, field.is_bound});
   }
   if (table.rows.empty() || columns.empty()) return;
   // Columns without a key are in text only: no other output has them either.
@@ -150,10 +150,11 @@ void DocumentText::print(const Table& table, std::string_view title) {
   });
   const auto names = std::find(shown.begin(), shown.end(), table.names);
   TextTable text(std::move(columns), names == shown.end() ? 0 : std::size_t(names - shown.begin()));
-  for (const auto& row : table.rows) {
+  for (std::size_t at = 0; at < table.rows.size(); ++at) {
+    const auto& row = table.rows[at];
     std::vector<std::string> cells;
     for (const std::size_t i : shown) cells.push_back(text_of(table.fields[i], row[i]));
-    text.add(std::move(cells));
+    text.add(std::move(cells), at < table.bounds.size() ? table.bounds[at] : Style::plain);
   }
   out_ += text.print(width_, colour_);
   if (!gives_way || text.full_width() <= width_) return;

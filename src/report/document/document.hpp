@@ -121,6 +121,7 @@ struct Field {
   bool only_if_known = false;
   std::optional<ClockId> clock = {};  // of ticks; none: the base clock
   bool stands_right = false;          // a number that is text already
+  bool is_bound = false;              // what bounds a row: of its style in text
   // What sort of number it is and where it comes from, where that is known.
   std::optional<MeasureKind> kind = {};
   std::optional<Origin> origin = {};
@@ -141,6 +142,7 @@ struct Table {
   std::vector<std::vector<Value>> rows;  // as many values as fields; none: text says "none"
   std::uint64_t row_count = 0;           // with those left out; 0: rows are all there is
   std::size_t names = 0;                 // the field of names, which text never shortens
+  std::vector<Style> bounds = {};        // by row; none: plain
 };
 
 struct Section {

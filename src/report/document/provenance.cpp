@@ -2,8 +2,11 @@
 
 #include <fmt/core.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <tuple>
 #include <vector>
 
 #include "analysis/run_identity.hpp"
@@ -43,6 +46,44 @@ std::string note_text(const Note& note) {
   if (note.offset > 0) text += fmt::format(" (byte {})", note.offset);
   if (note.count > 1) text += fmt::format(" ({} times)", thousands(note.count));
   return text;
+}
+
+std::vector<std::string> note_lines(const std::vector<Note>& notes) {
+  constexpr std::size_t max_named = 3;
+  struct Line {
+    Note note;
+    std::vector<std::string_view> files;
+  };
+  const auto is_left_out = [](const Note& note) {
+    return note.severity == Severity::info && !note.file.empty() && note.offset == 0;
+  };
+  std::vector<Line> lines;
+  std::map<std::tuple<Severity, std::uint64_t, std::uint64_t, std::string_view>, std::size_t> known;
+  for (const Note& note : notes) {
+    if (note.file.empty()) {
+      lines.push_back({note, {}});
+      continue;
+    }
+    const std::string_view what = is_left_out(note) ? std::string_view() : note.message;
+    const auto [place, is_new] =
+        known.try_emplace({note.severity, note.offset, note.count, what}, lines.size());
+    if (is_new) lines.push_back({note, {}});
+    lines[place->second].files.push_back(note.file);
+  }
+  std::vector<std::string> texts;
+  for (Line& line : lines) {
+    const std::size_t count = line.files.size(), named = std::min(count, max_named);
+    if (count > 1) {
+      line.note.file =
+          fmt::format("{}", fmt::join(line.files.begin(), line.files.begin() + named, ", "));
+      if (count > named) line.note.file += fmt::format(" and {} more", count - named);
+    }
+    texts.push_back(count > 1 && is_left_out(line.note)
+                        ? fmt::format("info: {} files are left out: {}; name one to see why", count,
+                                      line.note.file)
+                        : note_text(line.note));
+  }
+  return texts;
 }
 
 namespace {

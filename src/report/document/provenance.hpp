@@ -28,6 +28,10 @@ std::string damage_sentence(const Profile& profile);
 
 std::string note_text(const Note& note);
 
+// What opening a folder left out, a line for each thing to do: files that nothing need be done
+// about share one, and so do files of which the same is said.
+std::vector<std::string> note_lines(const std::vector<Note>& notes);
+
 // Which of a profile's inferences the numbers of a page are of: said in its head, because "7.3 ms"
 // of three inferences and of one are different answers.
 

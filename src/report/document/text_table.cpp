@@ -10,7 +10,7 @@ namespace npuscope::report {
 
 std::string painted(std::string text, Style style, Colour colour) {
   if (colour == Colour::none || style == Style::plain || text.empty()) return text;
-  const char* codes[] = {"", "1", "2", "36", "33", "32", "31"};
+  const char* codes[] = {"", "1", "2", "36", "33", "32", "31", "32", "35", "33"};
   return "\x1b[" + std::string(codes[std::size_t(style)]) + "m" + std::move(text) + "\x1b[0m";
 }
 
@@ -186,7 +186,7 @@ std::vector<std::string> cut_into_lines(std::string_view text, std::size_t colum
   return lines;
 }
 
-void TextTable::add(std::vector<std::string> cells) {
+void TextTable::add(std::vector<std::string> cells, Style of_bound) {
   cells.resize(columns_.size());
   for (std::string& cell : cells) {
     const bool too_long = cell.size() > max_cell_bytes;
@@ -197,6 +197,7 @@ void TextTable::add(std::vector<std::string> cells) {
     cell = printable(cell);
   }
   rows_.push_back(std::move(cells));
+  styles_.push_back(of_bound);
 }
 
 std::vector<std::size_t> TextTable::widths() const {
@@ -340,9 +341,10 @@ std::string TextTable::print(std::size_t width, Colour colour) const {
   }
   add_line([&](std::size_t i) { return columns_[i].heading; },
            [](std::size_t) { return Style::dim; });
-  for (const auto& row : texts) {
+  for (std::size_t at = 0; at < texts.size(); ++at) {
+    const auto& row = texts[at];
     add_line([&](std::size_t i) { return i == names_ ? row[i].substr(prefix.size()) : row[i]; },
-             [&](std::size_t i) { return columns_[i].style; });
+             [&](std::size_t i) { return columns_[i].is_bound ? styles_[at] : columns_[i].style; });
   }
   return out;
 }

@@ -32,6 +32,9 @@ enum class Style : std::uint8_t {
   caution,  // what changes how the page is to be read
   better,
   worse,
+  computes,  // what bounds an op: an engine that computes,
+  moves,     // memory and its engine,
+  waits,     // neither
 };
 
 // `text` is of one line.
@@ -50,6 +53,7 @@ struct TextColumn {
   Align align = Align::right;
   bool needed = true;  // of those not needed, the last goes first when there is no room
   Style style = Style::plain;
+  bool is_bound = false;  // its cells have the style of their row
 };
 
 class TextTable {
@@ -58,7 +62,7 @@ class TextTable {
       : columns_(std::move(columns)), names_(names) {}
 
   // As many cells as columns; cells are data and are made printable.
-  void add(std::vector<std::string> cells);
+  void add(std::vector<std::string> cells, Style of_bound = Style::plain);
   bool empty() const { return rows_.empty(); }
 
   // Lines of at most `width` characters, indented by two.
@@ -78,6 +82,7 @@ class TextTable {
   std::vector<TextColumn> columns_;
   std::size_t names_;  // the column of them
   std::vector<std::vector<std::string>> rows_;
+  std::vector<Style> styles_;  // by row
 };
 
 // Columns of a terminal that well-formed text takes, one for each code point.

@@ -169,7 +169,8 @@ Section summary_section(const Profile& profile, const Diagnosis& diagnosis,
                      {{"cold_apart"}, request.samples->cold}};
   }
   const std::size_t tried = diagnosis.findings.size() + diagnosis.quiet.size();
-  std::string text = fmt::format("{} ({} rules checked", diagnosis.findings.size(), tried);
+  std::string text = fmt::format("{} ({} {} checked", diagnosis.findings.size(), tried,
+                                 tried == 1 ? "rule" : "rules");
   if (!diagnosis.untried.empty()) {
     text += fmt::format(", {} skipped: missing data{}", diagnosis.untried.size(),
                         request.with_rest ? "" : "; --all lists them");

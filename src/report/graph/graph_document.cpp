@@ -117,7 +117,7 @@ class GraphDocument {
     add("alone", "ops without any edge", facts_.alone);
     add("components", "parts not connected", facts_.components);
     add("largest_component", "  ops of the largest", facts_.largest_component);
-    add("cycles", "cycles", facts_.cycle_count);
+    add("cycles", "dependency cycles", facts_.cycle_count);
     const auto remark = [&](std::uint64_t count, const char* what) {
       if (count > 0) section.remarks.push_back(fmt::format("{}: {}.", what, count));
     };
@@ -233,7 +233,7 @@ class GraphDocument {
 
   Section cycles() const {
     constexpr std::size_t max_named = 8;
-    Section section{.key = "cycles", .title = "CYCLES"};
+    Section section{.key = "cycles", .title = "DEPENDENCY CYCLES"};
     section.table.fields = {{"ops", "ops", Format::count},
                             {"names", "some of them", Format::names}};
     section.table.row_count = facts_.cycle_count;

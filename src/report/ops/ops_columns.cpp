@@ -60,8 +60,9 @@ void OpsTable::add_bound() {
     return bounds_[std::size_t(&row - table_.rows.data())];
   };
   const auto text = [](const char* word) { return *word == '\0' ? Value() : Value(word); };
-  add({"bound", is_in_order() ? "bound" : "", Format::name, true, true},
-      [=](const OpRow& row) { return text(name_of(bound_of(row))); });
+  Field field{"bound", is_in_order() ? "bound" : "", Format::name, true, true};
+  field.is_bound = true;
+  add(std::move(field), [=](const OpRow& row) { return text(name_of(bound_of(row))); });
   add({"bound_from", ""}, [=](const OpRow& row) { return text(source_of(bound_of(row).kind)); });
   if (is_in_order()) {
     add({"", "mostly", Format::name, false, true},
@@ -347,6 +348,24 @@ Value main_kernel(const Profile& profile, const analysis::OpRow& row) {
   constexpr double nearly_all = 0.995;
   return row.main_share >= nearly_all ? kind
                                       : fmt::format("{} {:.0f} %", kind, 100 * row.main_share);
+}
+
+Style style_of(const OpBound& bound) {
+  const auto of_work = [](bool moves) { return moves ? Style::moves : Style::computes; };
+  switch (bound.kind) {
+    case BoundKind::unknown: break;
+    case BoundKind::movement: return Style::moves;
+    case BoundKind::waiting:
+    case BoundKind::latency: return Style::waits;
+    case BoundKind::engine: return of_work(domain_of(bound.engine) != Domain::compute);
+    case BoundKind::resource:
+      if (bound.resource == Resource::dispatch) return Style::waits;
+      return of_work(bound.resource == Resource::ddr || bound.resource == Resource::vtcm);
+    case BoundKind::window:
+      if (bound.window == WindowBound::dispatch) return Style::waits;
+      return of_work(bound.window == WindowBound::ddr);
+  }
+  return Style::plain;
 }
 
 Value engines_of(const analysis::OpRow& row) {

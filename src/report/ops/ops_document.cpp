@@ -228,6 +228,7 @@ Result<Document> OpsTable::make() {
   TRY(choose_columns());
   for (const OpsTableColumn& column : columns_) section.table.fields.push_back(column.field);
   section.table.names = is_in_order() ? 1 : 0;
+  for (const OpBound& bound : bounds_) section.table.bounds.push_back(style_of(bound));
   for (const OpRow& row : table_.rows) {
     std::vector<Value> values;
     for (const OpsTableColumn& column : columns_) {

@@ -37,6 +37,9 @@ std::string beside_timeline_text(const Profile& profile, const analysis::OpColum
 // "q::ForceFormat_Crouton 74 %"; of one kernel alone its name, unless that is the row's.
 Value main_kernel(const Profile& profile, const analysis::OpRow& row);
 
+// An engine that computes, what moves data, or neither; of a bound that is not known plain.
+Style style_of(const analysis::OpBound& bound);
+
 // "HVX+DMA issue": the one with most work first; nothing where none is known.
 Value engines_of(const analysis::OpRow& row);
 

@@ -10,6 +10,7 @@
 #include "report/document/document_value.hpp"
 #include "report/document/provenance.hpp"
 #include "report/document/text_table.hpp"
+#include "report/ops/ops_document.hpp"
 #include "report/ops/ops_table.hpp"
 #include "report/show/show.hpp"
 #include "report/show/show_sections.hpp"
@@ -20,7 +21,13 @@ namespace {
 using namespace analysis;
 
 constexpr std::size_t max_strips = 4;
-constexpr std::size_t max_ops = 5;
+constexpr std::size_t max_ops = 5, min_ops = 4;  // of a page of the least height
+constexpr std::size_t least_height = 30;
+
+// A taller page has more of them.
+std::size_t ops_of(const FirstPageRequest& request) {
+  return request.ops.value_or(max_ops + std::max(request.height, least_height) - least_height);
+}
 
 // "compute ██████ 65 %   data movement ██ 22 %", over as many lines as it needs.
 std::vector<std::string> parts_of_wall(const Coarse& coarse, std::size_t width,
@@ -164,11 +171,11 @@ Section ops_section(const Analysis& analysis, OpTable ops, const FirstPageReques
   const OpColumn& column = ops.columns[ops.ranked_by];
   const double whole = column.whole.value_or(column.total);
   Section section{.key = "ops", .title = "OPS, by " + ops.ranked_by_name};
-  std::size_t rows = max_ops;
+  std::size_t rows = ops_of(request);
   if (const auto parts = model_parts(profile, ops)) {
     constexpr std::size_t label = 15;
     section.facts = {{{"", "parts"}, parts_text(*parts, request.width - label)}};
-    rows -= 1;  // for this line
+    rows -= !request.ops && rows > min_ops;  // for this line
   }
   ops.rows.resize(std::min(ops.rows.size(), rows));
   const bool is_time = column.kind != MeasureKind::count;
@@ -180,7 +187,7 @@ Section ops_section(const Analysis& analysis, OpTable ops, const FirstPageReques
                           {"", " ", Format::bar, false},
                           {"", "share", Format::share},
                           {"", ops.ranked_by_name, is_time ? Format::ticks : Format::number},
-                          {"", "bound", Format::name, true, true},
+                          {.key = "", .label = "bound", .only_if_known = true, .is_bound = true},
                           {"", "mostly", Format::name, false, true},
                           {"", "on", Format::name, false, true}};
   section.table.fields[3].clock = column.clock;
@@ -199,6 +206,7 @@ Section ops_section(const Analysis& analysis, OpTable ops, const FirstPageReques
   for (std::size_t i = 0; i < ops.rows.size(); ++i) {
     const OpRow& row = ops.rows[i];
     const char* bound = name_of(bounds[i]);
+    section.table.bounds.push_back(style_of(bounds[i]));
     const auto value = row.values[ops.ranked_by];
     Value share;
     if (value && whole > 0) share = *value / whole;
@@ -209,6 +217,22 @@ Section ops_section(const Analysis& analysis, OpTable ops, const FirstPageReques
     auto& cells = section.table.rows.back();
     cells.insert(cells.begin() + 5, row.values[std::size_t(warm - ops.columns.begin())]);
   }
+  return section;
+}
+
+// Ops as they ran, with what bounds each.
+Section ops_in_order(const Analysis& analysis, const FirstPageRequest& request) {
+  constexpr std::size_t least = 20;  // a few of the first tell nothing
+  OpsRequest ops{.grouping = Grouping::node, .sort = "start"};
+  ops.top = request.ops.value_or(std::max(least, ops_of(request)));
+  ops.peaks = request.peaks;
+  auto document = ops_document(analysis, ops);
+  if (!document || document->sections.empty()) return {};
+  Section section = std::move(document->sections.front());
+  section.key = "ops_in_order";
+  for (Field& field : section.table.fields) field.key.clear();  // it is in text only
+  section.facts.clear();
+  section.remarks.clear();
   return section;
 }
 
@@ -269,18 +293,26 @@ Section next_section(const Analysis& analysis, const FirstPageRequest& request) 
   return {.key = "next", .title = "NEXT  " + text + full};
 }
 
-// Ops give way, the last first.
-void fit(Document& document, std::size_t width) {
-  constexpr std::ptrdiff_t max_lines = 30;
-  const auto ops = std::find_if(document.sections.begin(), document.sections.end(),
-                                [](const Section& section) { return section.key == "ops"; });
-  if (ops == document.sections.end()) return;
-  auto& rows = ops->table.rows;
+// Ops give way, the last first; before there are few of them, the strips of hardware with least
+// work.
+void fit(Document& document, const FirstPageRequest& request) {
   const auto lines = [&] {
-    const std::string text = document_text(document, width);
-    return std::count(text.begin(), text.end(), '\n');
+    const std::string text = document_text(document, request.width);
+    return std::size_t(std::count(text.begin(), text.end(), '\n'));
   };
-  while (rows.size() > 1 && lines() > max_lines) rows.pop_back();
+  const std::size_t height = std::max(request.height, least_height);
+  const auto shorten = [&](std::string_view key, std::size_t least, auto rows_of) {
+    const auto section = std::ranges::find(document.sections, key, &Section::key);
+    if (section == document.sections.end()) return;
+    auto& rows = rows_of(*section);
+    while (rows.size() > least && lines() > height) rows.pop_back();
+  };
+  constexpr std::size_t least_drawn = 2;
+  const auto rows_of_table = [](Section& section) -> auto& { return section.table.rows; };
+  const auto rows_of_drawing = [](Section& section) -> auto& { return section.drawing; };
+  if (!request.ops) shorten("ops", min_ops, rows_of_table);
+  shorten("where", least_drawn, rows_of_drawing);
+  if (!request.ops) shorten("ops", 1, rows_of_table);
 }
 
 }  // namespace
@@ -308,7 +340,8 @@ Document first_page(const Analysis& analysis, const FirstPageRequest& request) {
   add(where_section(analysis, request));
   if (!request.is_part && !has_latency && !has_estimate) add(graph_section(analysis));
   add(first_findings_section(analysis, request.leaves_out_rows, request.peaks));
-  add(ops_section(analysis, std::move(ops), request));
+  add(request.in_order ? ops_in_order(analysis, request)
+                       : ops_section(analysis, std::move(ops), request));
   add(kernels_section(analysis));
   const bool has_timeline = analysis.coarse().wall > 0;
   if (profile.ops.empty() || !has_timeline) add(first_unit_numbers(analysis));
@@ -317,7 +350,7 @@ Document first_page(const Analysis& analysis, const FirstPageRequest& request) {
   const bool has_only_findings = document.sections.size() == 1 && profile.spans.size() == 0;
   if (has_only_findings) add(run_numbers_section(analysis, 2 * max_ops));
   add(next_section(analysis, request));
-  fit(document, request.width);
+  fit(document, request);
   return document;
 }
 

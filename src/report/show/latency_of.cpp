@@ -31,19 +31,29 @@ std::optional<double> first_of(const Analysis& analysis, const std::string& name
   return std::nullopt;
 }
 
-// Of an inference that several graphs make up, of which the profile is one.
-void add_all_graphs(const Analysis& analysis, LatencyOfCall& latency) {
+// Times around the call: of an inference that several graphs make up, and as the runtime saw them
+// that gave the graph away.
+void add_times_around(const Analysis& analysis, LatencyOfCall& latency) {
+  struct Around {
+    NumberRole role;
+    const char *what, *note;
+  };
+  constexpr Around around[] = {
+      {NumberRole::all_graphs_execute, "all graphs", "of one inference, in order"},
+      {NumberRole::session_node, "node", "of the graph, in its session"},
+      {NumberRole::session_run, "session", "an inference, all nodes"}};
   const Profile& profile = analysis.profile();
-  for (const NumberRow& row : analysis.numbers()) {
-    if (row.meaning.role != NumberRole::all_graphs_execute || row.values.count == 0) continue;
-    if (index_of(row.clock) >= profile.clocks.size()) continue;
-    const double hertz = profile.clocks[index_of(row.clock)].rate.value;
-    if (!(hertz > 0)) continue;
-    LatencyRow sum{"all graphs", std::string(profile.text(row.what)), {}, {}, {}};
-    sum.cold_seconds = row.values.first / hertz;
-    sum.is_of_more = true;
-    if (row.values.count > 1) sum.warm_seconds = row.values.median_of_rest / hertz;
-    latency.rows.push_back(std::move(sum));
+  for (const Around& each : around) {
+    for (const NumberRow& row : analysis.numbers()) {
+      if (row.meaning.role != each.role || row.values.count == 0) continue;
+      if (index_of(row.clock) >= profile.clocks.size()) continue;
+      const double hertz = profile.clocks[index_of(row.clock)].rate.value;
+      if (!(hertz > 0)) continue;
+      LatencyRow time{each.what, std::string(profile.text(row.what)), {}, {}, {}, each.note};
+      time.cold_seconds = row.values.first / hertz;
+      if (row.values.count > 1) time.warm_seconds = row.values.median_of_rest / hertz;
+      latency.rows.push_back(std::move(time));
+    }
   }
 }
 
@@ -63,7 +73,7 @@ void add_call(const Analysis& analysis, const Call& call, LatencyOfCall& latency
     latency.outside = 1 - call.device_seconds() / call.seconds();
   }
   latency.warm_count = call.warm ? call.count : 0;
-  add_all_graphs(analysis, latency);
+  add_times_around(analysis, latency);
   for (const NumberRow& row : analysis.numbers()) {
     const bool is_stated = row.subject == Measure::Subject::profile &&
                            row.meaning.role == NumberRole::run_rate && row.values.count == 1;
@@ -210,8 +220,8 @@ Section latency_section(const LatencyOfCall& latency) {
   };
   for (const LatencyRow& row : latency.rows) {
     Value bar, note;
-    if (row.is_of_more) {
-      note = "of one inference, in order";
+    if (!row.around.empty()) {
+      note = row.around;
     } else if (latency.outside && &row == whole) {
       bar = *latency.outside;
       note = percent_text(*latency.outside, 1) + " outside the NPU";

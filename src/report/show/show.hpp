@@ -7,6 +7,7 @@
 //   documents_json(…)                                    the full page's; keys: docs/cli/show.md
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ Result<Document> show_document(const analysis::Analysis& analysis, const ShowReq
 
 struct FirstPageRequest {
   std::size_t width = 100;
+  std::size_t height = 30;              // lines that it may take
+  std::optional<std::size_t> ops = {};  // that are wanted, whatever the height
+  bool in_order = false;                // ops as they ran, not the costliest first
   bool leaves_out_rows = false;
   bool is_part = false;         // a window, a core, an inference: its wall is no latency
   std::string files = "FILES";  // as they stand on a command line

@@ -26,7 +26,7 @@ struct LatencyRow {
   std::optional<double> warm_seconds, cold_seconds;
   // Neither: the files do not say which of the two the only one is.
   std::optional<double> seconds;
-  bool is_of_more = false;  // than the call: a sum over several graphs
+  std::string around = {};  // what it is of, where that is more than the call
 };
 
 struct LatencyOfCall {

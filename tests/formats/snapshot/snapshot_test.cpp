@@ -38,6 +38,7 @@ Profile small_run() {
                         "1",
                         "NPU",
                         "graph",
+                        false,
                         "full",
                         3,
                         Provenance::Temperature::cold_then_warm};

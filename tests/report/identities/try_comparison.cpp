@@ -70,7 +70,7 @@ void try_latency(const Sample& sample, const Comparison& comparison, Tried& trie
     const auto seconds = row.warm_seconds ? row.warm_seconds
                          : row.seconds    ? row.seconds
                                           : row.cold_seconds;
-    if (!seconds || row.is_of_more) continue;
+    if (!seconds || !row.around.empty()) continue;
     const bool is_device = row.what == "on the NPU" || row.what == "emulated NPU";
     const auto is_it = [&](const MetricChange* metric) {
       if (metric == nullptr) return;

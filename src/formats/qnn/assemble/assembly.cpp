@@ -198,6 +198,8 @@ void put_provenance(Assembly& assembly, const ArtifactSet& set) {
   if (qhas != nullptr) add_version("QHAS", qhas->version);
   if (viewer != nullptr) add_version("backend", viewer->version);
   provenance.graph = printable(graph_of(set));
+  provenance.graph_is_numbered =
+      viewer != nullptr && !viewer->has_graph_name && provenance.graph == viewer->graph;
   if (provenance.device.empty()) provenance.device = "HTP";
   provenance.format = set.artifacts.size() == 1 ? std::string(name_of(set.artifacts.front().kind))
                                                 : std::string("QNN HTP optrace set");
