@@ -17,7 +17,10 @@ void open_table(const Input& input, const tables::TableDescription& description,
 }  // namespace
 
 std::optional<FormatKind> recognise_described_table(const Candidate& candidate) {
-  if (candidate.head.find("\"traceEvents\"") != candidate.head.npos) return std::nullopt;
+  // Traces have neither heads nor marks of tables, and descriptions take time to parse.
+  for (const char* key : {"\"traceEvents\"", "\"ph\""}) {
+    if (candidate.head.find(key) != candidate.head.npos) return std::nullopt;
+  }
   const auto place = tables::recognise_table(candidate.head);
   return place ? std::optional(FormatKind(*place)) : std::nullopt;
 }

@@ -71,6 +71,7 @@ class TableFile {
         profiles[i].provenance.graph = names[i];
       } else if (names.size() > 1 && std::ranges::all_of(names, &std::string::empty)) {
         profiles[i].provenance.graph = fmt::format("{} {}", description_.block, i + 1);
+        profiles[i].provenance.graph_is_numbered = true;
       }
     }
     return profiles;

@@ -125,6 +125,8 @@ class OpsProfile {
       inferences_ = std::max(inferences_, instance + 1);
     }
     has_inferences_ = signposts > 1 || replays.size() > 1;
+    numbered_by_ = signposts > 1 ? fmt::format("signpost '{}'", file_.strings[first_signpost])
+                                 : "replay of a trace";
   }
 
   // Cycles by the nanoseconds that the file has of the same time: 1.35 GHz.
@@ -351,6 +353,7 @@ class OpsProfile {
         "ops "
         "is the host's (dispatch, compilation of kernels), not the device's");
     if (has_inferences_) {
+      note(fmt::format("inferences: each {} begins one", numbered_by_));
       note(
           "an inference holds the host's time between its ops, which the profiler lengthens; take "
           "the "
@@ -378,6 +381,7 @@ class OpsProfile {
   std::map<Identity, std::uint32_t> ops_;
   std::vector<std::uint32_t> instance_of_;  // by row of the file
   std::vector<std::size_t> row_of_;         // of each span
+  std::string numbered_by_;                 // what begins an inference
   std::size_t before_ = 0;                  // rows before the first signpost of inferences
   std::uint32_t before_position_ = 0, host_position_ = 0, inferences_ = 0;
   std::uint64_t cached_ = 0, compiled_ = 0;

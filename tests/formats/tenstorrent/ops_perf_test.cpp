@@ -73,6 +73,7 @@ TEST(TenstorrentOps, SignpostsThatRepeatAreInferences) {
                             row("MatmulDeviceOperation", 0, 5'020'000, 2'000) + signpost("end"));
   ASSERT_TRUE(profile) << profile.error().message;
   EXPECT_EQ(profile->provenance.inferences, 2u);
+  EXPECT_TRUE(says(*profile, "inferences: each signpost 'start' begins one"));
   EXPECT_EQ(spans_of(*profile),
             "device 0 TilizeDeviceOperation 0 0 +1000 of 0\n"
             "device 0 wait for the host 1000 +4000 of 0\n"
