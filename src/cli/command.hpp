@@ -65,6 +65,7 @@ void add_latency_command(Command& program);
 void add_path_command(Command& program);
 void add_diagnose_command(Command& program);
 void add_query_command(Command& program);
+void add_tables_command(Command& program);
 void add_torq_command(Command& program);
 void add_ipu_command(Command& program);
 void add_explain_command(Command& program);

@@ -44,7 +44,10 @@ std::vector<CommandGroup> command_groups() {
             {"run", add_run_command},
             {"opstats", add_opstats_command}}},
           {"Vendors' files",
-           {{"qpc", add_qpc_command}, {"torq", add_torq_command}, {"ipu", add_ipu_command}}},
+           {{"tables", add_tables_command},
+            {"qpc", add_qpc_command},
+            {"torq", add_torq_command},
+            {"ipu", add_ipu_command}}},
           {"Learn", {{"explain", add_explain_command}, {"record-help", add_record_help_command}}},
           {"Set up", {{"completion", add_completion_command}}}};
 }

@@ -72,6 +72,7 @@ Result<Opened> open_all(const ProfileOptions& options) {
   ProgressBar bar("reading");
   OpenOptions open;
   open.roles = std::move(*roles);
+  open.tables = options.tables;
   open.time_unit = options.time_unit;
   open.source.memory_limit = options.max_memory;
   MemoryForecast forecast(options.max_memory);
@@ -134,6 +135,12 @@ void add_profile_options(Command& command, ProfileOptions& options) {
             "a .toml file that says by category and name what the slices of a generic "
             "trace are (docs/formats/roles.md); repeatable")
       .one_each();
+  command
+      .flag("--tables", options.tables,
+            "a .toml file, or a folder of them, that describes a table with a row a layer "
+            "(docs/formats/tables.md; npuscope tables draft writes one); repeatable")
+      .one_each()
+      .called("FILE");
   add_choice<TraceTimeUnit>(command, "--time-unit", options.time_unit,
                             {{"us", TraceTimeUnit::microseconds},
                              {"ns", TraceTimeUnit::nanoseconds},

@@ -14,7 +14,8 @@ namespace npuscope::cli {
 struct ProfileOptions {
   std::vector<std::string> files;
   report::Selection selection;
-  std::vector<std::string> roles;  // files with tables of roles (event_roles.hpp)
+  std::vector<std::string> roles;   // files with tables of roles (event_roles.hpp)
+  std::vector<std::string> tables;  // files and folders with descriptions of tables
   TraceTimeUnit time_unit = TraceTimeUnit::microseconds;
   bool keep_going = false;       // a file that cannot be opened is no failure
   std::uint64_t max_memory = 0;  // bytes that reading may take; 0: ByteSourceOptions' default

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/try.hpp"
 #include "formats/open_inputs.hpp"
 #include "formats/open_table.hpp"
 #include "formats/other_files.hpp"
@@ -26,9 +27,10 @@ constexpr std::array formats{
     Format{"tpu-mlir profile", Belonging::together, recognise_tpu_mlir, open_tpu_mlir},
     Format{"Torq profile", Belonging::together, recognise_torq, open_torq},
     Format{"QNN profile", Belonging::together, recognise_qnn, open_qnn},
+    Format{"Tenstorrent ops", Belonging::alone, recognise_tenstorrent, open_tenstorrent},
+    Format{"table of layers", Belonging::alone, recognise_described_table, open_described_tables},
     Format{"Chrome trace", Belonging::alone, recognise_chrome, open_chrome},
     Format{"Ascend profiler", Belonging::together, recognise_ascend, open_ascend},
-    Format{"table of layers", Belonging::alone, recognise_described_table, open_described_tables},
     Format{"SigmaStar model", Belonging::together, recognise_sigmastar_model,
            open_sigmastar_models},
     Format{"Cloud AI 100 text", Belonging::together, recognise_qaic_text, open_qaic_texts},
@@ -48,6 +50,7 @@ class Opening {
   explicit Opening(const OpenOptions& options) : run_(options) {}
 
   Result<Opened> run(std::span<const std::filesystem::path> paths) {
+    TRY(run_.read_own_tables());
     FoundFiles found = find_files(paths, run_.options().source.decompressed_limit);
     for (Note& note : found.notes) run_.note(std::move(note));
     for (std::size_t i = 0; i < found.files.size(); ++i) sort_in(found.files[i], i);
@@ -76,6 +79,9 @@ class Opening {
       return run_.note({Severity::error, name, 0, without_name(head.error().message, name), 1});
     }
     const Candidate candidate{file.path, *head};
+    if (const auto own = recognise_own_table(candidate, run_)) {
+      return open_own_table(input, *own, run_);
+    }
     if (auto other = what_else_it_is(candidate)) return refuse(file, {std::move(*other), false});
     for (std::size_t row = 0; row < formats.size(); ++row) {
       const auto kind = formats[row].recognise(candidate);
@@ -85,7 +91,9 @@ class Opening {
       return;
     }
     if (!file.named && is_documentation(file.path)) return;
-    refuse(file, explain_unknown(candidate));
+    Refusal refusal = explain_unknown(candidate);
+    if (file.named) refusal.message += why_no_own_table(candidate, run_);
+    refuse(file, refusal);
   }
 
   void refuse(const FoundFile& file, const Refusal& refusal) {

@@ -16,6 +16,10 @@
 
 #include "npuscope/formats/open.hpp"
 
+namespace npuscope::tables {
+struct TableDescription;
+}
+
 namespace npuscope {
 
 inline constexpr std::size_t head_bytes = std::size_t{64} << 10;
@@ -41,9 +45,13 @@ const Input& input_or_first(std::span<const Input> inputs, std::string_view file
 // What opening has brought so far.
 class OpenRun {
  public:
-  explicit OpenRun(const OpenOptions& options) : options_(options) {}
+  explicit OpenRun(const OpenOptions& options);
+  ~OpenRun();
 
   const OpenOptions& options() const { return options_; }
+  // Those that the user describes: a usage error for what is not a description.
+  Status read_own_tables();
+  const std::vector<tables::TableDescription>& own_tables() const { return own_tables_; }
   void add(std::size_t order, Profile profile) { opened_.push_back({order, std::move(profile)}); }
   // A file that could not be opened: an error when it was named, else a warning.
   void fail(const Input& input, const Error& error);
@@ -58,6 +66,7 @@ class OpenRun {
 
  private:
   const OpenOptions& options_;
+  std::vector<tables::TableDescription> own_tables_;
   std::vector<OpenedProfile> opened_;
   std::vector<Note> notes_;
 };
@@ -109,6 +118,10 @@ void open_openvino_texts(std::span<const Input> inputs, OpenRun& run);
 std::optional<FormatKind> recognise_tpu_mlir(const Candidate& candidate);
 void open_tpu_mlir(std::span<const Input> inputs, OpenRun& run);
 
+// Tenstorrent's table of ops of tt-metal's device profiler.
+std::optional<FormatKind> recognise_tenstorrent(const Candidate& candidate);
+void open_tenstorrent(std::span<const Input> inputs, OpenRun& run);
+
 // Any other JSON: operator traces of Cloud AI 100 and IPU timelines of SigmaStar, by their events,
 // and traces of other tools.
 std::optional<FormatKind> recognise_chrome(const Candidate& candidate);
@@ -121,6 +134,11 @@ void open_ascend(std::span<const Input> inputs, OpenRun& run);
 // Tables of layers that tables/*.toml describe.
 std::optional<FormatKind> recognise_described_table(const Candidate& candidate);
 void open_described_tables(std::span<const Input> inputs, OpenRun& run);
+// And those that the user describes.
+std::optional<std::size_t> recognise_own_table(const Candidate& candidate, const OpenRun& run);
+// Why none of them fits a file that nothing else takes; empty where there are none.
+std::string why_no_own_table(const Candidate& candidate, const OpenRun& run);
+void open_own_table(const Input& input, std::size_t place, OpenRun& run);
 
 // SigmaStar's models, which join the IPU timelines among the inputs.
 std::optional<FormatKind> recognise_sigmastar_model(const Candidate& candidate);

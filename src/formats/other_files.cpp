@@ -20,9 +20,6 @@ struct TextKind {
 
 const std::vector<TextKind>& json_kinds() {
   static const std::vector<TextKind> kinds{
-      {{"\"averageMs\"", "\"percentage\""},
-       "a layer profile of TensorRT (trtexec --exportProfile): mean times of layers and no "
-       "timeline, which npuscope does not read yet"},
       {{"\"startComputeMs\"", "\"endComputeMs\""},
        "times of TensorRT's calls (trtexec --exportTimes), which npuscope does not read yet"},
       {{"\"execution_summary\"", "\"execution_detail\""},
@@ -187,6 +184,20 @@ std::string qnn_context_message(const std::filesystem::path& path) {
 
 }  // namespace
 
+// The first line of a text whose next line has as many delimiters, and not none.
+std::string_view table_header(std::string_view head) {
+  const std::size_t end = head.find('\n');
+  if (end == head.npos || !is_text_so_far(head)) return {};
+  const std::string_view first = head.substr(0, end);
+  std::string_view second = head.substr(end + 1);
+  second = second.substr(0, second.find('\n'));
+  for (const char delimiter : {',', ';', '\t', '|'}) {
+    const auto count = std::ranges::count(first, delimiter);
+    if (count > 0 && std::ranges::count(second, delimiter) == count) return first;
+  }
+  return {};
+}
+
 bool is_documentation(const std::filesystem::path& path) {
   const std::string name = path.filename().string();
   return name.starts_with("README") || name.starts_with("LICENSE") || name.ends_with(".md");
@@ -221,6 +232,12 @@ Refusal explain_unknown(const Candidate& candidate) {
   if (candidate.head.size() > tar_magic_at &&
       std::string_view(candidate.head).substr(tar_magic_at).starts_with("ustar")) {
     return {"a tar archive; unpack it and name what was in it", false};
+  }
+  if (const std::string_view header = table_header(candidate.head); !header.empty()) {
+    return {fmt::format("a table that npuscope does not know (its header begins with '{}'); "
+                        "npuscope tables draft makes a description of it, which --tables takes",
+                        printable(header.substr(0, 32))),
+            false};
   }
   return {fmt::format("not of a format that npuscope knows (it begins with '{}'); docs/formats "
                       "lists them",

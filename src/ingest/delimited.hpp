@@ -2,14 +2,16 @@
 // may hold delimiters, line ends, and quotes written twice. One record lies in memory at a time.
 //
 //   DelimitedReader records(lines, losses, ',');
-//   while (records.next()) take(records.fields(), records.offset());
+//   while (records.next()) take(records.cells(), records.offset());
 //
+// Cells are views, valid until the next record: those of a line without quotes lie in it.
 // A byte-order mark and carriage returns are no part of a field. Of a record beyond 64 KiB (a quote
 // that is never closed must not gather the whole file) the rest is left out, with a note.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "profile/line_reader.hpp"
@@ -24,19 +26,23 @@ class DelimitedReader {
   // False at the end of the text.
   bool next();
 
-  // Of the record, at least one; a caller may change them.
-  std::vector<std::string>& fields() { return fields_; }
-  const std::vector<std::string>& fields() const { return fields_; }
+  // Of the record, at least one.
+  const std::vector<std::string_view>& cells() const { return cells_; }
+  // The same as texts, which a caller may change.
+  std::vector<std::string>& fields();
   // Where the record begins in the text.
   std::uint64_t offset() const { return offset_; }
 
  private:
+  // Of a line without quotes; false where it has some.
+  bool split(std::string_view line);
   // Whether the record goes on in the next line.
   bool take_line(std::string_view line);
 
   LineReader& lines_;
   CountedNotes& losses_;
   char delimiter_;
+  std::vector<std::string_view> cells_;
   std::vector<std::string> fields_;
   std::uint64_t offset_ = 0;
   std::size_t record_bytes_ = 0;

@@ -248,6 +248,18 @@ constexpr const char* furiosa_plot =
     R"("contexts": ["MainContext"], "lifetime": {"begin": 0, "end": 9}}], "tensors": []})"
     "\nEND";
 
+constexpr const char* tensorrt_layers =
+    "cat >profile.json <<'END'\n"
+    R"([{"count": 7}, {"name": "conv", "timeMs": 7.7, "averageMs": 1.1, "percentage": 100}])"
+    "\nEND";
+const std::string own_tables = std::string("cp ") + NPUSCOPE_TEST_DATA + "/tables/";
+const std::string tflite_log = own_tables + "tflite_profile.txt profile.txt";
+const std::string rknn_table = own_tables + "rknn_build.txt build.txt";
+const std::string tenstorrent_ops =
+    "mkdir -p generated/profiler/reports/DATE && cp " NPUSCOPE_SOURCE_DIR
+    "/tests/fuzz/open/tenstorrent.csv "
+    "generated/profiler/reports/DATE/ops_perf_results_DATE.csv";
+
 INSTANTIATE_TEST_SUITE_P(
     Of, RecordHelp,
     testing::Values(
@@ -278,10 +290,13 @@ INSTANTIATE_TEST_SUITE_P(
               "--summary --trace"},
         Topic{"snpe", "cp examples/qnn_htp/chrometrace*.json.gz . && gunzip *.gz"},
         Topic{"ort-profile", ort_profile}, Topic{"openvino", openvino_counters},
-        Topic{"vela", vela_layers}, Topic{"tpu-mlir", tpu_mlir_profile},
+        Topic{"tpu-mlir", tpu_mlir_profile},
         Topic{"ascend", ascend_kernels}, Topic{"furiosa", furiosa_plot},
         Topic{"llamacpp",
               "gunzip -c examples/llamacpp/run.log.gz >run.log && cp run.log engines.log"},
+        Topic{"vela", vela_layers}, Topic{"tensorrt", tensorrt_layers},
+        Topic{"tflite", tflite_log.c_str()}, Topic{"rknn", rknn_table.c_str()},
+        Topic{"tenstorrent", tenstorrent_ops.c_str()},
         Topic{"qnn-host", "cp -r examples/qnn_host qnn_host && cd qnn_host"},
         Topic{"executorch-host",
               "mkdir executorch_host && cp examples/qnn_host/*_schematic.bin executorch_host/ && "

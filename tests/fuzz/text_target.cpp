@@ -9,6 +9,7 @@
 
 #include "analysis/profile_builder.hpp"
 #include "formats/sigmastar/log_layout.hpp"
+#include "formats/tables/draft.hpp"
 #include "fuzz/fuzzing.hpp"
 #include "npu/targets/ipu/target.hpp"
 #include "npu/targets/nsp/target/target.hpp"
@@ -70,6 +71,19 @@ void run_sql(const std::string& sql) {
   expect_words(database->run(sql, rows));
 }
 
+// A draft of a table is a description of it, unless it says what it lacks.
+void run_draft(const std::string& text) {
+  auto source = open_byte_source(std::string_view(text), "fuzz.csv");
+  if (!source) return;
+  const auto draft = tables::draft_description(**source);
+  expect_words(draft);
+  if (!draft) return;
+  const auto description = tables::parse_description(tables::description_text(*draft), "fuzz.toml");
+  const bool is_whole =
+      draft->has(tables::TableColumn::Is::op) && draft->has(tables::TableColumn::Is::time);
+  if (is_whole != bool(description)) __builtin_trap();
+}
+
 const std::array readers{
     +[](const std::string& text) { run_sql(text); },
     +[](const std::string& text) { expect_words(analysis::Rules::parse(text, "fuzz.toml")); },
@@ -81,6 +95,8 @@ const std::array readers{
     +[](const std::string& text) { expect_words(npu::ipu::parse_target(text, "fuzz.toml")); },
     +[](const std::string& text) { expect_words(npu::torq::parse_target(text, "fuzz.toml")); },
     +[](const std::string& text) { run_selection(text); },
+    +[](const std::string& text) { expect_words(tables::parse_description(text, "fuzz.toml")); },
+    +[](const std::string& text) { run_draft(text); },
 };
 
 }  // namespace
@@ -88,9 +104,9 @@ const std::array readers{
 std::vector<std::string> npuscope::fuzz::good_inputs() { return {}; }
 
 // 's' SQL, 'r' rules, 'e' roles of events, 'G' a file of gates, 'g' a gate, 'l' a layout, 'n', 'i'
-// and 't' targets, 'c' a selection.
+// and 't' targets, 'c' a selection, 'd' a description of a table, 'D' a table to draft one of.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  constexpr std::string_view letters = "sreGglnitc";
+  constexpr std::string_view letters = "sreGglnitcdD";
   static_assert(letters.size() == readers.size());
   if (size == 0) return 0;
   const std::size_t which = letters.find(char(bytes[0]));

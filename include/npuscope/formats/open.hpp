@@ -10,6 +10,7 @@
 
 #include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "npuscope/base/byte_source.hpp"
@@ -27,6 +28,8 @@ struct OpenOptions {
   ByteSourceOptions source;
   ProgressReport progress;
   std::vector<RoleTable> roles;  // of slices of generic traces, before the built-in ones
+  // Files and folders with descriptions of tables (docs/formats/tables.md), tried before all else.
+  std::vector<std::string> tables;
   TraceTimeUnit time_unit = TraceTimeUnit::microseconds;
 };
 

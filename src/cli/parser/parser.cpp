@@ -67,7 +67,8 @@ void mirror(Command& command, CLI::App& app, std::vector<Mirror>& mirrors) {
     for (const std::string& other : flag->excluded) option->excludes(app.get_option(other));
     for (const std::string& other : flag->needed) option->needs(app.get_option(other));
   }
-  if (!command.commands.empty()) app.require_subcommand(1);
+  // One that does something alone need not have a command below.
+  if (!command.commands.empty() && !command.action) app.require_subcommand(1);
   mirrors.push_back(std::move(made));
   for (Command& below : command.commands) mirror(below, *app.add_subcommand(below.name), mirrors);
 }

@@ -5,48 +5,90 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <utility>
 
 #include "base/try.hpp"
 #include "formats/tables/builtin_tables.hpp"
-#include "profile/names.hpp"
+#include "npuscope/base/files.hpp"
 
 namespace npuscope::tables {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, TableUnit>, 9> unit_words{
-    {{"cycles", TableUnit::cycles},
-     {"ns", TableUnit::nanoseconds},
-     {"us", TableUnit::microseconds},
-     {"ms", TableUnit::milliseconds},
-     {"s", TableUnit::seconds},
-     {"bytes", TableUnit::bytes},
-     {"count", TableUnit::count},
-     {"macs", TableUnit::macs},
-     {"percent", TableUnit::percent}}};
-constexpr std::array<std::pair<std::string_view, TableColumn::Is>, 7> column_words{
-    {{"op", TableColumn::Is::op},
-     {"node", TableColumn::Is::node},
-     {"kind", TableColumn::Is::kind},
-     {"node_kind", TableColumn::Is::node_kind},
-     {"time", TableColumn::Is::time},
-     {"number", TableColumn::Is::number},
-     {"key", TableColumn::Is::key}}};
-constexpr std::array<std::pair<std::string_view, TableRow::Is>, 3> row_words{
-    {{"skipped", TableRow::Is::skipped},
-     {"unknown", TableRow::Is::unknown},
-     {"total", TableRow::Is::total}}};
-constexpr std::array<std::pair<std::string_view, Origin>, 3> origin_words{
-    {{"measured", Origin::measured},
-     {"estimated", Origin::estimated},
-     {"simulated", Origin::simulated}}};
-constexpr std::array<std::pair<std::string_view, Engine>, 6> engine_words{
-    {{"compute", Engine::compute},
-     {"hmx", Engine::hmx},
-     {"hvx", Engine::hvx},
-     {"dma", Engine::dma},
-     {"host", Engine::host},
-     {"other", Engine::other}}};
+template <class Value, std::size_t Count>
+using Words = std::array<std::pair<std::string_view, Value>, Count>;
+
+constexpr Words<TableUnit, 10> unit_words{{{"cycles", TableUnit::cycles},
+                                           {"ns", TableUnit::nanoseconds},
+                                           {"us", TableUnit::microseconds},
+                                           {"ms", TableUnit::milliseconds},
+                                           {"s", TableUnit::seconds},
+                                           {"bytes", TableUnit::bytes},
+                                           {"KiB", TableUnit::kibibytes},
+                                           {"count", TableUnit::count},
+                                           {"macs", TableUnit::macs},
+                                           {"percent", TableUnit::percent}}};
+constexpr Words<TableColumn::Is, 13> column_words{{{"op", TableColumn::Is::op},
+                                                   {"node", TableColumn::Is::node},
+                                                   {"kind", TableColumn::Is::kind},
+                                                   {"node_kind", TableColumn::Is::node_kind},
+                                                   {"types", TableColumn::Is::types},
+                                                   {"shape", TableColumn::Is::shape},
+                                                   {"unit", TableColumn::Is::unit},
+                                                   {"inference", TableColumn::Is::inference},
+                                                   {"start", TableColumn::Is::start},
+                                                   {"time", TableColumn::Is::time},
+                                                   {"calls", TableColumn::Is::calls},
+                                                   {"number", TableColumn::Is::number},
+                                                   {"key", TableColumn::Is::key}}};
+constexpr Words<TableRow::Is, 5> row_words{{{"skipped", TableRow::Is::skipped},
+                                            {"unknown", TableRow::Is::unknown},
+                                            {"fused", TableRow::Is::fused},
+                                            {"counted", TableRow::Is::counted},
+                                            {"total", TableRow::Is::total}}};
+constexpr Words<TableLine::Is, 8> line_words{{{"tables", TableLine::Is::tables},
+                                              {"skipped", TableLine::Is::skipped},
+                                              {"remark", TableLine::Is::remark},
+                                              {"runs", TableLine::Is::runs},
+                                              {"total", TableLine::Is::total},
+                                              {"total_of_runs", TableLine::Is::total_of_runs},
+                                              {"latency", TableLine::Is::latency},
+                                              {"number", TableLine::Is::number}}};
+constexpr Words<TableLayout, 5> layout_words{{{"csv", TableLayout::csv},
+                                              {"separated", TableLayout::separated},
+                                              {"left", TableLayout::left},
+                                              {"right", TableLayout::right},
+                                              {"json", TableLayout::json}}};
+using Blocks = TableDescription::Blocks;
+constexpr Words<Blocks, 3> blocks_words{
+    {{"tables", Blocks::tables}, {"parts", Blocks::parts}, {"last", Blocks::last}}};
+constexpr Words<bool, 2> calls_words{{{"of an inference", false}, {"of all inferences", true}}};
+constexpr Words<Statistic, 9> statistic_words{{{"mean", Statistic::mean},
+                                               {"min", Statistic::min},
+                                               {"max", Statistic::max},
+                                               {"deviation", Statistic::deviation},
+                                               {"p50", Statistic::p50},
+                                               {"p75", Statistic::p75},
+                                               {"p90", Statistic::p90},
+                                               {"p95", Statistic::p95},
+                                               {"p99", Statistic::p99}}};
+constexpr Words<Origin, 3> origin_words{{{"measured", Origin::measured},
+                                         {"estimated", Origin::estimated},
+                                         {"simulated", Origin::simulated}}};
+constexpr Words<Engine, 6> engine_words{{{"compute", Engine::compute},
+                                         {"hmx", Engine::hmx},
+                                         {"hvx", Engine::hvx},
+                                         {"dma", Engine::dma},
+                                         {"host", Engine::host},
+                                         {"other", Engine::other}}};
+
+template <class Value, std::size_t Count>
+std::string_view word_in(const Words<Value, Count>& words, Value value) {
+  for (const auto& [word, is] : words) {
+    if (is == value) return word;
+  }
+  return {};
+}
 
 // Takes the keys of one table of the file; the first error stays.
 class Keys {
@@ -76,6 +118,15 @@ class Keys {
       fail(*node, "'{}' must be a text or a list of texts", key);
     }
   }
+  void pattern(std::string_view key, std::optional<Pattern>& out,
+               Pattern::Groups groups = Pattern::Groups::forgotten) {
+    std::string value;
+    text(key, value);
+    if (value.empty()) return;
+    auto compiled = Pattern::compile(key, value, groups);
+    if (!compiled) return fail(*table_.get(key), "{}", compiled.error().message);
+    out = std::move(*compiled);
+  }
   void number(std::string_view key, double& out) {
     const toml::node* node = take(key, false);
     if (node == nullptr) return;
@@ -91,8 +142,7 @@ class Keys {
     out = *value;
   }
   template <class Value, std::size_t Count>
-  void word(std::string_view key,
-            const std::array<std::pair<std::string_view, Value>, Count>& words, Value& out,
+  void word(std::string_view key, const Words<Value, Count>& words, Value& out,
             bool is_needed = false) {
     std::string value;
     text(key, value, is_needed);
@@ -164,45 +214,92 @@ TableColumn read_column(Keys& keys, Origin origin) {
   keys.text("name", column.name);
   keys.text("prefix", column.prefix);
   keys.yes_or_no("optional", column.optional);
-  if (column.is == TableColumn::Is::time && !is_time(column.unit)) {
-    keys.fail(keys.table(), "a time needs a 'unit' of time: cycles, ns, us, ms, s");
+  keys.yes_or_no("zero_is_unknown", column.zero_is_unknown);
+  double part = 0;
+  keys.number("part", part);
+  column.part = std::uint64_t(std::min(part, 1e3));
+  const bool is_a_time = column.is == TableColumn::Is::time || column.is == TableColumn::Is::start;
+  if (is_a_time && !is_time(column.unit)) {
+    keys.fail(keys.table(), "a {} needs a 'unit' of time: cycles, ns, us, ms, s",
+              word_of(column.is));
   }
   if (column.name.empty()) column.name = column.head;
   return column;
 }
 
+void read_choice(Keys& keys, RowChoice& chosen) {
+  keys.text("head", chosen.head, true);
+  keys.texts("equals", chosen.equals);
+  keys.pattern("matches", chosen.matches);
+  keys.text("zero", chosen.zero);
+  keys.text("repeats", chosen.repeats);
+  if (chosen.equals.empty() && !chosen.matches) {
+    keys.fail(keys.table(), "'equals' or 'matches' is missing");
+  }
+}
+
 TableRow read_row(Keys& keys) {
   TableRow row;
-  keys.text("head", row.head, true);
-  keys.texts("equals", row.equals, true);
+  read_choice(keys, row);
   keys.word("is", row_words, row.is, true);
   keys.text("says", row.says);
   keys.number("tolerance", row.tolerance);
   return row;
 }
 
+TableLine read_line(Keys& keys) {
+  TableLine line;
+  keys.pattern("matches", line.matches, Pattern::Groups::kept);
+  keys.word("is", line_words, line.is, true);
+  keys.text("name", line.name);
+  keys.text("says", line.says);
+  keys.word("unit", unit_words, line.unit);
+  keys.word("statistic", statistic_words, line.statistic);
+  keys.number("tolerance", line.tolerance);
+  if (!line.matches) {
+    keys.fail(keys.table(), "'matches' is missing");
+    return line;
+  }
+  const bool is_a_number = line.is > TableLine::Is::remark;
+  if (is_a_number && !line.matches->has_group()) {
+    keys.fail(keys.table(), "'matches' needs a group, (...), which the number is");
+  } else if (line.is > TableLine::Is::runs && !is_time(line.unit)) {
+    keys.fail(keys.table(), "a {} needs a 'unit' of time: cycles, ns, us, ms, s",
+              word_in(line_words, line.is));
+  } else if (line.is == TableLine::Is::number && line.name.empty()) {
+    keys.fail(keys.table(), "'name' is missing");
+  }
+  return line;
+}
+
 Status check(const TableDescription& description, const std::string& file) {
   const auto has = [&](TableColumn::Is is) {
-    return std::any_of(description.columns.begin(), description.columns.end(),
-                       [&](const TableColumn& column) { return column.is == is; });
+    return std::ranges::find(description.columns, is, &TableColumn::is) !=
+           description.columns.end();
   };
-  if (!has(TableColumn::Is::op)) return usage_error("{}: no column is the op", file);
-  if (!has(TableColumn::Is::time)) return usage_error("{}: no column is a time", file);
   const auto is_column = [&](const std::string& head) {
-    return std::any_of(description.columns.begin(), description.columns.end(),
-                       [&](const TableColumn& column) { return column.head == head; });
+    return std::ranges::find(description.columns, head, &TableColumn::head) !=
+           description.columns.end();
   };
-  for (const TableRow& row : description.rows) {
-    if (!is_column(row.head))
-      return usage_error("{}: the '{}' of a row is not a column", file, row.head);
+  if (!description.columns.empty()) {
+    if (!has(TableColumn::Is::op)) return usage_error("{}: no column is the op", file);
+    if (!has(TableColumn::Is::time)) return usage_error("{}: no column is a time", file);
+    if (std::ranges::all_of(description.columns, &TableColumn::optional)) {
+      return usage_error("{}: all columns are optional", file);
+    }
+  } else if (description.marks.empty() ||
+             (description.lines.empty() && description.refuses.empty())) {
+    return usage_error("{}: no column is the op", file);
   }
-  for (const TableEngine& engine : description.engines) {
-    if (is_column(engine.head)) continue;
-    return usage_error("{}: the '{}' of an engine is not a column", file, engine.head);
-  }
-  const bool any_must_be = std::any_of(description.columns.begin(), description.columns.end(),
-                                       [](const TableColumn& column) { return !column.optional; });
-  if (!any_must_be) return usage_error("{}: all columns are optional", file);
+  const auto check_choice = [&](const RowChoice& chosen, const char* what) -> Status {
+    for (const std::string& head : {chosen.head, chosen.zero, chosen.repeats}) {
+      if (head.empty() || is_column(head)) continue;
+      return usage_error("{}: the '{}' of {} is not a column", file, head, what);
+    }
+    return {};
+  };
+  for (const TableRow& row : description.rows) TRY(check_choice(row, "a row"));
+  for (const TableEngine& engine : description.engines) TRY(check_choice(engine, "an engine"));
   return {};
 }
 
@@ -218,7 +315,9 @@ Result<TableDescription> parse_description(std::string_view text, const std::str
   }
   Keys keys(root, file);
   TableDescription made;
+  made.file = file;
   std::string delimiter = ",";
+  std::vector<std::string> marks;
   keys.text("name", made.name, true);
   keys.text("device", made.device);
   keys.text("delimiter", delimiter);
@@ -226,15 +325,31 @@ Result<TableDescription> parse_description(std::string_view text, const std::str
   keys.texts("notes", made.notes);
   keys.yes_or_no("sum_is_inference", made.sum_is_inference);
   keys.text("block", made.block);
+  keys.word("blocks", blocks_words, made.blocks);
+  keys.word("layout", layout_words, made.layout);
+  keys.word("calls", calls_words, made.calls_are_of_runs);
+  keys.text("title", made.title);
+  keys.text("refuses", made.refuses);
+  keys.pattern("line_begins", made.line_begins, Pattern::Groups::kept);
+  keys.texts("blanks", made.blanks);
+  keys.texts("marks", marks);
+  for (const std::string& mark : marks) {
+    auto pattern = Pattern::compile("marks", mark);
+    if (pattern) {
+      made.marks.push_back(std::move(*pattern));
+    } else {
+      keys.fail(*root.get("marks"), "{}", pattern.error().message);
+    }
+  }
   keys.tables("column",
               [&](Keys& each) { made.columns.push_back(read_column(each, made.origin)); });
   keys.tables("row", [&](Keys& each) { made.rows.push_back(read_row(each)); });
   keys.tables("engine", [&](Keys& each) {
     TableEngine& engine = made.engines.emplace_back();
-    each.text("head", engine.head, true);
-    each.texts("equals", engine.equals, true);
+    read_choice(each, engine);
     each.word("is", engine_words, engine.engine, true);
   });
+  keys.tables("line", [&](Keys& each) { made.lines.push_back(read_line(each)); });
   if (delimiter.size() != 1) keys.fail(root, "'delimiter' must be one character");
   TRY(keys.finish());
   made.delimiter = delimiter.front();
@@ -253,5 +368,40 @@ const std::vector<TableDescription>& builtin_descriptions() {
   }();
   return all;
 }
+
+Result<std::vector<std::string>> description_files(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(path, ignored)) {
+      files.push_back(path);
+      continue;
+    }
+    const std::size_t first = files.size();
+    for (const auto& entry : std::filesystem::directory_iterator(path, ignored)) {
+      if (entry.path().extension() == ".toml") files.push_back(entry.path().string());
+    }
+    if (files.size() == first) {
+      return usage_error("{}: the folder has no .toml file; name a description", path);
+    }
+    std::sort(files.begin() + std::ptrdiff_t(first), files.end());
+  }
+  return files;
+}
+
+Result<std::vector<TableDescription>> read_descriptions(const std::vector<std::string>& paths) {
+  TRY_AS(files, description_files(paths));
+  std::vector<TableDescription> read;
+  for (const std::string& file : *files) {
+    TRY_AS(text, MappedFile::open(file));
+    TRY_AS(description, parse_description(as_text(text->bytes()), file));
+    read.push_back(std::move(*description));
+  }
+  return read;
+}
+
+std::string_view word_of(TableColumn::Is is) { return word_in(column_words, is); }
+std::string_view word_of(TableUnit unit) { return word_in(unit_words, unit); }
+std::string_view word_of(TableLayout layout) { return word_in(layout_words, layout); }
 
 }  // namespace npuscope::tables

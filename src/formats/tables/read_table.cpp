@@ -3,329 +3,247 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 
-#include "base/numbers.hpp"
 #include "base/text.hpp"
-#include "ingest/delimited.hpp"
+#include "base/try.hpp"
+#include "formats/tables/records.hpp"
+#include "formats/tables/table_profile.hpp"
 
 namespace npuscope::tables {
 namespace {
 
-using Fields = std::vector<std::string>;
 constexpr std::size_t max_tables = 64;  // of a file, a profile each
-constexpr std::size_t no_place = ~std::size_t{0};
 
-// Heads are compared as people read them: a line end in a quoted head is a blank.
-std::string plain_head(std::string_view text) {
-  std::string plain(text);
-  std::replace(plain.begin(), plain.end(), '\n', ' ');
-  return std::string(trimmed(plain));
-}
-
-// Of each column of the description in a header, no_place for one that it lacks; none where the
-// record is no such header.
-std::optional<std::vector<std::size_t>> places_in(const TableDescription& description,
-                                                  const Fields& fields) {
-  const TableColumn& first = description.columns.front();
-  const auto is_first = [&](const std::string& field) {
-    return field.find(first.head) != field.npos;
-  };
-  if (!first.optional && std::none_of(fields.begin(), fields.end(), is_first)) return std::nullopt;
-  std::vector<std::string> heads;
-  for (const std::string& field : fields) heads.push_back(plain_head(field));
-  std::vector<std::size_t> places;
-  std::vector<bool> is_taken(heads.size(), false);
-  for (const TableColumn& column : description.columns) {
-    std::size_t place = 0;  // of two alike the next
-    while (place < heads.size() && (is_taken[place] || heads[place] != column.head)) ++place;
-    if (place == heads.size() && !column.optional) return std::nullopt;
-    if (place < heads.size()) is_taken[place] = true;
-    places.push_back(place < heads.size() ? place : no_place);
-  }
-  return places;
-}
-
-// "47.59%" too; none for "N/A" and the like.
-std::optional<double> number_in(std::string_view text) {
-  text = trimmed(text);
-  if (text.ends_with('%')) text = trimmed(text.substr(0, text.size() - 1));
-  const auto number = parse_number<double>(text);
-  return number && std::isfinite(*number) ? number : std::nullopt;
-}
-
-double ticks_in(TableUnit unit) {
-  switch (unit) {
-    case TableUnit::microseconds: return 1e3;
-    case TableUnit::milliseconds: return 1e6;
-    case TableUnit::seconds: return 1e9;
-    default: return 1;
-  }
-}
-
-NumberQuantity quantity_of(TableUnit unit) {
-  switch (unit) {
-    case TableUnit::bytes: return NumberQuantity::bytes;
-    case TableUnit::macs: return NumberQuantity::macs;
-    case TableUnit::percent: return NumberQuantity::share;
-    default: return NumberQuantity::count;
-  }
-}
-
-// One table of the file.
-class TableProfile {
+// The tables of a file, one below the other, and the lines between them.
+class TableFile {
  public:
-  TableProfile(const TableDescription& description, std::vector<std::size_t> places,
-               CountedNotes& losses)
-      : description_(description), places_(std::move(places)), losses_(losses) {
-    profile_.provenance.format = description.name;
-    profile_.provenance.device = description.device;
-    profile_.provenance.times = description.origin;
-    const bool counts_cycles =
-        std::any_of(description.columns.begin(), description.columns.end(), [](const auto& column) {
-          return column.is == TableColumn::Is::time && column.unit == TableUnit::cycles;
-        });
-    profile_.base_clock =
-        counts_cycles ? clock("cycles", ClockKind::unit_cycles, 0) : nanoseconds();
-    for (const std::string& note : description.notes) {
-      profile_.notes.push_back({Severity::info, "", 0, note, 1});
-    }
-  }
+  TableFile(const TableDescription& description, CountedNotes& losses)
+      : description_(description), losses_(losses) {}
 
-  bool is_row_of_its_own(const Fields& fields, std::uint64_t offset) {
-    for (const TableRow& row : description_.rows) {
-      const std::string_view text = field_named(row.head, fields);
-      if (std::find(row.equals.begin(), row.equals.end(), text) == row.equals.end()) continue;
-      if (row.is == TableRow::Is::unknown) {
-        is_part_ = true;
-        add(fields, offset, false);
-      } else if (row.is == TableRow::Is::total) {
-        check_total(row, fields);
+  void take(const Records& record) {
+    const Fields& fields = record.fields();
+    const std::uint64_t offset = record.offset();
+    if (auto places = places_in(description_, fields)) return begin(std::move(*places), offset);
+    const bool is_blank =
+        std::ranges::all_of(fields, [](const auto& field) { return trimmed(field).empty(); });
+    if (is_blank) {
+      if (ends_at_blank()) goes_on_ = false;
+      return;
+    }
+    if (goes_on_ && (fields.size() > 1 || description_.layout == TableLayout::csv)) {
+      if (tables_.back().profile.take(fields, offset)) return;
+    }
+    if (!has_lines()) return;
+    line_ = record.line();
+    if (line_.empty()) {
+      for (const std::string_view field : fields) {
+        if (!line_.empty()) line_ += description_.delimiter;
+        line_ += field;
       }
-      if (!row.says.empty()) losses_.add(severity_of(row.is), offset, row.says);
-      return true;
     }
-    return false;
+    take_line(offset);
   }
 
-  void take(const Fields& fields, std::uint64_t offset) {
-    if (is_row_of_its_own(fields, offset)) return;
-    add(fields, offset, true);
-  }
-
-  bool is_empty() const { return profile_.ops.empty(); }
-  bool has_a_sum() const { return description_.sum_is_inference && !is_part_; }
-  const std::string& rows() const { return rows_; }
-  Profile finish() {
-    if (has_a_sum()) add_sum();
-    return std::move(profile_);
+  std::vector<Profile> finish() {
+    std::vector<Profile> profiles;
+    std::vector<std::uint64_t> seen;
+    std::vector<std::string> names;
+    if (description_.columns.empty() && lines_only_ && !lines_only_->is_empty()) {
+      profiles.push_back(lines_only_->finish());
+    }
+    for (Table& table : tables_) {
+      if (table.profile.ops() == 0) continue;
+      if (is_before_the_last(table)) {
+        losses_.add(Severity::info, 0, "tables before the last; left out");
+        continue;
+      }
+      const std::uint64_t rows = table.profile.rows();
+      if (rows != 0 && std::ranges::find(seen, rows) != seen.end()) {
+        losses_.add(Severity::info, 0, "tables that repeat another row by row; left out");
+        continue;
+      }
+      seen.push_back(rows);
+      names.push_back(table.name);
+      profiles.push_back(table.profile.finish());
+    }
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (!names[i].empty()) {
+        profiles[i].provenance.graph = names[i];
+      } else if (names.size() > 1 && std::ranges::all_of(names, &std::string::empty)) {
+        profiles[i].provenance.graph = fmt::format("{} {}", description_.block, i + 1);
+        profiles[i].provenance.graph_is_numbered = true;
+      }
+    }
+    return profiles;
   }
 
  private:
-  static Severity severity_of(TableRow::Is is) {
-    return is == TableRow::Is::unknown ? Severity::warning : Severity::info;
+  struct Table {
+    std::string name;
+    TableProfile profile;
+  };
+
+  // Of those with rows, where the last counts.
+  bool is_before_the_last(const Table& table) const {
+    return description_.blocks == TableDescription::Blocks::last &&
+           std::any_of(&table + 1, tables_.data() + tables_.size(),
+                       [](const Table& later) { return later.profile.ops() > 0; });
   }
 
-  ClockId clock(std::string_view name, ClockKind kind, double rate) {
-    const StringId id = profile_.strings.intern(name);
-    for (std::size_t i = 0; i < profile_.clocks.size(); ++i) {
-      if (profile_.clocks[i].name == id) return ClockId(i);
-    }
-    profile_.clocks.push_back({id, kind, Hertz{rate}, false, 0});
-    return ClockId(profile_.clocks.size() - 1);
-  }
-  ClockId nanoseconds() { return clock("nanoseconds", ClockKind::wall, 1e9); }
-
-  std::string_view field(std::size_t column, const Fields& fields) const {
-    const std::size_t place = places_[column];
-    return place < fields.size() ? trimmed(fields[place]) : std::string_view();
-  }
-  std::string_view field_named(std::string_view head, const Fields& fields) const {
-    for (std::size_t i = 0; i < places_.size(); ++i) {
-      if (description_.columns[i].head == head) return field(i, fields);
-    }
-    return {};
+  // Tables with a title, and those of logs, have text around them.
+  bool ends_at_blank() const {
+    return !description_.title.empty() || description_.layout == TableLayout::left ||
+           description_.layout == TableLayout::right;
   }
 
-  void add(const Fields& fields, std::uint64_t offset, bool has_numbers) {
-    Op op;
-    for (std::size_t i = 0; i < places_.size(); ++i) {
-      const TableColumn& column = description_.columns[i];
-      const std::string_view text = field(i, fields);
-      if (text.empty()) continue;
-      switch (column.is) {
-        case TableColumn::Is::op:
-          op.name = profile_.strings.intern(column.prefix + valid_utf8(text));
-          break;
-        case TableColumn::Is::node: op.node = intern(text); break;
-        case TableColumn::Is::kind: op.kind = intern(text); break;
-        case TableColumn::Is::node_kind: op.node_kind = intern(text); break;
-        default: break;
-      }
+  bool has_lines() const { return !description_.lines.empty() || !description_.title.empty(); }
+
+  void begin(std::vector<std::size_t> places, std::uint64_t offset) {
+    goes_on_ = false;
+    if (!description_.title.empty() && line_.find(description_.title) == line_.npos) return;
+    if (is_skipped_) return;
+    if (description_.blocks == TableDescription::Blocks::parts && !tables_.empty()) {
+      losses_.add(Severity::warning, offset,
+                  "headers below rows: what ran between the parts is not in the file");
+      goes_on_ = true;
+      return tables_.back().profile.go_on(std::move(places));
     }
-    if (op.name == StringId::empty) {
-      losses_.add(Severity::warning, offset, "rows without the name of an op; left out");
+    if (tables_.size() == max_tables) {
+      losses_.add(Severity::warning, offset, "tables after the first 64; left out");
       return;
     }
-    if (op.node == StringId::empty) op.node = op.name;
-    op.engine = engine_of(fields);
-    op.position = std::uint32_t(profile_.ops.size());
-    profile_.ops.push_back(op);
-    for (const std::string& text : fields) rows_.append(text).push_back('\0');
-    rows_ += '\n';
-    if (has_numbers) add_numbers(fields, offset);
+    goes_on_ = true;
+    tables_.push_back({name_, {description_, std::move(places), losses_}});
+    for (const std::string& line : lines_of_run_) tables_.back().profile.take_line(line);
   }
 
-  void add_numbers(const Fields& fields, std::uint64_t offset) {
-    for (std::size_t i = 0; i < places_.size(); ++i) {
-      const TableColumn& column = description_.columns[i];
-      if (column.is != TableColumn::Is::time && column.is != TableColumn::Is::number) continue;
-      const std::string_view text = field(i, fields);
-      const auto number = number_in(text);
-      if (!number) {
-        if (!text.empty() && places_[i] != no_place) {
-          losses_.add(Severity::warning, offset,
-                      fmt::format("'{}' is not a number in some rows; left out", column.head));
-        }
+  void take_line(std::uint64_t offset) {
+    for (const TableLine& line : description_.lines) {
+      if (line.is > TableLine::Is::remark || !line.matches->found_in(line_)) continue;
+      if (line.is == TableLine::Is::remark) {
+        losses_.add(Severity::warning, offset, line.says);
         continue;
       }
-      constexpr double most_ticks = 1e18;
-      const double ticks = is_time(column.unit) ? *number * ticks_in(column.unit) : 0;
-      if (!(ticks >= 0 && ticks <= most_ticks)) {
-        losses_.add(
-            Severity::warning, offset,
-            fmt::format("'{}' is negative or impossibly long in some rows; left out", column.head));
-        continue;
-      }
-      if (column.is == TableColumn::Is::time) sums_[i] += *number;
-      add_number(column, *number);
-    }
-  }
-
-  void add_number(const TableColumn& column, double value) {
-    const auto op = std::uint32_t(profile_.ops.size() - 1);
-    if (!is_time(column.unit)) {
-      profile_.add_measure(Measure::Subject::op, op,
-                           NamedNumber{column.name, quantity_of(column.unit)}, column.origin, {},
-                           value);
+      is_skipped_ = line.is == TableLine::Is::skipped;
+      goes_on_ = false;
+      name_ = line.matches->has_group() ? valid_utf8(line.matches->group_in(line_)) : line.name;
+      if (!line.says.empty()) losses_.add(Severity::info, offset, line.says);
       return;
     }
-    const bool is_cycles = column.unit == TableUnit::cycles;
-    const ClockId of = is_cycles ? clock("cycles", ClockKind::unit_cycles, 0) : nanoseconds();
-    const auto role =
-        column.is == TableColumn::Is::time ? NumberRole::node_cycles : NumberRole::none;
-    profile_.add_measure(Measure::Subject::op, op,
-                         NamedNumber{column.name, MeasureKind::work, role}, column.origin, of,
-                         value * ticks_in(column.unit));
-  }
-
-  void add_sum() {
-    for (const auto& [place, sum] : sums_) {
-      const TableUnit unit = description_.columns[place].unit;
-      profile_.add_measure(
-          Measure::Subject::profile, 0,
-          NamedNumber{"sum of the ops", MeasureKind::wall, NumberRole::graph_wall}, Origin::derived,
-          unit == TableUnit::cycles ? profile_.base_clock : nanoseconds(), sum * ticks_in(unit));
+    if (description_.columns.empty()) {
+      if (!lines_only_) lines_only_.emplace(description_, std::vector<std::size_t>(), losses_);
+      lines_only_->take_line(line_);
+    } else if (is_skipped_) {
+      return;
+    } else if (!tables_.empty()) {
+      tables_.back().profile.take_line(line_);
+    } else if (lines_of_run_.size() < max_tables && is_wanted()) {
+      lines_of_run_.push_back(line_);  // above all tables: of each
     }
   }
-
-  void check_total(const TableRow& row, const Fields& fields) {
-    for (const auto& [place, sum] : sums_) {
-      const auto total = number_in(field(place, fields));
-      if (!total) continue;
-      const double allowed = row.tolerance * double(profile_.ops.size()) + 1e-9 * std::abs(sum);
-      const bool holds = std::abs(*total - sum) <= allowed;
-      profile_.checks.push_back(
-          {fmt::format("sum of '{}' = the total of the file", description_.columns[place].head),
-           holds ? Check::Outcome::passed : Check::Outcome::failed,
-           fmt::format("{:.10g} and {:.10g}", sum, *total)});
-    }
-  }
-
-  StringId intern(std::string_view text) { return profile_.strings.intern(valid_utf8(text)); }
-  Engine engine_of(const Fields& fields) const {
-    for (const TableEngine& each : description_.engines) {
-      const std::string_view text = field_named(each.head, fields);
-      if (std::find(each.equals.begin(), each.equals.end(), text) != each.equals.end()) {
-        return each.engine;
-      }
-    }
-    return Engine::none;
+  bool is_wanted() const {
+    return std::ranges::any_of(description_.lines, [&](const TableLine& line) {
+      return line.is > TableLine::Is::remark && line.matches->found_in(line_);
+    });
   }
 
   const TableDescription& description_;
-  std::vector<std::size_t> places_;
   CountedNotes& losses_;
-  Profile profile_;
-  std::string rows_;  // as the file has them, to know a table that repeats another
-  std::map<std::size_t, double> sums_;  // by column, of times
-  bool is_part_ = false;                // ops of the network are not in its numbers
+  std::vector<Table> tables_;
+  std::optional<TableProfile> lines_only_;
+  std::string line_;  // the last outside the rows
+  std::string name_;  // of the tables that follow
+  std::vector<std::string> lines_of_run_;
+  bool goes_on_ = false;  // rows belong to the last table
+  bool is_skipped_ = false;
 };
+
+bool has_heads(const TableDescription& description, std::string_view head) {
+  if (description.layout == TableLayout::json) {
+    const auto first = head.find_first_not_of(" \t\r\n");
+    if (first == head.npos || (head[first] != '{' && head[first] != '[')) return false;
+    return std::ranges::all_of(description.columns, [&](const TableColumn& column) {
+      return column.optional || head.find('"' + column.head + '"') != head.npos;
+    });
+  }
+  if (head.find(description.columns.front().head) == head.npos) return false;
+  const std::size_t max_records = description.title.empty() ? 256 : head.size();
+  auto source = open_byte_source(head, "");
+  if (!source) return false;
+  CountedNotes losses;
+  const auto records = open_records(**source, description, losses);
+  for (std::size_t i = 0; records && i < max_records && (*records)->next(); ++i) {
+    if (places_in(description, (*records)->fields())) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
-std::optional<std::size_t> recognise_table(std::string_view head) {
-  constexpr int max_records = 64;  // a preamble may stand above
-  const auto& all = builtin_descriptions();
-  for (std::size_t place = 0; place < all.size(); ++place) {
-    if (head.find(all[place].columns.front().head) == head.npos) continue;
-    auto source = open_byte_source(head, "");
-    if (!source) continue;
-    CountedNotes losses;
-    LineReader lines(**source, losses);
-    DelimitedReader records(lines, losses, all[place].delimiter);
-    for (int i = 0; i < max_records && records.next(); ++i) {
-      if (places_in(all[place], records.fields())) return place;
-    }
+std::optional<std::size_t> recognise_table(std::string_view head,
+                                           std::span<const TableDescription> descriptions) {
+  std::optional<std::size_t> best;
+  std::size_t most = 0;
+  for (std::size_t place = 0; place < descriptions.size(); ++place) {
+    const TableDescription& each = descriptions[place];
+    const std::size_t asks_for =
+        each.marks.size() +
+        std::size_t(std::ranges::count_if(each.columns, [](const TableColumn& column) {
+          return !column.optional && column.part < 2;
+        }));
+    if (asks_for <= most) continue;
+    const bool is_marked =
+        std::ranges::all_of(each.marks, [&](const Pattern& mark) { return mark.found_in(head); });
+    if (!is_marked || (!each.columns.empty() && !has_heads(each, head))) continue;
+    best = place;
+    most = asks_for;
   }
-  return std::nullopt;
+  return best;
+}
+
+std::string why_it_does_not_fit(std::string_view head, const TableDescription& description) {
+  constexpr std::size_t max_named = 3;
+  if (!std::ranges::all_of(description.marks,
+                           [&](const Pattern& mark) { return mark.found_in(head); })) {
+    return "not all of its marks are in the first 64 KiB";
+  }
+  std::optional<std::vector<std::string_view>> fewest;  // of the line that has most heads
+  for (std::size_t at = 0; at < head.size();) {
+    const std::size_t end = std::min(head.find('\n', at), head.size());
+    std::vector<std::string_view> missing;
+    for (const TableColumn& column : description.columns) {
+      const bool is_there = head.substr(at, end - at).find(column.head) != head.npos;
+      if (!is_there && !column.optional) missing.push_back(column.head);
+    }
+    if (!fewest || missing.size() < fewest->size()) fewest = std::move(missing);
+    at = end + 1;
+  }
+  if (!fewest || fewest->empty()) return "the heads stand in a line, but not as its fields";
+  std::string names;
+  for (std::size_t i = 0; i < std::min(fewest->size(), max_named); ++i) {
+    names += fmt::format("{}'{}'", i > 0 ? ", " : "", printable((*fewest)[i]));
+  }
+  if (fewest->size() > max_named) names += fmt::format(" and {} more", fewest->size() - max_named);
+  return "no line has the heads " + names;
 }
 
 Result<std::vector<Profile>> read_table(ByteSource& source, const TableDescription& description) {
+  if (!description.refuses.empty()) {
+    return input_error("{}: {}: {}", source.name(), description.name, description.refuses);
+  }
   CountedNotes losses(source.name());
-  LineReader lines(source, losses);
-  DelimitedReader records(lines, losses, description.delimiter);
-  std::vector<TableProfile> read;
-  bool goes_on = false;  // rows belong to the last table
-  while (records.next()) {
-    const Fields& fields = records.fields();
-    if (auto places = places_in(description, fields)) {
-      goes_on = read.size() < max_tables;
-      if (goes_on) {
-        read.emplace_back(description, std::move(*places), losses);
-      } else {
-        losses.add(Severity::warning, records.offset(), "tables after the first 64; left out");
-      }
-    } else if (goes_on && std::ranges::all_of(
-                              fields, [](const auto& field) { return trimmed(field).empty(); })) {
-      continue;
-    } else if (goes_on) {
-      read.back().take(fields, records.offset());
-    }
-  }
-  std::vector<Profile> profiles;
-  std::vector<std::string> seen;
-  for (TableProfile& table : read) {
-    if (table.is_empty()) continue;
-    if (std::find(seen.begin(), seen.end(), table.rows()) != seen.end()) {
-      losses.add(Severity::info, 0, "tables that repeat another row by row; left out");
-      continue;
-    }
-    seen.push_back(table.rows());
-    profiles.push_back(table.finish());
-  }
+  TRY_AS(records, open_records(source, description, losses));
+  TableFile file(description, losses);
+  while ((*records)->next()) file.take(**records);
+  std::vector<Profile> profiles = file.finish();
   if (profiles.empty()) {
-    if (lines.error()) return tl::unexpected(*lines.error());
+    const auto* error = (*records)->error();
+    if (error != nullptr && *error) return tl::unexpected(**error);
     return input_error("{}: is a table of {}, but has no row below its header; write it again",
                        source.name(), description.name);
   }
-  for (std::size_t i = 0; i < profiles.size(); ++i) {
-    Profile& profile = profiles[i];
+  for (Profile& profile : profiles) {
     profile.provenance.files = {source.name()};
-    if (profiles.size() > 1) {
-      profile.provenance.graph = fmt::format("{} {}", description.block, i + 1);
-    }
     losses.append_to(profile.notes);
   }
   return profiles;

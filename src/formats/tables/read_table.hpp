@@ -1,8 +1,8 @@
 // Tables of layers as their descriptions have them, made into profiles: ops in the order of their
-// rows with their numbers, without a timeline.
+// rows with their numbers, and a timeline where the table has starts.
 //
-//   if (const auto place = recognise_table(head)) …                    // among
-//   builtin_descriptions() auto profiles = read_table(*source, builtin_descriptions()[*place]);
+//   if (const auto place = recognise_table(head, descriptions)) …
+//   auto profiles = read_table(*source, descriptions[*place]);
 //   (*profiles)[0].ops.size()                                          // 17
 //
 // A file may hold several tables, one below the other, each with its header: a profile each, but
@@ -11,6 +11,8 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,10 +21,14 @@
 
 namespace npuscope::tables {
 
-// The first description whose heads the text has in one row; `head` is the begin of a file.
-std::optional<std::size_t> recognise_table(std::string_view head);
+// The description that fits the text and asks for most; `head` is the begin of a file.
+std::optional<std::size_t> recognise_table(
+    std::string_view head, std::span<const TableDescription> descriptions = builtin_descriptions());
 
-// An input error where no row is an op.
+// Why the description does not fit: "no line has the heads 'time', 'core'".
+std::string why_it_does_not_fit(std::string_view head, const TableDescription& description);
+
+// An input error where no row is an op, or where the description says why it refuses the file.
 Result<std::vector<Profile>> read_table(ByteSource& source, const TableDescription& description);
 
 }  // namespace npuscope::tables

@@ -46,6 +46,26 @@ TEST(TableDescriptions, SayWhatIsWrongAndWhere) {
             "mine.toml:3: a time needs a 'unit' of time: cycles, ns, us, ms, s");
   EXPECT_EQ(error_of(begin + columns + "[[row]]\nhead = \"b\"\nequals = \"c\"\nis = \"skipped\"\n"),
             "mine.toml: the 'b' of a row is not a column");
+  EXPECT_EQ(error_of(begin + columns + "[[row]]\nhead = \"layer\"\nis = \"skipped\"\n"),
+            "mine.toml:10: 'equals' or 'matches' is missing");
+  EXPECT_EQ(error_of(begin + columns +
+                     "[[engine]]\nhead = \"layer\"\nequals = \"x\"\nzero = \"b\"\nis = \"dma\"\n"),
+            "mine.toml: the 'b' of an engine is not a column");
+  EXPECT_EQ(error_of(begin + columns + "[[line]]\nmatches = 'a'\nis = \"runs\"\n"),
+            "mine.toml:10: 'matches' needs a group, (...), which the number is");
+  EXPECT_EQ(error_of(begin + columns + "[[line]]\nmatches = '(a'\nis = \"runs\"\n").substr(0, 21),
+            "mine.toml:11: matches");
+  EXPECT_EQ(error_of(begin + columns + "[[line]]\nmatches = '(a)'\nis = \"latency\"\n"),
+            "mine.toml:10: a latency needs a 'unit' of time: cycles, ns, us, ms, s");
+  EXPECT_EQ(error_of(begin), "mine.toml: no column is the op");
+}
+
+TEST(TableDescriptions, OfFoldersAreAllTheirFiles) {
+  const auto all = read_descriptions({NPUSCOPE_SOURCE_DIR "/tables"});
+  ASSERT_TRUE(all) << all.error().message;
+  EXPECT_EQ(all->size(), builtin_descriptions().size());
+  EXPECT_EQ(read_descriptions({NPUSCOPE_SOURCE_DIR "/src/base"}).error().message,
+            NPUSCOPE_SOURCE_DIR "/src/base: the folder has no .toml file; name a description");
 }
 
 }  // namespace

@@ -71,6 +71,16 @@ RuleOutcome without_times(const Profile& profile, const Split& split) {
   return finding;
 }
 
+// By op, of a table without a timeline.
+std::vector<std::optional<double>> stated_times(const Profile& profile) {
+  std::vector<std::optional<double>> times(profile.ops.size());
+  for (const Measure& measure : profile.measures) {
+    if (measure.subject != Measure::Subject::op || measure.subject_id >= times.size()) continue;
+    if (measure.meaning.role == NumberRole::node_cycles) times[measure.subject_id] = measure.value;
+  }
+  return times;
+}
+
 RuleOutcome apply(FindingContext& context) {
   // Of a log of the NPU alone other-backends says it.
   if (context.profile().spans.measure(NumberRole::op_window) != nullptr) return DoesNotApply{};
@@ -86,35 +96,37 @@ RuleOutcome apply(FindingContext& context) {
                                               .counts = false,
                                               .per_inference = true});
   const auto work = ops.place_of("work");
-  if (!work) return without_times(context.profile(), split);
+  const std::vector<std::optional<double>> stated = stated_times(context.profile());
   double on_host = 0, all = 0;
   bool has_times = false;
-  std::vector<const OpRow*> rows;
+  struct HostRow {
+    std::string name;
+    double ticks = 0;
+  };
+  std::vector<HostRow> rows;
   for (const OpRow& row : ops.rows) {
-    const double ticks = row.values[*work].value_or(0);
     if (index_of(row.first_op) >= context.profile().ops.size()) continue;
     const Op& op = context.profile().ops[index_of(row.first_op)];
     if (op.node_kind == StringId::empty) continue;
-    all += ticks;
+    const auto ticks = work ? row.values[*work] : stated[index_of(row.first_op)];
+    all += ticks.value_or(0);
     if (op.engine != Engine::host) continue;
-    has_times |= row.values[*work].has_value();
-    on_host += ticks;
-    rows.push_back(&row);
+    has_times |= ticks.has_value();
+    on_host += ticks.value_or(0);
+    rows.push_back({row.name, ticks.value_or(0)});
   }
   if (!has_times) return without_times(context.profile(), split);
   if (!(all > 0) || on_host < min_share * all) return DoesNotApply{};
-  sort_rows(rows.begin(), rows.end(), [&](const OpRow* a, const OpRow* b) {
-    return a->values[*work].value_or(0) > b->values[*work].value_or(0);
-  });
+  sort_rows(rows.begin(), rows.end(),
+            [](const HostRow& a, const HostRow& b) { return a.ticks > b.ticks; });
   Finding finding = made(fmt::format("Operators on the CPU take {} of the time of all operators",
                                      percent(on_host / all)));
   finding.evidence = {share_evidence("host_share_of_operators", "on the CPU, of all operators",
                                      on_host / all, MeasureKind::work, "ops")};
   if (rows.size() > nodes_named) rows.resize(nodes_named);
-  for (const OpRow* row : rows) {
+  for (const HostRow& row : rows) {
     finding.evidence.push_back(share_evidence("node_share_of_operators", "of all operators",
-                                              row->values[*work].value_or(0) / all,
-                                              MeasureKind::work, "ops", row->name));
+                                              row.ticks / all, MeasureKind::work, "ops", row.name));
   }
   return finding;
 }

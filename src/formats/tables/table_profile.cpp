@@ -1,0 +1,492 @@
+#include "formats/tables/table_profile.hpp"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/numbers.hpp"
+#include "base/text.hpp"
+#include "profile/shape_texts.hpp"
+
+namespace npuscope::tables {
+namespace {
+
+double ticks_in(TableUnit unit) {
+  switch (unit) {
+    case TableUnit::microseconds: return 1e3;
+    case TableUnit::milliseconds: return 1e6;
+    case TableUnit::seconds: return 1e9;
+    case TableUnit::kibibytes: return 1024;
+    default: return 1;
+  }
+}
+
+NumberQuantity quantity_of(TableUnit unit) {
+  switch (unit) {
+    case TableUnit::bytes:
+    case TableUnit::kibibytes: return NumberQuantity::bytes;
+    case TableUnit::macs: return NumberQuantity::macs;
+    case TableUnit::percent: return NumberQuantity::share;
+    default: return NumberQuantity::count;
+  }
+}
+
+const char* name_of(Statistic statistic) {
+  switch (statistic) {
+    case Statistic::mean: return "average";
+    case Statistic::min: return "min";
+    case Statistic::max: return "max";
+    case Statistic::deviation: return "standard deviation";
+    case Statistic::p50: return "50%";
+    case Statistic::p75: return "75%";
+    case Statistic::p90: return "90%";
+    case Statistic::p95: return "95%";
+    case Statistic::p99: return "99%";
+    default: return "";
+  }
+}
+
+// "1891", "12.50": digits that a double holds exactly, by a power of ten that it does too, so that
+// their ratio is the nearest double.
+std::optional<double> plain_decimal(std::string_view text) {
+  constexpr std::size_t exact_digits = 15;
+  constexpr double powers[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                               1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  if (text.empty() || text.size() > exact_digits) return std::nullopt;
+  std::uint64_t digits = 0;
+  std::size_t point = text.size();
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (is_digit(text[i])) {
+      digits = digits * 10 + std::uint64_t(text[i] - '0');
+    } else if (text[i] == '.' && point == text.size() && i > 0 && i + 1 < text.size()) {
+      point = i;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return double(digits) / powers[point == text.size() ? 0 : text.size() - point - 1];
+}
+
+bool has_start(const TableDescription& description, const std::vector<std::size_t>& places) {
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (description.columns[i].is == TableColumn::Is::start && places[i] != no_place) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<std::vector<std::size_t>> places_in(const TableDescription& description,
+                                                  const Fields& fields) {
+  if (description.columns.empty() || fields.size() < 2) return std::nullopt;
+  const TableColumn& first = description.columns.front();
+  const auto is_first = [&](std::string_view field) {
+    return field.size() >= first.head.size() && field.find(first.head) != field.npos;
+  };
+  if (!first.optional && std::none_of(fields.begin(), fields.end(), is_first)) return std::nullopt;
+  std::vector<std::string> heads;
+  for (const std::string_view field : fields) heads.push_back(plain_head(field));
+  std::vector<std::size_t> places;
+  std::vector<bool> is_taken(heads.size(), false);
+  for (const TableColumn& column : description.columns) {
+    std::size_t place = 0;  // of two alike the next
+    while (place < heads.size() && (is_taken[place] || heads[place] != column.head)) ++place;
+    if (place == heads.size()) {  // one cell may be several things
+      place = std::size_t(std::ranges::find(heads, column.head) - heads.begin());
+    }
+    if (place == heads.size() && !column.optional) return std::nullopt;
+    if (place < heads.size()) is_taken[place] = true;
+    places.push_back(place < heads.size() ? place : no_place);
+  }
+  return places;
+}
+
+std::optional<double> number_in(std::string_view text) {
+  text = trimmed(text);
+  if (text.ends_with('%')) text = trimmed(text.substr(0, text.size() - 1));
+  if (const auto plain = plain_decimal(text)) return plain;
+  const auto number = parse_number<double>(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
+}
+
+TableProfile::TableProfile(const TableDescription& description, std::vector<std::size_t> places,
+                           CountedNotes& losses)
+    : description_(description), places_(std::move(places)), losses_(losses) {
+  profile_.provenance.format = description.name;
+  profile_.provenance.device = description.device;
+  profile_.provenance.times = description.origin;
+  const auto counts_cycles = [](const TableColumn& column) {
+    return is_time(column.unit) && column.unit == TableUnit::cycles &&
+           (column.is == TableColumn::Is::time || column.is == TableColumn::Is::start);
+  };
+  profile_.base_clock =
+      clock_of(std::ranges::any_of(description.columns, counts_cycles) ? TableUnit::cycles
+                                                                       : TableUnit::nanoseconds);
+  has_starts_ = has_start(description, places_);
+  find_places();
+  made_.resize(description.columns.size());
+  for (const std::string& note : description.notes) {
+    profile_.notes.push_back({Severity::info, "", 0, note, 1});
+  }
+}
+
+bool TableProfile::take(const Fields& fields, std::uint64_t offset) {
+  bool is_row = true;
+  if (!take_special(fields, offset, is_row)) add(fields, offset, true);
+  for (ChoicePlaces& places : rows_at_) {
+    if (places.repeats < fields.size()) places.above = trimmed(fields[places.repeats]);
+  }
+  return is_row;
+}
+
+std::size_t TableProfile::place_of(std::string_view head) const {
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    if (description_.columns[i].head == head) return places_[i];
+  }
+  return no_place;
+}
+
+void TableProfile::find_places() {
+  const auto find = [&](const RowChoice& chosen) {
+    return ChoicePlaces{place_of(chosen.head), place_of(chosen.zero), place_of(chosen.repeats), ""};
+  };
+  rows_at_.clear();
+  engines_at_.clear();
+  is_plain_.clear();
+  for (auto& columns : columns_of_) columns.clear();
+  for (std::size_t i = 0; i < description_.columns.size(); ++i) {
+    const TableColumn& column = description_.columns[i];
+    is_plain_.push_back(column.part == 0 && description_.blanks.empty());
+    if (i < places_.size() && places_[i] != no_place)
+      columns_of_[std::size_t(column.is)].push_back(i);
+  }
+  for (const TableRow& row : description_.rows) rows_at_.push_back(find(row));
+  for (const TableEngine& engine : description_.engines) engines_at_.push_back(find(engine));
+}
+
+void TableProfile::go_on(std::vector<std::size_t> places) {
+  places_ = std::move(places);
+  find_places();
+  is_part_ = true;
+}
+
+void TableProfile::take_line(std::string_view line) {
+  for (const TableLine& each : description_.lines) {
+    if (each.is <= TableLine::Is::remark || !each.matches->found_in(line)) continue;
+    const auto number = number_in(each.matches->group_in(line));
+    if (!number || *number < 0) continue;
+    switch (each.is) {
+      case TableLine::Is::runs: runs_ = *number; break;
+      case TableLine::Is::total:
+      case TableLine::Is::total_of_runs: totals_.push_back({&each, *number}); break;
+      default: add_time_of_run(each, *number);
+    }
+  }
+}
+
+void TableProfile::add_time_of_run(const TableLine& line, double value) {
+  const bool is_latency = line.is == TableLine::Is::latency;
+  std::string name = line.name.empty() ? "inference" : line.name;
+  if (line.statistic != Statistic::none) name += fmt::format(", {}", name_of(line.statistic));
+  NamedNumber number{name, MeasureKind::wall,
+                     is_latency ? NumberRole::host_round_trip : NumberRole::none};
+  if (line.statistic != Statistic::none) number = number.over_many(name, line.statistic);
+  profile_.add_measure(Measure::Subject::profile, 0, number, description_.origin,
+                       clock_of(line.unit), value * ticks_in(line.unit));
+}
+
+Profile TableProfile::finish() {
+  divide_by_runs();
+  if (description_.sum_is_inference && !is_part_ && !has_starts_) add_sum();
+  return std::move(profile_);
+}
+
+bool TableProfile::take_special(const Fields& fields, std::uint64_t offset, bool& is_row) {
+  for (std::size_t i = 0; i < rows_at_.size(); ++i) {
+    const TableRow& row = description_.rows[i];
+    if (!holds(row, rows_at_[i], fields)) continue;
+    switch (row.is) {
+      case TableRow::Is::skipped: is_row = false; break;
+      case TableRow::Is::unknown: is_part_ = true; [[fallthrough]];
+      case TableRow::Is::fused:
+      case TableRow::Is::counted: add(fields, offset, row.is == TableRow::Is::counted); break;
+      case TableRow::Is::total: check_total(row, fields); break;
+    }
+    const bool warns = row.is == TableRow::Is::unknown;
+    if (!row.says.empty()) {
+      losses_.add(warns ? Severity::warning : Severity::info, offset, row.says);
+    }
+    return true;
+  }
+  return false;
+}
+
+ClockId TableProfile::clock(std::string_view name, ClockKind kind, double rate) {
+  const StringId id = profile_.strings.intern(name);
+  for (std::size_t i = 0; i < profile_.clocks.size(); ++i) {
+    if (profile_.clocks[i].name == id) return ClockId(i);
+  }
+  profile_.clocks.push_back({id, kind, Hertz{rate}, false, 0});
+  return ClockId(profile_.clocks.size() - 1);
+}
+
+ClockId TableProfile::clock_of(TableUnit unit) {
+  if (unit == TableUnit::cycles) return clock("cycles", ClockKind::unit_cycles, 0);
+  return clock("nanoseconds", ClockKind::wall, 1e9);
+}
+
+std::string_view TableProfile::field(std::size_t column, const Fields& fields) const {
+  const std::size_t place = places_[column];
+  std::string_view text = place < fields.size() ? trimmed(fields[place]) : std::string_view();
+  if (is_plain_[column]) return text;
+  const auto is_blank = [&] { return std::ranges::count(description_.blanks, text) > 0; };
+  if (is_blank()) return {};
+  for (std::uint64_t part = description_.columns[column].part; part > 0; --part) {
+    const std::size_t end = text.find('/');
+    if (part > 1) {
+      text = end == text.npos ? std::string_view() : text.substr(end + 1);
+    } else {
+      text = trimmed(text.substr(0, end));
+    }
+  }
+  return is_blank() ? std::string_view() : text;
+}
+
+bool TableProfile::holds(const RowChoice& chosen, const ChoicePlaces& places,
+                         const Fields& fields) {
+  const auto text_at = [&](std::size_t place) {
+    return place < fields.size() ? trimmed(fields[place]) : std::string_view();
+  };
+  const std::string_view text = text_at(places.head);
+  const bool is_meant = std::ranges::count(chosen.equals, text) > 0 ||
+                        (chosen.matches && chosen.matches->found_in(text));
+  if (!is_meant) return false;
+  if (!chosen.zero.empty() && number_in(text_at(places.zero)) != 0) return false;
+  return chosen.repeats.empty() || text_at(places.repeats) == places.above;
+}
+
+void TableProfile::add(const Fields& fields, std::uint64_t offset, bool has_numbers) {
+  if (!add_op(fields, offset)) return;
+  if (!has_starts_) {
+    for (const std::string_view text : fields) {
+      rows_ = XXH3_64bits_withSeed(text.data(), text.size(), rows_ + 1);
+    }
+  }
+  if (!has_numbers) return;
+  if (!has_starts_ || add_span(fields, offset)) add_numbers(fields, offset);
+}
+
+bool TableProfile::add_op(const Fields& fields, std::uint64_t offset) {
+  Op op;
+  identity_.clear();
+  StringId* const texts[] = {&op.name, &op.node, &op.kind, &op.node_kind, &op.types, &op.shape};
+  for (std::size_t place = 0; place < std::size(texts); ++place) {
+    for (const std::size_t i : columns_of_[place]) {
+      const TableColumn& column = description_.columns[i];
+      const std::string_view text = field(i, fields);
+      if (text.empty()) continue;
+      if (*texts[place] == StringId::empty && column.prefix.empty()) {
+        *texts[place] = intern(text);
+      } else {
+        std::string whole(profile_.text(*texts[place]));  // of several columns
+        whole.append(whole.empty() ? "" : " ").append(column.prefix).append(text);
+        *texts[place] = intern(whole);
+      }
+      if (column.is == TableColumn::Is::shape) op.extents = shape_in(text, profile_.shapes);
+      if (has_starts_) identity_.append(text).push_back('\0');
+    }
+  }
+  if (op.name == StringId::empty) {
+    losses_.add(Severity::warning, offset, "rows without the name of an op; left out");
+    return false;
+  }
+  if (op.node == StringId::empty) op.node = op.name;
+  op.engine = engine_of(fields);
+  op.position = op_ = std::uint32_t(profile_.ops.size());
+  if (has_starts_) {
+    const auto [known, is_new] = op_of_.try_emplace(identity_, OpId(op_));
+    op_ = index_of(known->second);
+    if (!is_new) return true;
+  }
+  profile_.ops.push_back(op);
+  return true;
+}
+
+std::optional<double> TableProfile::number_of(std::size_t i, const Fields& fields,
+                                              std::uint64_t offset) {
+  const TableColumn& column = description_.columns[i];
+  const std::string_view text = field(i, fields);
+  const auto number = number_in(text);
+  if (!number) {
+    if (!text.empty() && places_[i] != no_place) {
+      losses_.add(Severity::warning, offset,
+                  fmt::format("'{}' is not a number in some rows; left out", column.head));
+    }
+    return std::nullopt;
+  }
+  constexpr double most_ticks = 1e18;
+  if (*number == 0 && column.zero_is_unknown) return std::nullopt;
+  const double ticks = is_time(column.unit) ? *number * ticks_in(column.unit) : 0;
+  if (ticks >= 0 && ticks <= most_ticks) return number;
+  losses_.add(
+      Severity::warning, offset,
+      fmt::format("'{}' is negative or impossibly long in some rows; left out", column.head));
+  return std::nullopt;
+}
+
+bool TableProfile::add_span(const Fields& fields, std::uint64_t offset) {
+  std::optional<double> start, duration;
+  unit_ = "device";
+  std::uint32_t instance = every_instance;
+  for (const std::size_t i : columns_of_[std::size_t(TableColumn::Is::unit)]) {
+    if (field(i, fields).empty()) continue;
+    unit_.assign(description_.columns[i].prefix).append(field(i, fields));
+  }
+  for (const std::size_t i : columns_of_[std::size_t(TableColumn::Is::inference)]) {
+    instance = parse_number<std::uint32_t>(field(i, fields)).value_or(instance);
+  }
+  const auto first_of = [&](TableColumn::Is is, std::optional<double>& ticks) {
+    for (const std::size_t i : columns_of_[std::size_t(is)]) {
+      if (const auto number = ticks ? std::nullopt : number_of(i, fields, offset)) {
+        ticks = *number * ticks_in(description_.columns[i].unit);
+      }
+    }
+  };
+  first_of(TableColumn::Is::start, start);
+  first_of(TableColumn::Is::time, duration);
+  if (!start || !duration) {
+    losses_.add(Severity::warning, offset, "rows without a start or a time; left out");
+    return false;
+  }
+  const Engine engine = profile_.ops[op_].engine;
+  const auto [known, is_new] = unit_of_.try_emplace(unit_, UnitId(profile_.units.size()));
+  if (is_new) {
+    profile_.units.push_back({.engine = engine == Engine::none ? Engine::device : engine,
+                              .lane = std::uint32_t(profile_.units.size()),
+                              .name = intern(unit_)});
+  }
+  Spans& spans = profile_.spans;
+  spans.unit.push_back(known->second);
+  spans.op.push_back(OpId(op_));
+  spans.kind.push_back(SpanKind::op);
+  spans.start.push_back(std::llrint(*start));
+  spans.duration.push_back(std::llrint(*duration));
+  if (instance != every_instance || !spans.instance.empty()) {
+    spans.instance.resize(spans.size(), 0);
+    spans.instance.back() = instance == every_instance ? 0 : instance;
+  }
+  return true;
+}
+
+double TableProfile::calls_in(const Fields& fields) const {
+  for (const std::size_t i : columns_of_[std::size_t(TableColumn::Is::calls)]) {
+    const auto calls = number_in(field(i, fields));
+    return calls && *calls > 0 ? *calls : 1;  // 0: less than once in each, which rounding hides
+  }
+  return 1;
+}
+
+void TableProfile::add_numbers(const Fields& fields, std::uint64_t offset) {
+  const double calls = calls_in(fields);
+  if (calls > 0) least_calls_ = least_calls_ > 0 ? std::min(least_calls_, calls) : calls;
+  // Times first: pages rank ops by the first number.
+  for (const TableColumn::Is wanted :
+       {TableColumn::Is::time, TableColumn::Is::number, TableColumn::Is::calls}) {
+    if (wanted == TableColumn::Is::time && has_starts_) continue;  // of the span
+    for (const std::size_t i : columns_of_[std::size_t(wanted)]) {
+      auto number = number_of(i, fields, offset);
+      if (!number) continue;
+      if (wanted == TableColumn::Is::time) sums_[i] += * number *= calls;
+      if (wanted != TableColumn::Is::number && description_.calls_are_of_runs) {
+        per_run_.push_back(profile_.measures.size());
+      }
+      add_number(i, *number);
+    }
+  }
+}
+
+void TableProfile::add_number(std::size_t i, double value) {
+  const TableColumn& column = description_.columns[i];
+  const double ticks = value * ticks_in(column.unit);
+  const auto subject = has_starts_ ? Measure::Subject::span : Measure::Subject::op;
+  const auto id = has_starts_ ? std::uint32_t(profile_.spans.size() - 1) : op_;
+  if (made_[i]) {
+    Measure& made = profile_.measures.emplace_back(*made_[i]);
+    made.subject_id = id;
+    made.value = ticks;
+    return;
+  }
+  if (!is_time(column.unit)) {
+    NamedNumber number{column.name, quantity_of(column.unit)};
+    profile_.add_measure(subject, id, number, column.origin, {}, ticks);
+    made_[i] = profile_.measures.back();
+    return;
+  }
+  const auto role = column.is == TableColumn::Is::time ? NumberRole::node_cycles : NumberRole::none;
+  profile_.add_measure(subject, id, NamedNumber{column.name, MeasureKind::work, role},
+                       column.origin, clock_of(column.unit), ticks);
+  made_[i] = profile_.measures.back();
+}
+
+// Numbers of all inferences become those of one.
+void TableProfile::divide_by_runs() {
+  double runs = runs_.value_or(0);
+  if (description_.calls_are_of_runs) {
+    if (!(runs > 0)) runs = least_calls_;
+    if (runs > 0) {
+      for (const std::size_t measure : per_run_) profile_.measures[measure].value /= runs;
+      for (auto& sum : sums_) sum.second /= runs;
+    }
+  }
+  if (runs > 0 && runs < 4e9) profile_.provenance.inferences = std::uint32_t(runs);
+  for (const auto& [line, value] : totals_) {
+    if (sums_.empty() || profile_.ops.empty()) continue;
+    const bool is_of_runs = line->is == TableLine::Is::total_of_runs && runs > 0;
+    const double scale = ticks_in(line->unit), of_one = is_of_runs ? value / runs : value;
+    const auto& [column, sum] = *sums_.begin();
+    check(fmt::format("sum of '{}' = the total of the file", description_.columns[column].head),
+          sum * ticks_in(description_.columns[column].unit) / scale, of_one,
+          line->tolerance * double(profile_.ops.size()));
+  }
+}
+
+void TableProfile::add_sum() {
+  for (const auto& [place, sum] : sums_) {
+    const TableUnit unit = description_.columns[place].unit;
+    profile_.add_measure(Measure::Subject::profile, 0,
+                         NamedNumber{"sum of the ops", MeasureKind::wall, NumberRole::graph_wall},
+                         Origin::derived, clock_of(unit), sum * ticks_in(unit));
+  }
+}
+
+void TableProfile::check(const std::string& name, double sum, double total, double allowed) {
+  const bool holds = std::abs(total - sum) <= allowed + 1e-9 * std::abs(sum);
+  profile_.checks.push_back({name, holds ? Check::Outcome::passed : Check::Outcome::failed,
+                             fmt::format("{:.10g} and {:.10g}", sum, total)});
+}
+
+void TableProfile::check_total(const TableRow& row, const Fields& fields) {
+  for (const auto& [place, sum] : sums_) {
+    if (const auto total = number_in(field(place, fields))) {
+      check(fmt::format("sum of '{}' = the total of the file", description_.columns[place].head),
+            sum, *total, row.tolerance * double(profile_.ops.size()));
+    }
+  }
+}
+
+StringId TableProfile::intern(std::string_view text) {
+  const bool is_plain = std::ranges::all_of(text, [](char c) { return c > 0; });
+  return profile_.strings.intern(is_plain ? text : std::string_view(valid_utf8(text)));
+}
+
+Engine TableProfile::engine_of(const Fields& fields) const {
+  for (std::size_t i = 0; i < engines_at_.size(); ++i) {
+    const TableEngine& each = description_.engines[i];
+    if (holds(each, engines_at_[i], fields)) return each.engine;
+  }
+  return Engine::none;
+}
+
+}  // namespace npuscope::tables

@@ -1,0 +1,105 @@
+// One table of a file as a profile: its header says where the columns of the description are, each
+// row becomes an op with its numbers and, where the table has starts, a span.
+//
+//   if (auto places = places_in(description, header)) TableProfile table(description, *places,
+//   losses); table.take(row, offset); table.take_line("Timings (microseconds): count=50 avg=2525",
+//   offset); Profile profile = table.finish();
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "formats/tables/description.hpp"
+#include "formats/tables/records.hpp"
+
+namespace npuscope::tables {
+
+// Of each column of the description in a header, no_place for one that it lacks; none where the
+// record is not such a header.
+constexpr std::size_t no_place = ~std::size_t{0};
+std::optional<std::vector<std::size_t>> places_in(const TableDescription& description,
+                                                  const Fields& fields);
+
+// "47.59%" too; none for "N/A" and the like.
+std::optional<double> number_in(std::string_view text);
+
+class TableProfile {
+ public:
+  // Of a file with lines only: no places.
+  TableProfile(const TableDescription& description, std::vector<std::size_t> places,
+               CountedNotes& losses);
+
+  // False for a line that is not a row.
+  bool take(const Fields& fields, std::uint64_t offset);
+  void take_line(std::string_view line);
+  // Another header below: the rows that follow are of the same network.
+  void go_on(std::vector<std::size_t> places);
+
+  std::size_t ops() const { return profile_.ops.size(); }
+  bool is_empty() const { return profile_.ops.empty() && profile_.measures.empty(); }
+  // A hash of them, to know a table that repeats another; 0: of a timeline.
+  std::uint64_t rows() const { return rows_; }
+  Profile finish();
+
+ private:
+  // Where the columns of a choice are; no_place where it names none.
+  struct ChoicePlaces {
+    std::size_t head = no_place, zero = no_place, repeats = no_place;
+    std::string above;  // the cell of `repeats` in the row above
+  };
+  struct Total {
+    const TableLine* line = nullptr;
+    double value = 0;
+  };
+
+  ClockId clock(std::string_view name, ClockKind kind, double rate);
+  ClockId clock_of(TableUnit unit);
+  std::string_view field(std::size_t column, const Fields& fields) const;
+  std::size_t place_of(std::string_view head) const;
+  void find_places();
+  static bool holds(const RowChoice& chosen, const ChoicePlaces& places, const Fields& fields);
+  bool take_special(const Fields& fields, std::uint64_t offset, bool& is_row);
+  void add(const Fields& fields, std::uint64_t offset, bool has_numbers);
+  bool add_op(const Fields& fields, std::uint64_t offset);
+  bool add_span(const Fields& fields, std::uint64_t offset);
+  void add_numbers(const Fields& fields, std::uint64_t offset);
+  void add_number(std::size_t column, double value);
+  void add_time_of_run(const TableLine& line, double value);
+  double calls_in(const Fields& fields) const;
+  // The number of a cell, with a note where it has none or one that cannot be.
+  std::optional<double> number_of(std::size_t column, const Fields& fields, std::uint64_t offset);
+  void check(const std::string& name, double sum, double total, double allowed);
+  void check_total(const TableRow& row, const Fields& fields);
+  void divide_by_runs();
+  void add_sum();
+  StringId intern(std::string_view text);
+  Engine engine_of(const Fields& fields) const;
+
+  const TableDescription& description_;
+  std::vector<std::size_t> places_;
+  std::vector<ChoicePlaces> rows_at_, engines_at_;
+  // By what they are, those that the header has.
+  std::array<std::vector<std::size_t>, std::size_t(TableColumn::Is::key) + 1> columns_of_;
+  std::vector<bool> is_plain_;                // by column: its cells are taken whole
+  std::vector<std::optional<Measure>> made_;  // by column, its first number
+  std::string identity_, unit_;               // of the row
+  CountedNotes& losses_;
+  Profile profile_;
+  std::uint64_t rows_ = 0;
+  std::map<std::size_t, double> sums_;  // by column, of times
+  std::vector<std::size_t> per_run_;    // measures that are of all runs until they are divided
+  std::vector<Total> totals_;
+  std::unordered_map<std::string, OpId> op_of_;  // of a timeline
+  std::unordered_map<std::string, UnitId> unit_of_;
+  std::uint32_t op_ = 0;        // of the row
+  double least_calls_ = 0;      // of a row
+  std::optional<double> runs_;  // that a line states
+  bool is_part_ = false;        // ops of the network are not in its numbers
+  bool has_starts_ = false;
+};
+
+}  // namespace npuscope::tables
