@@ -84,9 +84,6 @@ constexpr NamedKind named_kinds[] = {
     {".ireeprof",
      "a profile of IREE, which npuscope does not read yet; iree-profile-render makes a Perfetto "
      "trace of it, which it does"},
-    {".xplane.pb",
-     "an XSpace of XLA's profiler, which npuscope does not read yet; name the .trace.json.gz "
-     "beside it"},
 };
 
 // A protobuf of field 1, the version of the format, and then one that an ONNX model has next: who
