@@ -70,7 +70,8 @@ void Collector::add_line(const Plane& plane, std::string_view bytes, CountedNote
         case bytes_field(line_field::event): {
           any_event = true;
           std::string_view run;
-          if (!head.get_run(run)) bytes_of(head);
+          if (!head.get_run(run)) run = bytes_of(head);
+          reserve(run.size());
           break;
         }
         default: head.skip();
@@ -93,7 +94,8 @@ void Collector::add_line(const Plane& plane, std::string_view bytes, CountedNote
   thread.thread_name = strings.intern(line.display_name.empty() ? line.name : line.display_name);
   line.thread = std::uint32_t(events.threads.size());
   events.threads.push_back(thread);
-  line.timestamp_ns += host_.shift_ns;
+  const bool is_far = __builtin_add_overflow(line.timestamp_ns, host_.shift_ns, &line.timestamp_ns);
+  if (is_far) line.timestamp_ns = std::numeric_limits<std::int64_t>::max();
   const std::size_t first = events.slices.size();
   FieldReader reader(bytes);
   try {
@@ -114,6 +116,19 @@ void Collector::add_line(const Plane& plane, std::string_view bytes, CountedNote
   if (was_cut) throw protozero::end_of_buffer_exception();
   const bool is_derived = is_derived_line(line.id) && line.name != "Steps";
   if (is_derived) derived.push_back({first, events.slices.size()});
+}
+
+// Room for as many events as may be in so many bytes: what is not used costs no memory.
+void Collector::reserve(std::size_t bytes) {
+  constexpr std::size_t many = 1 << 20, bytes_of_event = 16;
+  if (bytes < many) return;
+  chrome::Slices& slices = events.slices;
+  const std::size_t rows = slices.size() + bytes / bytes_of_event;
+  slices.thread.reserve(rows);
+  slices.name.reserve(rows);
+  slices.category.reserve(rows);
+  slices.start.reserve(rows);
+  slices.duration.reserve(rows);
 }
 
 Collector::EventNames& Collector::names_of(const Plane& plane, std::int64_t metadata,

@@ -79,6 +79,7 @@ class Collector {
   void take_stat(const Plane& plane, std::string_view bytes);
   void take_module(StringId module);
   void add_facts(const Plane& plane, std::int64_t metadata, StringId module, EventNames& names);
+  void reserve(std::size_t bytes);
   void close_rows();
 
   HostPlace host_;
