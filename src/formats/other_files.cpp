@@ -81,6 +81,10 @@ constexpr NamedKind named_kinds[] = {
      "a compiled Torq model: no times; name the timeline of its compilation "
      "(--torq-enable-profiling) or the log of a run (--torq_profile_host)"},
     {".vmfb", "a compiled IREE module: a model without times; name what its run recorded"},
+    {".hlo_proto.pb",
+     "the HLO of a program, a cache of xprof: no times; the .xplane.pb next to it has it too"},
+    {".op_stats_v2.pb", "sums of a run, a cache of xprof; name the .xplane.pb next to it"},
+    {".op_stats.pb", "sums of a run, a cache of xprof; name the .xplane.pb next to it"},
     {".ireeprof",
      "a profile of IREE, which npuscope does not read yet; iree-profile-render makes a Perfetto "
      "trace of it, which it does"},

@@ -259,6 +259,9 @@ INSTANTIATE_TEST_SUITE_P(
         Topic{"snpe", "cp examples/qnn_htp/chrometrace*.json.gz . && gunzip *.gz"},
         Topic{"ort-profile", ort_profile}, Topic{"openvino", openvino_counters},
         Topic{"vela", vela_layers},
+        Topic{"jax",
+              "mkdir -p out/plugins/profile/run && cp examples/jax/vm.xplane.pb.gz "
+              "out/plugins/profile/run"},
         Topic{"qnn-host", "cp -r examples/qnn_host qnn_host && cd qnn_host"},
         Topic{"onnxruntime", ort_csv}));
 

@@ -68,11 +68,34 @@ enum : std::uint32_t { name = 1, computation = 3 };
 }
 
 namespace computation_field {
-enum : std::uint32_t { instruction = 2 };
+enum : std::uint32_t { instruction = 2, id = 5 };
 }
 
 namespace instruction_field {
-enum : std::uint32_t { name = 1, opcode = 2, metadata = 7, fusion_kind = 11 };
+enum : std::uint32_t {
+  name = 1,
+  opcode = 2,
+  shape = 3,
+  metadata = 7,
+  fusion_kind = 11,
+  convolution_dimensions = 16,
+  dot_dimensions = 30,
+  id = 35,
+  operand = 36,
+  called_computation = 38,
+};
+}
+
+namespace shape_field {
+enum : std::uint32_t { dimension = 3 };
+}
+
+namespace dot_field {
+enum : std::uint32_t { contracted_of_left = 1 };
+}
+
+namespace convolution_field {
+enum : std::uint32_t { output_feature_of_kernel = 4 };
 }
 
 namespace op_metadata_field {

@@ -7,6 +7,7 @@
 
 #include "base/numbers.hpp"
 #include "formats/xplane/fields.hpp"
+#include "formats/xplane/hlo_program.hpp"
 #include "npuscope/profile/span_roles.hpp"
 #include "profile/shared_numbers.hpp"
 
@@ -16,14 +17,6 @@ namespace {
 constexpr NamedNumber op_flops{"flops", NumberQuantity::count},
     op_macs{"MACs", NumberQuantity::macs}, op_bytes{"bytes accessed", NumberQuantity::bytes};
 constexpr std::uint64_t hbm = 1, read_operation = 1, write_operation = 2;
-
-// "kLoop" of a fusion: "loop fusion", as XLA's own pages say.
-std::string category_of(std::string_view opcode, std::string_view fusion_kind) {
-  if (opcode != "fusion" || fusion_kind.size() < 2) return std::string(opcode);
-  std::string kind(fusion_kind.substr(fusion_kind.front() == 'k' ? 1 : 0));
-  kind.front() = char(kind.front() | 0x20);
-  return kind + " fusion";
-}
 
 // The operator at the end of a framework's path: "RandomUniform" of "layer_5/u:RandomUniform",
 // "dot_general" of "jit(net)/head/dot_general".
@@ -81,68 +74,17 @@ void HloFacts::add_programs(const Plane& plane) {
 }
 
 void HloFacts::add_program(std::string_view proto, std::string_view label) {
-  try {
-    StringId module{};
-    FieldReader hlo(proto);
-    while (hlo.next()) {
-      if (hlo.tag_and_type() != bytes_field(hlo_field::module)) {
-        hlo.skip();
-        continue;
-      }
-      FieldReader of_module(bytes_of(hlo));
-      while (of_module.next()) {
-        switch (of_module.tag_and_type()) {
-          case bytes_field(module_field::name):
-            module = strings_.intern(bytes_of(of_module));
-            break;
-          case bytes_field(module_field::computation): {
-            FieldReader computation(bytes_of(of_module));
-            while (computation.next()) {
-              if (computation.tag_and_type() == bytes_field(computation_field::instruction)) {
-                add_instruction(module, bytes_of(computation));
-              } else {
-                computation.skip();
-              }
-            }
-            break;
-          }
-          default: of_module.skip();
-        }
-      }
-    }
-  } catch (const protozero::exception&) {  // what came before stands
+  const HloProgram program = decode_program(proto);
+  const StringId module = strings_.intern(program.module);
+  for (const HloOp& op : program.ops) {
+    Fact& fact = facts_[key_of(module, strings_.intern(op.name))];
+    fact.category = strings_.intern(op.category);
+    fact.path = strings_.intern(op.path);
+    fact.source = strings_.intern(op.source);
+    fact.is_whole = !op.is_mixed;
+    fact.macs = op.macs;
   }
   name_program(label);
-}
-
-void HloFacts::add_instruction(StringId module, std::string_view instruction) {
-  std::string_view name, opcode, fusion_kind, path, file;
-  std::int64_t line = 0;
-  FieldReader reader(instruction);
-  while (reader.next()) {
-    switch (reader.tag_and_type()) {
-      case bytes_field(instruction_field::name): name = bytes_of(reader); break;
-      case bytes_field(instruction_field::opcode): opcode = bytes_of(reader); break;
-      case bytes_field(instruction_field::fusion_kind): fusion_kind = bytes_of(reader); break;
-      case bytes_field(instruction_field::metadata): {
-        FieldReader metadata(bytes_of(reader));
-        while (metadata.next()) {
-          switch (metadata.tag_and_type()) {
-            case bytes_field(op_metadata_field::op_name): path = bytes_of(metadata); break;
-            case bytes_field(op_metadata_field::source_file): file = bytes_of(metadata); break;
-            case varint_field(op_metadata_field::source_line): line = metadata.get_int64(); break;
-            default: metadata.skip();
-          }
-        }
-        break;
-      }
-      default: reader.skip();
-    }
-  }
-  Fact& fact = facts_[key_of(module, strings_.intern(name))];
-  fact.category = strings_.intern(category_of(opcode, fusion_kind));
-  fact.path = strings_.intern(path);
-  if (!file.empty()) fact.source = strings_.intern(fmt::format("{}:{}", file, line));
 }
 
 // "jit_net(12)": module and number of a program.
@@ -183,27 +125,33 @@ void HloFacts::add(StringId module, StringId name, const Plane& plane,
       said.written = traffic.written;
     }
   }
+  // A fusion's path is that of its last operator; where it is known for a product, that counts.
+  const std::string_view category = strings_[said.category];
+  said.is_whole = category.find("fusion") == category.npos || is_product(category, {});
   if (any) facts_.try_emplace(key_of(module, name), said);
 }
 
 void HloFacts::apply(const Fact& fact, std::uint32_t op, Profile& profile) const {
   Op& of = profile.ops[op];
   of.kind = fact.category;
-  of.node_kind = profile.strings.intern(operator_of(profile.text(fact.path)));
+  if (fact.is_whole) {
+    of.node_kind = profile.strings.intern(operator_of(profile.text(fact.path)));
+  }
   std::string attributes(profile.text(fact.path));
   if (fact.source != StringId::empty) {
     attributes += fmt::format("{}{}", attributes.empty() ? "" : " ", profile.text(fact.source));
   }
   of.attributes = profile.strings.intern(attributes);
-  const auto add = [&](const NamedNumber& number, double value) {
+  const auto add = [&](const NamedNumber& number, double value, Origin origin = Origin::estimated) {
     const bool is_known = value >= 0 && std::isfinite(value);
-    if (is_known) {
-      profile.add_measure(Measure::Subject::op, op, number, Origin::estimated, {}, value);
-    }
+    if (is_known) profile.add_measure(Measure::Subject::op, op, number, origin, {}, value);
   };
   add(op_flops, fact.flops);
-  const bool has_macs = is_product(profile.text(of.kind), profile.text(of.node_kind));
-  add(op_macs, has_macs ? fact.flops / 2 : -1);
+  if (fact.macs >= 0) {
+    add(op_macs, fact.macs, Origin::derived);
+  } else if (is_product(profile.text(of.kind), profile.text(of.node_kind))) {
+    add(op_macs, fact.flops / 2);
+  }
   add(op_bytes, fact.bytes);
 }
 

@@ -35,13 +35,14 @@ class HloFacts {
  private:
   struct Fact {
     StringId category{}, path{}, source{};
-    double flops = -1, bytes = -1, read = -1, written = -1;  // of one execution; negative: unknown
+    bool is_whole = true;  // the path says what all of it is, not only a fusion's last operator
+    double flops = -1, macs = -1, bytes = -1, read = -1, written = -1;  // of one execution;
+                                                                        // negative: unknown
   };
   static std::uint64_t key_of(StringId module, StringId name) {
     return std::uint64_t(module) << 32 | std::uint64_t(name);
   }
   void add_program(std::string_view proto, std::string_view label);
-  void add_instruction(StringId module, std::string_view instruction);
   void apply(const Fact& fact, std::uint32_t op, Profile& profile) const;
   void add_traffic(const std::vector<const Fact*>& fact_of_op, Profile& profile) const;
 

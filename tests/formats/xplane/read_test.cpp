@@ -245,9 +245,72 @@ TEST(XplaneRead, ProgramsOfTheHostNameCategoriesOnTheCpu) {
   const Op* dot = find_op(profile, "dot.1");
   ASSERT_NE(dot, nullptr);
   EXPECT_EQ(profile.text(dot->kind), "loop fusion");
-  EXPECT_EQ(profile.text(dot->node_kind), "max");
+  EXPECT_EQ(profile.text(dot->node_kind), "");  // of a fusion of several its last operator only
   EXPECT_EQ(profile.text(dot->attributes), "jit(net)/stem/jit(relu)/max");
   EXPECT_EQ(profile.provenance.version, "jaxlib 0.12.0");
+}
+
+// A fusion that calls a computation with dot [2,3,8] = [2,3,5] x [5,8], and a convolution next to
+// it.
+std::string hlo_with_products() {
+  const auto instruction = [](const char* name, const char* opcode, std::int64_t id,
+                              std::vector<std::int64_t> extents,
+                              std::vector<std::int64_t> operands) {
+    std::string bytes, shape;
+    protozero::pbf_writer of(bytes);
+    protozero::pbf_writer of_shape(shape);
+    of.add_string(1, name);
+    of.add_string(2, opcode);
+    of_shape.add_packed_int64(3, extents.begin(), extents.end());
+    of.add_message(3, shape);
+    of.add_int64(35, id);
+    of.add_packed_int64(36, operands.begin(), operands.end());
+    return bytes;
+  };
+  const auto with = [](std::string bytes, std::uint32_t field, const std::string& message) {
+    protozero::pbf_writer(bytes).add_message(field, message);
+    return bytes;
+  };
+  std::string contracted, path, kernel;
+  const std::vector<std::int64_t> last{2}, called{77};
+  protozero::pbf_writer(contracted).add_packed_int64(1, last.begin(), last.end());
+  protozero::pbf_writer(path).add_string(2, "jit(net)/head/dot_general");
+  protozero::pbf_writer(kernel).add_int64(4, 3);
+  std::string inner, entry, module, hlo;
+  protozero::pbf_writer in_inner(inner);
+  in_inner.add_message(2, instruction("a", "parameter", 1, {2, 3, 5}, {}));
+  in_inner.add_message(2, instruction("b", "parameter", 2, {5, 8}, {}));
+  in_inner.add_message(
+      2, with(with(instruction("d", "dot", 3, {2, 3, 8}, {1, 2}), 30, contracted), 7, path));
+  in_inner.add_int64(5, 77);
+  std::string fusion = instruction("fusion.1", "fusion", 9, {2, 3, 8}, {});
+  protozero::pbf_writer(fusion).add_packed_int64(38, called.begin(), called.end());
+  protozero::pbf_writer in_entry(entry);
+  in_entry.add_message(2, fusion);
+  in_entry.add_message(2, instruction("k", "parameter", 10, {3, 3, 4, 16}, {}));
+  in_entry.add_message(
+      2, with(instruction("conv.2", "convolution", 11, {1, 7, 7, 16}, {10, 10}), 16, kernel));
+  protozero::pbf_writer in_module(module);
+  in_module.add_string(1, "jit_net");
+  in_module.add_message(3, inner);
+  in_module.add_message(3, entry);
+  protozero::pbf_writer(hlo).add_message(1, module);
+  return hlo;
+}
+
+TEST(XplaneRead, ProductsOfAProgramHaveTheirMultiplyAccumulates) {
+  PlaneBuilder programs("/host:metadata"), host("/host:CPU");
+  programs.about("jit_net(12)", {{"Hlo Proto", Bytes{hlo_with_products()}}});
+  host.line(2, "tf_XLAExecute/7", 0,
+            {{"fusion.1", 0, 10, op_stats("fusion.1", "jit_net")},
+             {"conv.2", 10, 10, op_stats("conv.2", "jit_net")}});
+  const Profile profile = read(SpaceBuilder().add(programs).add(host).bytes());
+  EXPECT_THAT(numbers_of(profile, "fusion.1"), ElementsAre(Pair("MACs", 2 * 3 * 8 * 5)));
+  EXPECT_THAT(numbers_of(profile, "conv.2"), ElementsAre(Pair("MACs", 7 * 7 * 16 * 3 * 3 * 4)));
+  const Op* fusion = find_op(profile, "fusion.1");
+  ASSERT_NE(fusion, nullptr);
+  EXPECT_EQ(profile.text(fusion->kind), "dot fusion");
+  EXPECT_EQ(profile.text(fusion->node_kind), "dot_general");
 }
 
 TEST(XplaneRead, AggregatedEventsAreNumbersWithoutAPlace) {
