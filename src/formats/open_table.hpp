@@ -97,6 +97,10 @@ void open_torq(std::span<const Input> inputs, OpenRun& run);
 std::optional<FormatKind> recognise_xplane(const Candidate& candidate);
 void open_xplane(std::span<const Input> inputs, OpenRun& run);
 
+// ETDumps of ExecuTorch's runtime (.etdp).
+std::optional<FormatKind> recognise_etdump(const Candidate& candidate);
+void open_etdump(std::span<const Input> inputs, OpenRun& run);
+
 // Logs of llama.cpp with the profile of its Hexagon backend.
 std::optional<FormatKind> recognise_ggml(const Candidate& candidate);
 void open_ggml(std::span<const Input> inputs, OpenRun& run);

@@ -63,12 +63,9 @@ struct MarkedKind {  // by the four bytes of a FlatBuffer's identifier
   std::string_view mark, message;
 };
 constexpr MarkedKind marked_kinds[] = {
-    {"ED00",
-     "an ETDump of ExecuTorch, which npuscope does not read yet; ExecuTorch's Inspector "
-     "(executorch.devtools) prints it"},
     {"ET12",
-     "an ExecuTorch program (.pte): a model without times; run it with an ETDump, which "
-     "ExecuTorch's Inspector prints"},
+     "an ExecuTorch program (.pte): a model without times; run it with an ETDump (.etdp) and name "
+     "that"},
     {"IREE", "a compiled IREE module: a model without times; name what its run recorded"},
 };
 

@@ -232,7 +232,7 @@ INSTANTIATE_TEST_SUITE_P(
     Of, RecordHelp,
     testing::Values(
         Topic{"reference", "true"}, Topic{"qnn", "cp -r examples/qnn_htp optrace"},
-        Topic{"executorch", "cp -r examples/qnn_htp OUT"},
+        Topic{"executorch", "cp -r examples/qnn_htp OUT && cp examples/executorch/etdump.etdp ."},
         Topic{"torq",
               "cp -r examples/torq/debug_info . && "
               "cp examples/torq/conv2d_f4_s4_64x64x16_i16.csv runtime.csv"},
