@@ -21,6 +21,7 @@ constexpr std::array formats{
     Format{"Perfetto trace", Belonging::alone, recognise_perfetto, open_perfetto},
     Format{"XLA XSpace", Belonging::together, recognise_xplane, open_xplane},
     Format{"ExecuTorch ETDump", Belonging::alone, recognise_etdump, open_etdump},
+    Format{"IREE profile", Belonging::alone, recognise_ireeperf, open_ireeperf},
     Format{"llama.cpp Hexagon profile", Belonging::alone, recognise_ggml, open_ggml},
     Format{"Torq profile", Belonging::together, recognise_torq, open_torq},
     Format{"QNN profile", Belonging::together, recognise_qnn, open_qnn},

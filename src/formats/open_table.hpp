@@ -101,6 +101,10 @@ void open_xplane(std::span<const Input> inputs, OpenRun& run);
 std::optional<FormatKind> recognise_etdump(const Candidate& candidate);
 void open_etdump(std::span<const Input> inputs, OpenRun& run);
 
+// IREE's profiles, exported by iree-profile as JSON lines.
+std::optional<FormatKind> recognise_ireeperf(const Candidate& candidate);
+void open_ireeperf(std::span<const Input> inputs, OpenRun& run);
+
 // Logs of llama.cpp with the profile of its Hexagon backend.
 std::optional<FormatKind> recognise_ggml(const Candidate& candidate);
 void open_ggml(std::span<const Input> inputs, OpenRun& run);

@@ -83,8 +83,8 @@ constexpr NamedKind named_kinds[] = {
     {".op_stats_v2.pb", "sums of a run, a cache of xprof; name the .xplane.pb next to it"},
     {".op_stats.pb", "sums of a run, a cache of xprof; name the .xplane.pb next to it"},
     {".ireeprof",
-     "a profile of IREE, which npuscope does not read yet; iree-profile-render makes a Perfetto "
-     "trace of it, which it does"},
+     "a profile of IREE in its own form; iree-profile export --format=ireeperf-jsonl "
+     "--output=FILE.jsonl writes it as lines, which open"},
 };
 
 // A protobuf of field 1, the version of the format, and then one that an ONNX model has next: who

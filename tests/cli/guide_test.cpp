@@ -258,7 +258,7 @@ INSTANTIATE_TEST_SUITE_P(
               "--summary --trace"},
         Topic{"snpe", "cp examples/qnn_htp/chrometrace*.json.gz . && gunzip *.gz"},
         Topic{"ort-profile", ort_profile}, Topic{"openvino", openvino_counters},
-        Topic{"vela", vela_layers},
+        Topic{"vela", vela_layers}, Topic{"iree", "cp examples/iree/mlp.jsonl MODEL.jsonl"},
         Topic{"jax",
               "mkdir -p out/plugins/profile/run && cp examples/jax/vm.xplane.pb.gz "
               "out/plugins/profile/run"},
