@@ -46,18 +46,21 @@ struct Queue {
   auto operator<=>(const Queue&) const = default;
 };
 
+using SubmissionId = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // session, device
+
 // What ran, as a record tells it.
 struct Execution {
   Queue queue;
   std::string operation, key;
-  std::int64_t submission = 0, buffer = 0, index = 0;
+  std::int64_t session = 0, submission = 0, buffer = 0, index = 0;
   std::int64_t begin = 0, end = 0;  // ns, or the device's ticks
   std::int64_t tile_count = 0, tile_ns = 0;
   std::optional<std::int64_t> queued_ns;
   bool is_placed = true;  // on the time axis
   bool is_again = false;  // of a dispatch that the device timed, too
 
-  auto id() const { return std::tuple(queue.device, submission, buffer, index); }
+  auto id() const { return std::tuple(session, queue.device, submission, buffer, index); }
+  auto submitted() const { return std::tuple(session, queue.device, submission); }
 };
 
 // Two moments at which a device's ticks and the host's clock were read.
@@ -136,6 +139,7 @@ class Reader {
 
   void take_session(const Json& record) {
     has_end_ = has_end_ || text(record, "event") == "end";
+    if (text(record, "event") == "begin") ++sessions_;
     const std::string_view status = text(record, "session_status");
     if (status.empty() || status == "OK") return;
     losses_.add(Severity::error, 0, fmt::format("the session ended with {}", printable(status)));
@@ -158,6 +162,7 @@ class Reader {
     of.queue = queue_of(record, on_device);
     of.operation = text(record, "op").empty() ? "dispatch" : std::string(text(record, "op"));
     of.key = text(record, "key");
+    of.session = sessions_;
     of.submission = integer(record, "submission_id");
     of.buffer = integer(record, "command_buffer_id");
     of.index = integer(record, "command_index");
@@ -180,9 +185,9 @@ class Reader {
 
   void take_submission(const Json& record) {
     if (text(record, "op") != "execute") return;
-    submitted_.try_emplace(
-        {integer(record, "physical_device_ordinal"), integer(record, "submission_id")},
-        integer(record, "host_time_ns", -1));
+    submitted_.try_emplace(SubmissionId(sessions_, integer(record, "physical_device_ordinal"),
+                                        integer(record, "submission_id")),
+                           integer(record, "host_time_ns", -1));
   }
 
   void take_memory(const Json& record) {
@@ -242,13 +247,13 @@ class Reader {
 
   // By their begins; of a submission both clocks tell, once.
   void number_inferences() {
-    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> begins;
+    std::map<SubmissionId, std::int64_t> begins;
     for (const Execution& of : executions_) {
       if (of.operation != "execute" || !of.is_placed) continue;
-      const auto [place, is_new] = begins.try_emplace({of.queue.device, of.submission}, of.begin);
+      const auto [place, is_new] = begins.try_emplace(of.submitted(), of.begin);
       place->second = std::min(place->second, of.begin);
     }
-    std::vector<std::pair<std::int64_t, std::pair<std::int64_t, std::int64_t>>> order;
+    std::vector<std::pair<std::int64_t, SubmissionId>> order;
     for (const auto& [id, begin] : begins) order.emplace_back(begin, id);
     std::ranges::sort(order);
     for (const auto& [begin, id] : order) {
@@ -339,7 +344,7 @@ class Reader {
   }
 
   std::uint32_t instance_of(const Execution& of) const {
-    const auto found = inferences_.find({of.queue.device, of.submission});
+    const auto found = inferences_.find(of.submitted());
     return found == inferences_.end() ? every_instance : found->second;
   }
 
@@ -392,7 +397,7 @@ class Reader {
     add(tiles, [&](const Execution& of) { return of_tiles(of, of.tile_count); });
     add(in_queue, [&](const Execution& of) -> std::optional<std::int64_t> {
       if (of.operation != "execute" || of.queue.on_device) return std::nullopt;
-      const auto found = submitted_.find({of.queue.device, of.submission});
+      const auto found = submitted_.find(of.submitted());
       const bool fits =
           found != submitted_.end() && found->second >= 0 && found->second <= of.begin;
       return fits ? std::optional(of.begin - found->second) : std::nullopt;
@@ -427,11 +432,12 @@ class Reader {
   Profile profile_;
   CountedNotes losses_;
   bool has_end_ = false;
+  std::int64_t sessions_ = 0;
   std::vector<Execution> executions_;
   std::vector<const Execution*> placed_;  // by row
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> functions_;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> submitted_;  // device, submission
-  std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> inferences_;
+  std::map<SubmissionId, std::int64_t> submitted_;
+  std::map<SubmissionId, std::uint32_t> inferences_;
   std::map<std::int64_t, std::vector<Correlation>> correlations_;  // by device
   std::map<std::int64_t, std::uint32_t> pools_;
   std::vector<Sample> samples_;

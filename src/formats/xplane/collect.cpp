@@ -21,6 +21,21 @@ bool is_derived_line(std::int64_t id) {
   return number >= first && number <= last;
 }
 
+// Lines of a device that name stretches of what its other lines did.
+bool is_naming_line(std::string_view name) {
+  constexpr std::string_view names[] = {"Steps",
+                                        "XLA Modules",
+                                        "XLA TraceMe",
+                                        "TensorFlow Ops",
+                                        "TensorFlow Name Scope",
+                                        "Framework Ops",
+                                        "Framework Name Scope",
+                                        "Source code",
+                                        "Sparse Core Steps",
+                                        "Sparse Core Modules"};
+  return std::ranges::find(names, name) != std::end(names);
+}
+
 // Start and length in picoseconds; false where they are beyond what a profile can hold.
 bool to_picoseconds(std::int64_t timestamp_ns, std::int64_t offset_ps, std::int64_t& start) {
   std::int64_t base = 0;
@@ -35,6 +50,7 @@ struct Collector::Line {
   std::string_view name, display_name;
   std::uint32_t thread = 0;
   bool is_host = false;
+  bool repeats = false;  // what other lines say
 };
 
 void Collector::add(const Plane& plane, CountedNotes& losses) {
@@ -82,6 +98,7 @@ void Collector::add_line(const Plane& plane, std::string_view bytes, CountedNote
   }
   if (!any_event && line.name.empty() && line.display_name.empty()) return;
   line.is_host = !plane.name.starts_with("/device:");
+  line.repeats = is_derived_line(line.id) || (!line.is_host && is_naming_line(line.name));
   const bool is_main = plane.name == host_plane || plane.name.empty();
   chrome::Thread thread;
   StringPool& strings = events.strings;
@@ -114,8 +131,8 @@ void Collector::add_line(const Plane& plane, std::string_view bytes, CountedNote
   } catch (const protozero::exception&) {
   }
   if (was_cut) throw protozero::end_of_buffer_exception();
-  const bool is_derived = is_derived_line(line.id) && line.name != "Steps";
-  if (is_derived) derived.push_back({first, events.slices.size()});
+  const bool is_steps = line.name.ends_with("Steps");
+  if (line.repeats && !is_steps) derived.push_back({first, events.slices.size()});
 }
 
 // Room for as many events as may be in so many bytes: what is not used costs no memory.
@@ -267,6 +284,7 @@ bool Collector::add_event(const Plane& plane, const Line& line, std::string_view
                        !__builtin_add_overflow(start, duration_ps, &end);
   if (!is_good || is_aggregate) values_.resize(first_value);
   if (is_aggregate && duration_ps >= 0) {
+    if (line.repeats) return true;
     aggregates.push_back({module, names.label, occurrences, duration_ps});
     return true;
   }

@@ -317,6 +317,7 @@ TEST(XplaneRead, AggregatedEventsAreNumbersWithoutAPlace) {
   PlaneBuilder tpu("/device:TPU:0");
   tpu.line(3, "XLA Ops", 0,
            {{"fusion.1", 0, 700, {}, 7}, {"fusion.1", 0, 300, {}, 3}, {"copy.1", 50, 20, {}}});
+  tpu.line(4, "XLA Modules", 0, {{"jit_net(7)", 0, 1'000, {}, 10}});
   const Profile profile = read(SpaceBuilder().add(tpu).bytes());
   EXPECT_EQ(profile.spans.size(), 1u);
   EXPECT_THAT(numbers_of(profile, "fusion.1"),
