@@ -165,7 +165,9 @@ Collector::EventNames& Collector::names_of(const Plane& plane, std::int64_t meta
   const auto program = plane.find(of.stats, "program_id");
   const bool is_op = plane.find(of.stats, "hlo_category") || plane.find(of.stats, "tf_op");
   if (module) names.module = events.strings.intern(plane.text_of(*module));
-  if (!module && program && is_op) names.module = facts.module_of(std::int64_t(program->bits));
+  if (!module && program && is_op) {
+    names.module = facts.program_named(std::int64_t(program->bits));
+  }
   return names;
 }
 
@@ -178,6 +180,7 @@ Collector::StatUse Collector::use_of(const Plane& plane, std::int64_t stat) {
   use.name = events.strings.intern(name);
   use.use = name.starts_with('_')      ? Use::dropped  // the profiler's own links
             : name == "hlo_module"     ? Use::module
+            : name == "program_id"     ? Use::program
             : name == "correlation_id" ? Use::correlation
                                        : Use::kept;
   return use;
@@ -217,6 +220,7 @@ void Collector::take_stat(const Plane& plane, std::string_view bytes) {
     }
   }
   if (use.use == Use::module && type == ArgumentType::text) module_ = StringId(bits);
+  if (use.use == Use::program && stat.type != Stat::Type::text) program_ = bits;
   if (use.use == Use::correlation && stat.type != Stat::Type::text) {
     correlation_ = bits;
     has_correlation_ = true;
@@ -228,10 +232,25 @@ void Collector::take_stat(const Plane& plane, std::string_view bytes) {
   values_.push_back(bits);
 }
 
-void Collector::take_module(StringId module) {
-  if (module == StringId::empty) return;
-  if (!modules.empty() && modules.back() == module) return;
-  if (std::find(modules.begin(), modules.end(), module) == modules.end()) modules.push_back(module);
+// The module of an op with the number of its program: a module that is compiled again, for another
+// shape, keeps its name.
+StringId Collector::module_of_event(const EventNames& names) {
+  if (module_ == StringId::empty && names.module == StringId::empty) return StringId::empty;
+  const std::pair key(module_, program_.value_or(0));
+  if (key == last_module_ && module_ != StringId::empty) return last_module_name_;
+  StringId name = module_ != StringId::empty ? module_ : names.module;
+  if (module_ != StringId::empty && program_) {
+    const auto [place, is_new] = module_names_.try_emplace(key, StringId::empty);
+    if (is_new) {
+      place->second =
+          events.strings.intern(fmt::format("{}({})", events.strings[module_], *program_));
+    }
+    name = place->second;
+  }
+  last_module_ = key;
+  last_module_name_ = name;
+  if (std::ranges::find(modules, name) == modules.end()) modules.push_back(name);
+  return name;
 }
 
 // Once for a name and module.
@@ -250,6 +269,7 @@ bool Collector::add_event(const Plane& plane, const Line& line, std::string_view
   std::uint64_t occurrences = 0;
   bool is_aggregate = false;
   module_ = StringId::empty;
+  program_.reset();
   has_correlation_ = false;
   keys_.clear();
   const std::size_t first_value = values_.size();
@@ -276,8 +296,7 @@ bool Collector::add_event(const Plane& plane, const Line& line, std::string_view
     throw;
   }
   EventNames& names = names_of(plane, metadata, losses);
-  const StringId module = module_ != StringId::empty ? module_ : names.module;
-  take_module(module);
+  const StringId module = module_of_event(names);
   if (!names.has_facts || names.last_module != module) add_facts(plane, metadata, module, names);
   std::int64_t start = 0, end = 0;
   const bool is_good = duration_ps >= 0 && to_picoseconds(line.timestamp_ns, offset_ps, start) &&

@@ -7,6 +7,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,7 +55,9 @@ class Collector {
   HloFacts facts{events.strings};
   std::vector<Aggregate> aggregates;
   std::vector<RowRange> derived;  // slices of lines that say again what others did
-  std::vector<StringId> modules;  // of HLO ops, in the order of the first of each
+  // Of HLO ops, in the order of the first of each: "jit_net(12)", without the number where events
+  // lack it.
+  std::vector<StringId> modules;
   std::vector<Correlated> launches, launched;
 
  private:
@@ -77,7 +81,7 @@ class Collector {
   EventNames& names_of(const Plane& plane, std::int64_t metadata, CountedNotes& losses);
   StatUse use_of(const Plane& plane, std::int64_t stat);
   void take_stat(const Plane& plane, std::string_view bytes);
-  void take_module(StringId module);
+  StringId module_of_event(const EventNames& names);
   void add_facts(const Plane& plane, std::int64_t metadata, StringId module, EventNames& names);
   void reserve(std::size_t bytes);
   void close_rows();
@@ -89,11 +93,16 @@ class Collector {
   EventNames unnamed_;
   // Of the event that is being read.
   StringId module_{};
+  std::optional<std::uint64_t> program_;
   std::uint64_t correlation_ = 0;
   bool has_correlation_ = false;
   std::vector<ArgumentKey> keys_;
   std::vector<std::uint64_t> values_;  // and of those before it that are not in a block yet
   std::vector<ArgumentPlace> places_;
+  // By module and number; the last one is mostly that of the next event.
+  std::map<std::pair<StringId, std::uint64_t>, StringId> module_names_;
+  std::pair<StringId, std::uint64_t> last_module_{};
+  StringId last_module_name_{};
   std::uint32_t planes_ = 0;
   std::uint64_t bytes_left_out_ = 0;
 };

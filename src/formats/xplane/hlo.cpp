@@ -75,30 +75,33 @@ void HloFacts::add_programs(const Plane& plane) {
 
 void HloFacts::add_program(std::string_view proto, std::string_view label) {
   const HloProgram program = decode_program(proto);
-  const StringId module = strings_.intern(program.module);
+  name_program(label);
+  const StringId module = strings_.intern(program.module), with_number = strings_.intern(label);
   for (const HloOp& op : program.ops) {
-    Fact& fact = facts_[key_of(module, strings_.intern(op.name))];
+    Fact fact;
     fact.category = strings_.intern(op.category);
     fact.path = strings_.intern(op.path);
     fact.source = strings_.intern(op.source);
     fact.is_whole = !op.is_mixed;
     fact.macs = op.macs;
+    const StringId name = strings_.intern(op.name);
+    facts_.insert_or_assign(key_of(with_number, name), fact);
+    facts_.insert_or_assign(key_of(module, name), fact);  // of events that lack the number
   }
-  name_program(label);
 }
 
-// "jit_net(12)": module and number of a program.
+// "jit_net(12)": a module and the number of the program that it became.
 void HloFacts::name_program(std::string_view label) {
   const std::size_t open = label.rfind('(');
   if (open == label.npos || !label.ends_with(')')) return;
   const auto number = parse_number<std::uint64_t>(label.substr(open + 1, label.size() - open - 2));
   if (number) {
-    programs_.try_emplace(std::int64_t(*number), strings_.intern(label.substr(0, open)));
+    programs_.try_emplace(std::int64_t(*number), strings_.intern(label));
   }
 }
 
-StringId HloFacts::module_of(std::int64_t program) const {
-  const auto found = programs_.find(program);
+StringId HloFacts::program_named(std::int64_t number) const {
+  const auto found = programs_.find(number);
   return found == programs_.end() ? StringId::empty : found->second;
 }
 

@@ -25,8 +25,8 @@ class HloFacts {
   explicit HloFacts(StringPool& strings) : strings_(strings) {}
 
   void add_programs(const Plane& plane);
-  // The module of a program, by the number that ops of devices have; empty where unknown.
-  StringId module_of(std::int64_t program) const;
+  // "jit_net(12)", by the number that ops of devices have; empty where unknown.
+  StringId program_named(std::int64_t number) const;
   void name_program(std::string_view label);
   void add(StringId module, StringId name, const Plane& plane, const EventMetadata& metadata);
   // Ops whose kind is their module, as they came out of their events, get that of the HLO.

@@ -139,18 +139,27 @@ void connect(const Collector& collector, Profile& profile) {
   }
 }
 
-// Ops of one name in several programs are several.
-void tell_modules_apart(Profile& profile) {
+std::string_view without_number(std::string_view program) {
+  return program.substr(0, program.rfind('('));
+}
+
+// Ops of one name in several programs are several, and called by their programs: with the number
+// only where a module became several programs.
+void tell_modules_apart(const std::vector<StringId>& modules, Profile& profile) {
+  if (modules.size() < 2) return;
   std::map<StringId, StringId> module_of;  // of a name; empty: several
   for (const Op& op : profile.ops) {
     if (op.kind == StringId::empty) continue;
     const auto [place, is_new] = module_of.try_emplace(op.name, op.kind);
     if (!is_new && place->second != op.kind) place->second = StringId::empty;
   }
+  std::map<std::string_view, int> programs;
+  for (const StringId module : modules) ++programs[without_number(profile.text(module))];
   for (Op& op : profile.ops) {
     if (op.kind == StringId::empty || module_of[op.name] != StringId::empty) continue;
-    op.node =
-        profile.strings.intern(fmt::format("{}/{}", profile.text(op.kind), profile.text(op.name)));
+    const std::string_view program = profile.text(op.kind), module = without_number(program);
+    op.node = profile.strings.intern(
+        fmt::format("{}/{}", programs[module] > 1 ? program : module, profile.text(op.name)));
   }
 }
 
@@ -216,7 +225,9 @@ void describe(const std::vector<Space>& spaces, const Collector& collector, Prof
     of.device += fmt::format("{}{}", of.device.empty() ? "" : ", ", kind);
     if (count > 1) of.device += fmt::format(" x {}", count);
   }
-  if (collector.modules.size() == 1) of.graph = profile.text(collector.modules.front());
+  if (collector.modules.size() == 1) {
+    of.graph = without_number(profile.text(collector.modules.front()));
+  }
 }
 
 }  // namespace
@@ -285,7 +296,7 @@ Result<Profile> read_profile(std::span<const SpaceFile> files, std::span<const R
   describe(spaces, collector, profile);
   connect(collector, profile);
   apply_roles(profile, roles);
-  tell_modules_apart(profile);
+  tell_modules_apart(collector.modules, profile);
   add_aggregates(collector.aggregates, profile);
   collector.facts.apply(profile);
   set_far_spans_apart(profile);

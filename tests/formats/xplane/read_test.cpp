@@ -220,6 +220,21 @@ TEST(XplaneRead, OpsOfOneNameInTwoProgramsAreTwo) {
   EXPECT_EQ(profile.provenance.graph, "");
 }
 
+TEST(XplaneRead, AModuleCompiledTwiceIsTwoPrograms) {
+  const auto stats = [](std::int64_t program) {
+    Stats of = op_stats("dot.1", "jit_net");
+    of.emplace_back("program_id", program);
+    return of;
+  };
+  PlaneBuilder host("/host:CPU");
+  host.line(2, "tf_XLAExecute/7", 0,
+            {{"dot.1", 0, 10, stats(4)}, {"dot.1", 10, 10, stats(6)}, {"dot.1", 20, 10, stats(4)}});
+  const Profile profile = read(SpaceBuilder().add(host).bytes());
+  std::set<std::string> labels;
+  for (const Op& op : profile.ops) labels.insert(std::string(profile.text(op.label())));
+  EXPECT_THAT(labels, ElementsAre("jit_net(4)/dot.1", "jit_net(6)/dot.1"));
+}
+
 // HloProto{hlo_module{name, computations{instructions{name, opcode, metadata{op_name}, kind}}}}.
 std::string hlo_of(const std::string& module) {
   std::string metadata, instruction, computation, of_module, hlo;
@@ -378,6 +393,20 @@ TEST(XplaneRead, ACutFileGivesWhatWasThere) {
     if (!profile) continue;
     EXPECT_LE(profile->spans.size(), whole);
     EXPECT_FALSE(profile->notes.empty()) << length;
+  }
+}
+
+TEST(XplaneRead, ChangedBytesNeverDoMoreThanAnError) {
+  PlaneBuilder programs("/host:metadata");
+  programs.about("jit_net(12)", {{"Hlo Proto", Bytes{hlo_with_products()}}});
+  const std::string bytes = SpaceBuilder().add(programs).add(cpu_host()).add(started_at(1)).bytes();
+  std::mt19937 random(11);
+  for (int round = 0; round < 5'000; ++round) {
+    std::string changed = bytes;
+    for (int i = 0; i < 3; ++i) changed[random() % changed.size()] = char(random());
+    const SpaceFile file{"a.xplane.pb", changed};
+    const auto profile = read_profile({&file, 1}, {});
+    EXPECT_TRUE(profile || !profile.error().message.empty());
   }
 }
 
