@@ -104,7 +104,7 @@ class Reader {
   void take(std::string_view line, std::uint64_t offset) {
     Json record;
     if (parser_.parse(line.data(), line.size()).get(record) != simdjson::SUCCESS) {
-      losses_.add(Severity::error, offset, "lines that are no JSON object, left out");
+      losses_.add(Severity::error, offset, "lines that are not JSON objects, left out");
       return;
     }
     const std::string_view type = text(record, "record_type");

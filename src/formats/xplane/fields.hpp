@@ -11,7 +11,14 @@ enum : std::uint32_t { plane = 1, error = 2, warning = 3, host_name = 4 };
 }
 
 namespace plane_field {
-enum : std::uint32_t { name = 2, line = 3, event_metadata = 4, stat_metadata = 5, stat = 6 };
+enum : std::uint32_t {
+  id = 1,
+  name = 2,
+  line = 3,
+  event_metadata = 4,
+  stat_metadata = 5,
+  stat = 6
+};
 }
 
 namespace entry_field {  // of a map

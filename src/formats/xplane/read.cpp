@@ -242,18 +242,20 @@ bool looks_like(std::string_view head) {
     std::uint32_t last = 0;
     while (plane.next()) {
       const std::uint32_t tag = plane.tag();
-      if (tag < last || tag > plane_field::stat || tag == 0) return false;
+      const bool is_number = plane.wire_type() == protozero::pbf_wire_type::varint;
+      if (tag < last || tag == 0 || tag > plane_field::stat ||
+          is_number != (tag == plane_field::id))
+        return false;
+      if (has_name) return true;
       last = tag;
-      if (plane.tag_and_type() == bytes_field(plane_field::name)) {
-        const std::string_view name = bytes_of(plane);
-        has_name = name.starts_with("/host:") || name.starts_with("/device:") ||
-                   name == task_plane || name.starts_with("#Chip") || name.starts_with('/');
-        if (!has_name) return false;
-      } else if (has_name) {
-        return true;
-      } else {
+      if (tag != plane_field::name) {
         plane.skip();
+        continue;
       }
+      const std::string_view name = bytes_of(plane);
+      const auto is_control = [](char c) { return std::uint8_t(c) < ' '; };
+      if (name.empty() || std::ranges::any_of(name, is_control)) return false;
+      has_name = true;
     }
     return has_name;
   } catch (const protozero::exception&) {

@@ -188,7 +188,7 @@ TEST(IreeperfRead, WhatIsMissingIsSaid) {
   const std::string ran = on_host({"execute", "", 3, -1, 1, 90});
   EXPECT_THAT(messages(read(head + ran)), Contains(HasSubstr("the session has no end")));
   EXPECT_THAT(messages(read(head + "{broken\n[1]\n" + ran + end_of_session)),
-              ElementsAre("lines that are no JSON object, left out"));
+              ElementsAre("lines that are not JSON objects, left out"));
   EXPECT_THAT(
       messages(read(head + ran + record("counter_sample", {{"value", 1}}) + end_of_session)),
       ElementsAre("records of type counter_sample, not read"));

@@ -442,6 +442,12 @@ TEST(XplaneRead, IsKnownByItsBytes) {
   protozero::pbf_writer of(packet);
   of.add_message(1, std::string("\x40\x07", 2));
   EXPECT_FALSE(looks_like(packet));
+  const SpaceBuilder named =
+      SpaceBuilder().add(PlaneBuilder("a plane of a user").line(1, "t", 0, {}));
+  EXPECT_TRUE(looks_like(named.bytes()));
+  std::string hlo;  // of a cache next to it: HloProto{HloModuleProto{name, entry}}
+  protozero::pbf_writer(hlo).add_message(1, std::string("\x0a\x03net\x12\x04main"));
+  EXPECT_FALSE(looks_like(hlo));
 }
 
 // The slow and obvious twin: each message decoded by protozero, sums of durations by line and name.
