@@ -101,6 +101,16 @@ TEST(XplaneRead, OpsOfTheCpuStandOnHostLines) {
                           Pair("tf_XLAExecute/7 end: dot.1", SpanKind::annotation)));
 }
 
+TEST(XplaneRead, CollectivesOfTheCpuAreCommunication) {
+  PlaneBuilder host("/host:CPU");
+  host.line(
+      2, "tf_XLAEigen/7", 0,
+      {{"all-reduce.3", 0, 10, op_stats("all-reduce.3", "jit_net")}, {"all-reduce", 20, 10, {}}});
+  EXPECT_THAT(kinds(read(SpaceBuilder().add(host).bytes())),
+              ElementsAre(Pair("tf_XLAEigen/7 all-reduce", SpanKind::annotation),
+                          Pair("tf_XLAEigen/7 all-reduce.3", SpanKind::communication)));
+}
+
 TEST(XplaneRead, DerivedLinesOfDevicesAreNotWorkAgain) {
   PlaneBuilder gpu("/device:GPU:0");
   gpu.line(134, "Stream #134(Compute)", 0, {{"fusion_1", 100, 50, {}}});
