@@ -174,8 +174,12 @@ Collector::EventNames& Collector::names_of(const Plane& plane, std::int64_t meta
 Collector::StatUse Collector::use_of(const Plane& plane, std::int64_t stat) {
   const std::uint32_t place = plane.stat_places.of(stat);
   if (place == Places::none) return {Use::dropped, {}};
+  const StatUse known = stat_uses_[place];
+  return known.use != Use::unknown ? known : learn_use(plane, place);
+}
+
+Collector::StatUse Collector::learn_use(const Plane& plane, std::uint32_t place) {
   StatUse& use = stat_uses_[place];
-  if (use.use != Use::unknown) return use;
   const std::string_view name = plane.stat_names[place];
   use.name = events.strings.intern(name);
   use.use = name.starts_with('_')      ? Use::dropped  // the profiler's own links
@@ -187,16 +191,20 @@ Collector::StatUse Collector::use_of(const Plane& plane, std::int64_t stat) {
 }
 
 void Collector::take_stat(const Plane& plane, std::string_view bytes) {
-  FieldReader first(bytes);
-  if (!first.next()) return;
-  // The number of the name is first, as mostly, so that the rest of what is dropped is not read.
-  if (first.tag_and_type() == varint_field(stat_field::metadata_id) &&
-      use_of(plane, first.get_int64()).use == Use::dropped) {
-    return;
+  FieldReader reader(bytes);
+  Stat stat;
+  StatUse use;
+  if (!reader.next()) return;
+  if (reader.tag_and_type() == varint_field(stat_field::metadata_id)) {  // first, as mostly
+    stat.name = reader.get_int64();
+    use = use_of(plane, stat.name);
+    if (use.use == Use::dropped) return;
+    decode_stat(reader, stat);
+  } else {
+    stat = decode_stat(bytes);
+    use = use_of(plane, stat.name);
+    if (use.use == Use::dropped) return;
   }
-  const Stat stat = decode_stat(bytes);
-  const StatUse use = use_of(plane, stat.name);
-  if (use.use == Use::dropped) return;
   ArgumentType type = ArgumentType::integer;
   std::uint64_t bits = stat.bits;
   switch (stat.type) {

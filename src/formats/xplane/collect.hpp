@@ -80,6 +80,7 @@ class Collector {
                  CountedNotes& losses);
   EventNames& names_of(const Plane& plane, std::int64_t metadata, CountedNotes& losses);
   StatUse use_of(const Plane& plane, std::int64_t stat);
+  StatUse learn_use(const Plane& plane, std::uint32_t place);
   void take_stat(const Plane& plane, std::string_view bytes);
   StringId module_of_event(const EventNames& names);
   void add_facts(const Plane& plane, std::int64_t metadata, StringId module, EventNames& names);

@@ -61,11 +61,16 @@ std::string_view decode_stat_name(std::string_view bytes) {
 
 Stat decode_stat(std::string_view bytes) {
   Stat stat;
+  FieldReader reader(bytes);
+  decode_stat(reader, stat);
+  return stat;
+}
+
+void decode_stat(FieldReader& reader, Stat& stat) {
   const auto take = [&](Stat::Type type, std::uint64_t bits) {
     stat.type = type;
     stat.bits = bits;
   };
-  FieldReader reader(bytes);
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case varint_field(stat_field::metadata_id): stat.name = reader.get_int64(); break;
@@ -88,7 +93,6 @@ Stat decode_stat(std::string_view bytes) {
       default: reader.skip();
     }
   }
-  return stat;
 }
 
 void Places::build(const std::vector<std::int64_t>& ids) {

@@ -36,8 +36,10 @@ struct Stat {
   std::uint64_t bits = 0;
   std::string_view text;
 };
-// Throws protozero's exceptions where the message is broken.
+// Throw protozero's exceptions where the message is broken.
 Stat decode_stat(std::string_view bytes);
+// The rest of it, where its name has been read.
+void decode_stat(FieldReader& reader, Stat& stat);
 
 // Numbers of 64 bits as places in a table: dense, as mostly, or not.
 class Places {
