@@ -102,6 +102,18 @@ void open_qnn(std::span<const Input> inputs, OpenRun& run);
 std::optional<FormatKind> recognise_torq(const Candidate& candidate);
 void open_torq(std::span<const Input> inputs, OpenRun& run);
 
+// XSpaces of XLA's profiler (.xplane.pb); a folder's are the hosts of one run.
+std::optional<FormatKind> recognise_xplane(const Candidate& candidate);
+void open_xplane(std::span<const Input> inputs, OpenRun& run);
+
+// ETDumps of ExecuTorch's runtime (.etdp).
+std::optional<FormatKind> recognise_etdump(const Candidate& candidate);
+void open_etdump(std::span<const Input> inputs, OpenRun& run);
+
+// IREE's profiles, exported by iree-profile as JSON lines.
+std::optional<FormatKind> recognise_ireeperf(const Candidate& candidate);
+void open_ireeperf(std::span<const Input> inputs, OpenRun& run);
+
 // Logs of llama.cpp with the profile of its Hexagon backend.
 std::optional<FormatKind> recognise_ggml(const Candidate& candidate);
 void open_ggml(std::span<const Input> inputs, OpenRun& run);

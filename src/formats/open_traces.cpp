@@ -99,7 +99,25 @@ void complete_notes(Profile& profile, const std::string& file) {
   if (profile.provenance.files.empty()) profile.provenance.files = {file};
 }
 
+// What XLA's profiler writes of a run next to its XSpace, cut to a million events.
+bool is_beside_xspace(const Input& input, OpenRun& run) {
+  const std::string path = input.path.string();
+  const std::size_t end = path.rfind(".trace.json");
+  if (input.named || end == path.npos) return false;
+  const std::string space = path.substr(0, end) + ".xplane.pb";
+  return std::ranges::any_of(run.profiles(), [&](const OpenRun::OpenedProfile& opened) {
+    const auto& files = opened.profile.provenance.files;
+    return std::ranges::any_of(
+        files, [&](const std::string& file) { return file == space || file == space + ".gz"; });
+  });
+}
+
 void open_chrome_file(const Input& input, OpenRun& run) {
+  if (is_beside_xspace(input, run)) {
+    return run.note({Severity::info, input.path.string(), 0,
+                     "of the same run as the .xplane.pb next to it, which has all of it; left out",
+                     1});
+  }
   auto source = open_byte_source(input.path, run.options().source);
   if (!source) return run.fail(input, source.error());
   chrome::ReadOptions options;

@@ -47,12 +47,9 @@ struct MarkedKind {  // by the four bytes of a FlatBuffer's identifier
   std::string_view mark, message;
 };
 constexpr MarkedKind marked_kinds[] = {
-    {"ED00",
-     "an ETDump of ExecuTorch, which npuscope does not read yet; ExecuTorch's Inspector "
-     "(executorch.devtools) prints it"},
     {"ET12",
-     "an ExecuTorch program (.pte): a model without times; run it with an ETDump, which "
-     "ExecuTorch's Inspector prints"},
+     "an ExecuTorch program (.pte): a model without times; run it with an ETDump (.etdp) and name "
+     "that"},
     {"IREE", "a compiled IREE module: a model without times; name what its run recorded"},
 };
 
@@ -65,12 +62,13 @@ constexpr NamedKind named_kinds[] = {
      "a compiled Torq model: no times; name the timeline of its compilation "
      "(--torq-enable-profiling) or the log of a run (--torq_profile_host)"},
     {".vmfb", "a compiled IREE module: a model without times; name what its run recorded"},
+    {".hlo_proto.pb",
+     "the HLO of a program, a cache of xprof: no times; the .xplane.pb next to it has it too"},
+    {".op_stats_v2.pb", "sums of a run, a cache of xprof; name the .xplane.pb next to it"},
+    {".op_stats.pb", "sums of a run, a cache of xprof; name the .xplane.pb next to it"},
     {".ireeprof",
-     "a profile of IREE, which npuscope does not read yet; iree-profile-render makes a Perfetto "
-     "trace of it, which it does"},
-    {".xplane.pb",
-     "an XSpace of XLA's profiler, which npuscope does not read yet; name the .trace.json.gz "
-     "beside it"},
+     "a profile of IREE in its own form; iree-profile export --format=ireeperf-jsonl "
+     "--output=FILE.jsonl writes it as lines, which open"},
 };
 
 // A protobuf of field 1, the version of the format, and then one that an ONNX model has next: who

@@ -72,10 +72,7 @@ class RoleFinder {
     if (op >= of_op_.size()) return nullptr;
     const OpRules& rules = of_op_[op];
     for (const RoleRule* rule : rules.asking) {
-      if (is_at(*rule, profile_.spans.unit[row]) && has_arguments(*rule, row) &&
-          has_number(*rule, row)) {
-        return rule;
-      }
+      if (is_at(*rule, profile_.spans.unit[row]) && has_arguments(*rule, row)) return rule;
     }
     return rules.rule;
   }
@@ -86,12 +83,11 @@ class RoleFinder {
   void find_places() {
     std::erase_if(rules_, [&](const RoleRule* rule) {
       if (rule->unless_thread && has_slices_on(*rule->unless_thread)) return true;
-      if (!rule->arguments.empty()) {
+      if (!rule->arguments.empty() || !rule->number.empty()) {
         std::vector<bool> having = shapes_of(*rule);
         if (std::find(having.begin(), having.end(), true) == having.end()) return true;
         shapes_.emplace(rule, std::move(having));
       }
-      if (!rule->number.empty() && !profile_.strings.find(rule->number)) return true;
       if (!rule->asks_where()) return false;
       std::vector<bool> at = units_of(*rule);
       if (std::find(at.begin(), at.end(), true) == at.end()) return true;
@@ -150,13 +146,6 @@ class RoleFinder {
     return at;
   }
 
-  bool has_number(const RoleRule& rule, std::size_t row) const {
-    if (rule.number.empty()) return true;
-    const Arguments& arguments = profile_.spans.arguments;
-    const auto id = profile_.strings.find(rule.number);
-    return id && row < arguments.size() && arguments.find(row, *id).has_value();
-  }
-
   bool is_at(const RoleRule& rule, UnitId unit) const {
     if (!rule.asks_where()) return true;
     const std::vector<bool>& at = places_.at(&rule);
@@ -167,7 +156,9 @@ class RoleFinder {
   std::vector<bool> shapes_of(const RoleRule& rule) const {
     const std::vector<ArgumentShape>& shapes = profile_.spans.arguments.shapes;
     std::vector<bool> having(shapes.size(), true);
-    for (const std::string& name : rule.arguments) {
+    std::vector<std::string> names = rule.arguments;
+    if (!rule.number.empty()) names.push_back(rule.number);
+    for (const std::string& name : names) {
       const auto id = profile_.strings.find(name);
       for (std::size_t i = 0; i < shapes.size(); ++i) {
         having[i] = having[i] && id &&
@@ -179,7 +170,7 @@ class RoleFinder {
   }
 
   bool has_arguments(const RoleRule& rule, std::size_t row) const {
-    if (rule.arguments.empty()) return true;
+    if (rule.arguments.empty() && rule.number.empty()) return true;
     const Arguments& arguments = profile_.spans.arguments;
     return row < arguments.size() && shapes_.at(&rule)[arguments.shape(row)];
   }
@@ -241,11 +232,13 @@ std::optional<Argument> argument_of(const Profile& profile, std::size_t row,
   return arguments.find(row, *id);
 }
 
-// A number, or a text that begins with one: "14139908 bytes".
+// A number, or a text that begins with one, "14139908 bytes", or names one: "size:112 dest:4".
 std::optional<std::int64_t> bytes_in(const Argument& argument, const Profile& profile) {
   std::int64_t bytes = 0;
   if (argument.key.type == ArgumentType::text) {
     std::string_view text = profile.text(argument.text());
+    constexpr std::string_view size = "size:";
+    if (const auto at = text.find(size); at != text.npos) text.remove_prefix(at + size.size());
     bytes = take_number<std::int64_t>(text).value_or(-1);
   } else {
     constexpr double max = 9e18;

@@ -264,7 +264,7 @@ INSTANTIATE_TEST_SUITE_P(
     Of, RecordHelp,
     testing::Values(
         Topic{"reference", "true"}, Topic{"qnn", "cp -r examples/qnn_htp optrace"},
-        Topic{"executorch", "cp -r examples/qnn_htp OUT"},
+        Topic{"executorch", "cp -r examples/qnn_htp OUT && cp examples/executorch/etdump.etdp ."},
         Topic{"torq",
               "cp -r examples/torq/debug_info . && "
               "cp examples/torq/conv2d_f4_s4_64x64x16_i16.csv runtime.csv"},
@@ -297,6 +297,10 @@ INSTANTIATE_TEST_SUITE_P(
         Topic{"vela", vela_layers}, Topic{"tensorrt", tensorrt_layers},
         Topic{"tflite", tflite_log.c_str()}, Topic{"rknn", rknn_table.c_str()},
         Topic{"tenstorrent", tenstorrent_ops.c_str()},
+        Topic{"iree", "cp examples/iree/mlp.jsonl MODEL.jsonl"},
+        Topic{"jax",
+              "mkdir -p out/plugins/profile/run && cp examples/jax/vm.xplane.pb.gz "
+              "out/plugins/profile/run"},
         Topic{"qnn-host", "cp -r examples/qnn_host qnn_host && cd qnn_host"},
         Topic{"executorch-host",
               "mkdir executorch_host && cp examples/qnn_host/*_schematic.bin executorch_host/ && "

@@ -68,9 +68,13 @@ TEST_F(OtherFiles, EachSaysWhatItIs) {
       {"b.etdump", "\x0c\0\0\0ED00\xf8\xff\xff\xff"s, "ETDump"},
       {"m.torq", "PK\x03\x04\x14\0\0\0"s, "compiled Torq model"},
       {"m.onnx", "\x08\x08\x12\x07pytorch\x1a\x05"s, "ONNX model"},
-      {"vm.xplane.pb", "\x0a\x9f\xe9\x21\x12\x0e/host:meta"s, "XSpace"},
       {"context.bin", "\0\0\0\2\0\0\0\3\0\0\0\0\0\0\0\1"s + std::string(1484, 'x'),
        "a QNN context binary of 1,500 bytes"},
+      {"vm.xplane.pb", "\x0a\x9f\xe9\x21\x12\x0e/host:metadata"s, "XSpace without events"},
+      {"jit_net.hlo_proto.pb",
+       "\x0a\xcc\xd1\x02\x0a\x07"
+       "jit_net\x12\x06main.6"s,
+       "cache of xprof"},
       {"communication.json", R"({"step1": {"collective": {"x": {"Communication Time Info": {}}}}})",
        "communication.json"},
   };

@@ -22,6 +22,9 @@ constexpr FormatWords formats_with_words[] = {
     {"Torq", Vocabulary::neutral},
     {"Chrome trace", Vocabulary::neutral},
     {"Perfetto trace", Vocabulary::neutral},
+    {"XLA", Vocabulary::neutral},
+    {"ExecuTorch", Vocabulary::neutral},
+    {"IREE", Vocabulary::neutral},
 };
 
 }  // namespace

@@ -109,8 +109,11 @@ void MemoryAnalysis::find_inferences() {
   const Spans& spans = profile_.spans;
   has_instances_ = spans.instance.size() == spans.size() && spans.size() > 0;
   table_.timeline = analysis_.timeline_extent();
-  for (const InferenceExtent& extent : analysis_.extents().inferences) {
-    if (extent.runs) table_.inferences.push_back({extent.number, length_of(extent.wall), {}});
+  const std::vector<InferenceExtent>& extents = analysis_.extents().inferences;
+  for (const InferenceExtent& extent : extents) {
+    const bool is_outside = extent.number == every_instance && extents.size() > 1;
+    if (!extent.runs || is_outside) continue;
+    table_.inferences.push_back({extent.number, length_of(extent.wall), {}});
   }
   if (table_.inferences.empty() && spans.size() > 0) {
     table_.inferences.push_back({0, length_of(table_.timeline), {}});

@@ -73,6 +73,7 @@ struct Events {
   // member longer than 1 MiB is left out and noted.
   std::vector<std::pair<std::string, std::string>> fields;
   std::vector<Note> notes;
+  Hertz rate{1'000'000'000};  // of the times, as far as the format says
 
   // The JSON text of a field; empty when the file has none.
   std::string_view field(std::string_view name) const;

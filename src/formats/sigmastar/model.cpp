@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "formats/sigmastar/flatbuffer.hpp"
+#include "base/flatbuffer.hpp"
 #include "formats/sigmastar/tflite_schema.hpp"
 
 namespace npuscope::sigmastar {

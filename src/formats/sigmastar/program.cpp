@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/try.hpp"
-#include "formats/sigmastar/flatbuffer.hpp"
+#include "base/flatbuffer.hpp"
 
 namespace npuscope::sigmastar {
 namespace {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <map>
 
-#include "formats/sigmastar/flatbuffer.hpp"
+#include "base/flatbuffer.hpp"
 #include "formats/sigmastar/tflite_schema.hpp"
 
 namespace npuscope::sigmastar {

@@ -74,7 +74,8 @@ std::string unit_of(const Profile& profile, ClockId clock) {
   if (index_of(clock) >= profile.clocks.size()) return "ticks";
   const Clock& found = profile.clocks[index_of(clock)];
   if (found.kind == ClockKind::unit_cycles) return "cycles";
-  return found.kind == ClockKind::wall && found.rate.value == 1e9 ? "ns" : "ticks";
+  if (found.kind != ClockKind::wall) return "ticks";
+  return found.rate.value == 1e9 ? "ns" : found.rate.value == 1e12 ? "ps" : "ticks";
 }
 
 std::string ticks_text(const Profile& profile, ClockId clock, double ticks) {

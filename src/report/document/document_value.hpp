@@ -27,7 +27,7 @@ std::string derived_rate_text(double error);
 
 // A clock whose ticks are shown as time: it counts time, and its rate is known. Cycles stay cycles.
 bool shows_time(const Profile& profile, ClockId clock);
-// "cycles", "ticks", "ns"; what the numbers of ticks_text() are in when it shows no time.
+// "cycles", "ticks", "ns", "ps"; what the numbers of ticks_text() are in when it shows no time.
 std::string unit_of(const Profile& profile, ClockId clock);
 std::string ticks_text(const Profile& profile, ClockId clock, double ticks);
 

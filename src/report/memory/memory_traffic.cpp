@@ -65,6 +65,10 @@ std::string how_to_get_bytes(const Profile& profile) {
            "-stats-level=70 for the sizes of transfers, or read the compiler's estimate "
            "(-aic-perf-metrics)";
   }
+  if (format.starts_with("XLA")) {
+    return "an XSpace has bytes of copies, and of ops where the device's cost model says them "
+           "(memory_access_breakdown of TPUs), not of ops on a CPU";
+  }
   return "a trace of this format names no bytes that npuscope understands; numbers called "
          "\"ddr read bytes\", \"dram_write\", \"vtcm read\" and the like are";
 }

@@ -37,7 +37,7 @@ std::string clock_text(const analysis::Analysis& analysis) {
   const std::string text = fmt::format("{} ({})", profile.text(clock.name), unit);
   const auto rate = analysis::clock_rate_during(profile, analysis.timeline_extent());
   if (clock.rate.value > 0) {
-    return unit == "ns" ? text : text + ", " + hertz_text(clock.rate.value);
+    return unit == "ns" || unit == "ps" ? text : text + ", " + hertz_text(clock.rate.value);
   }
   if (!rate) return text + ", rate unknown: no times in seconds";
   if (rate->origin == Origin::derived) {

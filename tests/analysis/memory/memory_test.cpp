@@ -255,6 +255,21 @@ TEST(Memory, SeveralInferencesGiveTheMedianAfterTheFirst) {
 }
 
 // So many that they are added up in parts, and those of an inference are in each of them.
+// The median of a run of JAX was that of its steps and of a stray call of the host.
+TEST(Memory, WhatIsOfNoInferenceIsNone) {
+  MemoryBuilder made;
+  const UnitId hmx = made.unit("HMX", Engine::hmx);
+  made.span(hmx, "m", 0, 10);
+  made.span(hmx, "m", 10, 30);
+  made.span(hmx, "stray", 90, 91);
+  made.profile.spans.instance = {0, 1, every_instance};
+  made.bytes("ddr read bytes", {64, 32, 7});
+  const MemoryTable table = table_of(made.profile);
+  ASSERT_EQ(table.inferences.size(), 2u);
+  EXPECT_EQ(table.wall, 20);
+  EXPECT_EQ(table.walls.min, 10);
+}
+
 TEST(Memory, BytesOfAnInferenceAreOfAllItsSpansWhereverTheyAre) {
   constexpr std::uint32_t inferences = 5, spans = 200'000;
   std::mt19937_64 random(7);

@@ -9,7 +9,7 @@
 #include "formats/perfetto/profile_text.hpp"
 #include "formats/perfetto/trace_builder.hpp"
 #include "formats/perfetto/varint_text.hpp"
-#include "formats/perfetto/wire.hpp"
+#include "base/field_reader.hpp"
 
 namespace npuscope::perfetto::annotation_forms_test {
 namespace {

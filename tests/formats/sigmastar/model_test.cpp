@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "formats/sigmastar/flatbuffer.hpp"
+#include "base/flatbuffer.hpp"
 #include "formats/sigmastar/samples.hpp"
 #include "formats/sigmastar/write_model.hpp"
 

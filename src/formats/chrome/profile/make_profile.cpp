@@ -170,11 +170,11 @@ void restore_phases(Profile& profile) {
   add_phases(std::move(phases), profile);
 }
 
-void add_clock(Profile& profile) {
+void add_clock(Hertz rate, Profile& profile) {
   Clock clock;
   clock.name = profile.strings.intern("trace");
   clock.kind = ClockKind::wall;
-  clock.rate = Hertz(1'000'000'000);  // thousandths of the format's microseconds
+  clock.rate = rate;  // thousandths of the format's microseconds
   clock.offset_known = true;
   profile.base_clock = ClockId(profile.clocks.size());
   profile.clocks.push_back(clock);
@@ -237,7 +237,8 @@ Profile make_profile(Events&& events) {
   profile.notes = std::move(events.notes);
   profile.provenance.format = "Chrome trace";
   profile.provenance.files = {events.file};
-  add_clock(profile);
+  const bool is_finer = events.rate > Hertz(1'000'000'000);  // picoseconds
+  add_clock(events.rate, profile);
   const std::size_t threads = events.threads.size();
   std::vector<std::uint32_t> order;
   Lanes lanes;
@@ -269,7 +270,7 @@ Profile make_profile(Events&& events) {
         {Severity::info, events.file, 0,
          fmt::format("slices that end up to {} after the slice that they began in, the resolution "
                      "of the file's times: nested in it",
-                     resolution > 1 ? "1 us" : "1 ns"),
+                     resolution > 1 ? (is_finer ? "1 ns" : "1 us") : (is_finer ? "1 ps" : "1 ns")),
          lanes.outlasting});
   }
   if (lanes.early > 0) {

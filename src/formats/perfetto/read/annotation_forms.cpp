@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "formats/perfetto/fields.hpp"
-#include "formats/perfetto/wire.hpp"
+#include "base/field_reader.hpp"
 
 namespace npuscope::perfetto {
 

@@ -10,7 +10,7 @@
 #include <variant>
 
 #include "formats/perfetto/fields.hpp"
-#include "formats/perfetto/wire.hpp"
+#include "base/field_reader.hpp"
 
 namespace npuscope::perfetto {
 namespace {

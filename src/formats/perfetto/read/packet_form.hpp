@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "formats/perfetto/fields.hpp"
-#include "formats/perfetto/wire.hpp"
+#include "base/field_reader.hpp"
 
 namespace npuscope::perfetto {
 

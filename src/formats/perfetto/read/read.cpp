@@ -11,7 +11,7 @@
 #include "formats/perfetto/read/trace_reader.hpp"
 #include "formats/perfetto/restore/restore.hpp"
 #include "formats/perfetto/restore/restore_own.hpp"
-#include "formats/perfetto/wire.hpp"
+#include "base/field_reader.hpp"
 
 namespace npuscope::perfetto {
 namespace {

@@ -2,7 +2,7 @@
 #include <bit>
 
 #include "formats/perfetto/read/trace_reader.hpp"
-#include "formats/perfetto/wire.hpp"
+#include "base/field_reader.hpp"
 
 namespace npuscope::perfetto {
 namespace {

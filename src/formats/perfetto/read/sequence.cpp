@@ -1,7 +1,7 @@
 #include "formats/perfetto/read/sequence.hpp"
 
 #include "formats/perfetto/fields.hpp"
-#include "formats/perfetto/wire.hpp"
+#include "base/field_reader.hpp"
 
 namespace npuscope::perfetto {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "formats/perfetto/fields.hpp"
-#include "formats/perfetto/wire.hpp"
+#include "base/field_reader.hpp"
 
 namespace npuscope::perfetto {
 

@@ -1,6 +1,6 @@
 #include "formats/perfetto/read/tracks.hpp"
 
-#include "formats/perfetto/wire.hpp"
+#include "base/field_reader.hpp"
 
 namespace npuscope::perfetto {
 namespace {

@@ -1,4 +1,4 @@
-// The few pieces of FlatBuffers that a TFLite-style model needs, read where they lie and with every
+// The few pieces of FlatBuffers that models and dumps need, read where they lie and with every
 // offset checked: tables, scalars by slot, texts, vectors. No schema and no generated code, because
 // SigmaStar's tables carry slots that the public schema lacks.
 //
@@ -22,7 +22,7 @@
 
 #include "npuscope/base/files.hpp"
 
-namespace npuscope::sigmastar {
+namespace npuscope {
 
 class FlatTable;
 
@@ -91,6 +91,8 @@ class FlatTable {
     return values;
   }
   std::vector<FlatTable> tables(std::uint16_t slot) const;
+  FlatTable table(std::uint16_t slot) const;
+  bool is_there() const { return buffer_ != nullptr; }
 
  private:
   friend class Flatbuffer;
@@ -115,7 +117,7 @@ class FlatTable {
 //   model.put(1, FlatObject::tables({code}));
 //   const std::string bytes = write_flatbuffer(model, "SIM2");
 //
-// All scalars are at most four bytes, so four-byte alignment is enough.
+// Fields are aligned to four bytes, which readers that copy them, as ours, do not mind of eight.
 class FlatObject {
  public:
   static FlatObject table() { return FlatObject(Kind::table); }
@@ -126,6 +128,7 @@ class FlatObject {
   FlatObject& put_int8(std::uint16_t slot, std::int8_t value);
   FlatObject& put_int32(std::uint16_t slot, std::int32_t value);
   FlatObject& put_uint32(std::uint16_t slot, std::uint32_t value);
+  FlatObject& put_uint64(std::uint16_t slot, std::uint64_t value);
   FlatObject& put(std::uint16_t slot, FlatObject child);
 
  private:
@@ -143,4 +146,4 @@ class FlatObject {
 // `identifier` has four characters.
 std::string write_flatbuffer(const FlatObject& root, std::string_view identifier);
 
-}  // namespace npuscope::sigmastar
+}  // namespace npuscope

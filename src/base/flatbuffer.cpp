@@ -1,8 +1,8 @@
-#include "formats/sigmastar/flatbuffer.hpp"
+#include "base/flatbuffer.hpp"
 
 #include <algorithm>
 
-namespace npuscope::sigmastar {
+namespace npuscope {
 
 std::optional<std::uint64_t> Flatbuffer::follow(std::uint64_t at) {
   const auto offset = load<std::uint32_t>(at);
@@ -104,6 +104,12 @@ std::vector<FlatTable> FlatTable::tables(std::uint16_t slot) const {
   return tables;
 }
 
+FlatTable FlatTable::table(std::uint16_t slot) const {
+  const auto at = field(slot);
+  const auto table = at ? buffer_->follow(*at) : std::nullopt;
+  return table ? FlatTable(*buffer_, *table) : FlatTable();
+}
+
 namespace {
 
 template <class Value>
@@ -153,6 +159,11 @@ FlatObject& FlatObject::put_uint32(std::uint16_t slot, std::uint32_t value) {
   return *this;
 }
 
+FlatObject& FlatObject::put_uint64(std::uint16_t slot, std::uint64_t value) {
+  scalars_[slot] = bytes_of(value);
+  return *this;
+}
+
 FlatObject& FlatObject::put(std::uint16_t slot, FlatObject child) {
   places_[slot] = children_.size();
   children_.push_back(std::move(child));
@@ -188,8 +199,10 @@ class FlatWriter {
       slots = std::max<std::uint16_t>(slots, slot + 1);
     for (const auto& [slot, child] : table.places_)
       slots = std::max<std::uint16_t>(slots, slot + 1);
-    const std::size_t fields = table.scalars_.size() + table.places_.size();
-    const auto table_bytes = std::uint16_t(4 + 4 * fields);  // each field in four bytes
+    const auto words_of = [](std::size_t bytes) { return (bytes + 3) / 4; };
+    std::size_t words = 1 + table.places_.size();
+    for (const auto& [slot, value] : table.scalars_) words += words_of(value.size());
+    const auto table_bytes = std::uint16_t(4 * words);
     const std::size_t vtable = bytes_.size();
     bytes_.append(4 + 2 * std::size_t{slots}, '\0');
     align();
@@ -199,14 +212,14 @@ class FlatWriter {
     bytes_.append(table_bytes, '\0');
     put_at(bytes_, begin, std::int32_t(begin - vtable));
     std::uint16_t field = 4;
-    const auto place = [&](std::uint16_t slot) {
+    const auto place = [&](std::uint16_t slot, std::size_t bytes) {
       put_at(bytes_, vtable + 4 + 2 * std::size_t{slot}, field);
-      field += 4;
-      return begin + field - 4;
+      return begin + std::exchange(field, std::uint16_t(field + 4 * words_of(bytes)));
     };
-    for (const auto& [slot, value] : table.scalars_)
-      bytes_.replace(place(slot), value.size(), value);
-    for (const auto& [slot, child] : table.places_) link(place(slot), table.children_[child]);
+    for (const auto& [slot, value] : table.scalars_) {
+      bytes_.replace(place(slot, value.size()), value.size(), value);
+    }
+    for (const auto& [slot, child] : table.places_) link(place(slot, 4), table.children_[child]);
     return begin;
   }
 
@@ -244,4 +257,4 @@ std::string write_flatbuffer(const FlatObject& root, std::string_view identifier
   return FlatWriter().write(root, identifier);
 }
 
-}  // namespace npuscope::sigmastar
+}  // namespace npuscope

@@ -1,4 +1,4 @@
-// The messages of a trace, read field by field.
+// Protobuf messages, read field by field.
 //
 //   FieldReader reader(message);
 //   while (reader.next()) {
@@ -24,7 +24,7 @@
 
 #include "base/protobuf_fields.hpp"
 
-namespace npuscope::perfetto {
+namespace npuscope {
 
 // Of a number of up to eight bytes, the first of them lowest in `word` and nothing above: whether
 // it ends with its last byte, and the number, whose groups of 7 bits are moved together two by two.
@@ -70,6 +70,11 @@ class FieldReader {
   bool at_end() const { return at_ == end_; }
   std::size_t bytes_left() const { return std::size_t(end_ - at_); }
   std::string_view rest() const { return {at_, bytes_left()}; }
+  std::string_view take_rest() {
+    const std::string_view all = rest();
+    at_ = end_;
+    return all;
+  }
   std::uint32_t tag_and_type() const { return tag_and_type_; }
   std::uint32_t tag() const { return tag_and_type_ >> 3; }
   protozero::pbf_wire_type wire_type() const { return protozero::pbf_wire_type(tag_and_type_ & 7); }
@@ -162,4 +167,4 @@ inline void append_fixed64(FieldReader& reader, std::vector<std::uint64_t>& valu
   }
 }
 
-}  // namespace npuscope::perfetto
+}  // namespace npuscope

@@ -1,6 +1,6 @@
-#include "formats/perfetto/wire.hpp"
+#include "base/field_reader.hpp"
 
-namespace npuscope::perfetto {
+namespace npuscope {
 
 // Eight bytes at once: the first whose upper bit is clear is the last of the number.
 FieldReader::Varint FieldReader::long_varint(const char* at, const char* end) {
@@ -31,4 +31,4 @@ void FieldReader::skip() {
   }
 }
 
-}  // namespace npuscope::perfetto
+}  // namespace npuscope

@@ -1,0 +1,111 @@
+// The events of XSpaces' lines in the columns of a trace's events, plane by plane.
+//
+//   Collector collector;
+//   collector.begin_host({"worker-0", 0, shift_ps});
+//   collector.add(plane, losses);
+//   collector.finish();
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/parallel.hpp"
+#include "formats/chrome/events.hpp"
+#include "formats/chrome/numbering.hpp"
+#include "formats/xplane/hlo.hpp"
+#include "formats/xplane/plane.hpp"
+#include "profile/counted_notes.hpp"
+
+namespace npuscope::xplane {
+
+struct HostPlace {
+  std::string name;           // empty: the only one
+  std::uint32_t number = 0;   // among the run's
+  std::int64_t shift_ns = 0;  // of its times
+};
+
+// An event that sums up others and has no time of its own.
+struct Aggregate {
+  StringId module{}, name{};
+  std::uint64_t occurrences = 0;
+  std::int64_t duration_ps = 0;
+};
+
+// A slice of a call of a device's runtime, or of what it launched, by the number that they share.
+struct Correlated {
+  std::uint32_t host = 0;
+  std::uint64_t number = 0;
+  std::uint32_t row = 0;
+};
+
+class Collector {
+ public:
+  void begin_host(HostPlace host) {
+    host_ = std::move(host);
+    planes_ = 0;
+  }
+  void add(const Plane& plane, CountedNotes& losses);
+  void finish();  // after the last plane
+
+  chrome::Events events;
+  HloFacts facts{events.strings};
+  std::vector<Aggregate> aggregates;
+  std::vector<RowRange> derived;  // slices of lines that say again what others did
+  // Of HLO ops, in the order of the first of each: "jit_net(12)", without the number where events
+  // lack it.
+  std::vector<StringId> modules;
+  std::vector<Correlated> launches, launched;
+
+ private:
+  enum class Use : std::uint8_t { unknown, dropped, kept, module, program, correlation };
+  struct StatUse {
+    Use use = Use::unknown;
+    StringId name{};
+  };
+  struct EventNames {
+    StringId label{}, module{};
+    bool is_known = false;
+    bool has_facts = false;  // of the last module
+    StringId last_module{};
+    std::uint32_t last_shape = 0;
+  };
+  struct Line;
+
+  void add_line(const Plane& plane, std::string_view bytes, CountedNotes& losses);
+  bool add_event(const Plane& plane, const Line& line, std::string_view bytes,
+                 CountedNotes& losses);
+  EventNames& names_of(const Plane& plane, std::int64_t metadata, CountedNotes& losses);
+  StatUse use_of(const Plane& plane, std::int64_t stat);
+  StatUse learn_use(const Plane& plane, std::uint32_t place);
+  void take_stat(const Plane& plane, std::string_view bytes);
+  StringId module_of_event(const EventNames& names);
+  void add_facts(const Plane& plane, std::int64_t metadata, StringId module, EventNames& names);
+  void reserve(std::size_t bytes);
+  void close_rows();
+
+  HostPlace host_;
+  chrome::ShapeTable shapes_;
+  std::vector<StatUse> stat_uses_;       // of the plane, by place
+  std::vector<EventNames> event_names_;  // of the plane, by place
+  EventNames unnamed_;
+  // Of the event that is being read.
+  StringId module_{};
+  std::optional<std::uint64_t> program_;
+  std::uint64_t correlation_ = 0;
+  bool has_correlation_ = false;
+  std::vector<ArgumentKey> keys_;
+  std::vector<std::uint64_t> values_;  // and of those before it that are not in a block yet
+  std::vector<ArgumentPlace> places_;
+  // By module and number; the last one is mostly that of the next event.
+  std::map<std::pair<StringId, std::uint64_t>, StringId> module_names_;
+  std::pair<StringId, std::uint64_t> last_module_{};
+  StringId last_module_name_{};
+  std::uint32_t planes_ = 0;
+  std::uint64_t bytes_left_out_ = 0;
+};
+
+}  // namespace npuscope::xplane
