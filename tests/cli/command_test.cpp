@@ -127,8 +127,8 @@ std::vector<std::vector<std::string>> all_commands() {
         "memory",       "path",          "graph",         "latency",       "query",
         "diff",         "convert",       "compile",       "run",           "opstats",
         "tables list",  "tables check",  "tables draft",  "qpc list",      "qpc extract",
-        "qpc validate", "torq annotate", "torq overview", "torq timeline", "torq passes", "ipu op-cost",
-        "ipu info",     "ipu operators", "ipu timeline",  "completion"}) {
+        "qpc validate", "torq annotate", "torq overview", "torq timeline", "torq passes",
+        "ipu op-cost",  "ipu info",      "ipu operators", "ipu timeline",  "completion"}) {
     std::istringstream words{std::string(path)};
     commands.emplace_back();
     for (std::string word; words >> word;) commands.back().push_back(word);

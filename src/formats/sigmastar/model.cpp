@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/text.hpp"
 #include "base/flatbuffer.hpp"
+#include "base/text.hpp"
 #include "formats/sigmastar/tflite_schema.hpp"
 
 namespace npuscope::sigmastar {

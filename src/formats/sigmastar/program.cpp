@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/try.hpp"
 #include "base/flatbuffer.hpp"
+#include "base/try.hpp"
 
 namespace npuscope::sigmastar {
 namespace {

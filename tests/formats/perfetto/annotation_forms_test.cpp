@@ -5,11 +5,11 @@
 
 #include <map>
 
+#include "base/field_reader.hpp"
 #include "choices.hpp"
 #include "formats/perfetto/profile_text.hpp"
 #include "formats/perfetto/trace_builder.hpp"
 #include "formats/perfetto/varint_text.hpp"
-#include "base/field_reader.hpp"
 
 namespace npuscope::perfetto::annotation_forms_test {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "formats/perfetto/fields.hpp"
 #include "base/field_reader.hpp"
+#include "formats/perfetto/fields.hpp"
 
 namespace npuscope::perfetto {
 

@@ -9,8 +9,8 @@
 #include <limits>
 #include <variant>
 
-#include "formats/perfetto/fields.hpp"
 #include "base/field_reader.hpp"
+#include "formats/perfetto/fields.hpp"
 
 namespace npuscope::perfetto {
 namespace {

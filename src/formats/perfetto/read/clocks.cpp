@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "formats/perfetto/fields.hpp"
 #include "base/field_reader.hpp"
+#include "formats/perfetto/fields.hpp"
 
 namespace npuscope::perfetto {
 namespace {

@@ -13,8 +13,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "formats/perfetto/fields.hpp"
 #include "base/field_reader.hpp"
+#include "formats/perfetto/fields.hpp"
 
 namespace npuscope::perfetto {
 

@@ -5,13 +5,13 @@
 #include <new>
 #include <numeric>
 
+#include "base/field_reader.hpp"
 #include "base/text.hpp"
 #include "formats/perfetto/fields.hpp"
 #include "formats/perfetto/packets/inflate.hpp"
 #include "formats/perfetto/read/trace_reader.hpp"
 #include "formats/perfetto/restore/restore.hpp"
 #include "formats/perfetto/restore/restore_own.hpp"
-#include "base/field_reader.hpp"
 
 namespace npuscope::perfetto {
 namespace {

@@ -1,8 +1,8 @@
 // Track events: slices, instants, states and counters with their names, arguments and flows.
 #include <bit>
 
-#include "formats/perfetto/read/trace_reader.hpp"
 #include "base/field_reader.hpp"
+#include "formats/perfetto/read/trace_reader.hpp"
 
 namespace npuscope::perfetto {
 namespace {

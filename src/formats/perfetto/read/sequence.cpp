@@ -1,7 +1,7 @@
 #include "formats/perfetto/read/sequence.hpp"
 
-#include "formats/perfetto/fields.hpp"
 #include "base/field_reader.hpp"
+#include "formats/perfetto/fields.hpp"
 
 namespace npuscope::perfetto {
 namespace {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/perfetto/fields.hpp"
 #include "base/field_reader.hpp"
+#include "formats/perfetto/fields.hpp"
 
 namespace npuscope::perfetto {
 
