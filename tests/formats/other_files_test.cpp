@@ -39,10 +39,12 @@ class OtherFiles : public ::testing::Test {
   fs::path folder_;
 };
 
-TEST_F(OtherFiles, TensorRtsProfileWasATraceToCopyAgain) {
-  const std::string message = error("profile.json", R"([{"count": 100},
-    {"name": "conv1", "timeMs": 1.2, "averageMs": 0.0122, "percentage": 1.9}])");
-  EXPECT_THAT(message, AllOf(HasSubstr("TensorRT"), Not(HasSubstr("copy it again"))));
+TEST_F(OtherFiles, TensorRtsProfileIsATableAndItsTimesAreNot) {
+  EXPECT_EQ(error("profile.json", R"([{"count": 100},
+    {"name": "conv1", "timeMs": 1.2, "averageMs": 0.0122, "percentage": 1.9}])"),
+            "");
+  const std::string times = error("times.json", R"([{"startComputeMs": 1, "endComputeMs": 2}])");
+  EXPECT_THAT(times, AllOf(HasSubstr("TensorRT"), Not(HasSubstr("copy it again"))));
 }
 
 TEST_F(OtherFiles, ATfliteModelWasSigmaStars) {
@@ -91,12 +93,12 @@ TEST_F(OtherFiles, ATraceThatMentionsThemIsATrace) {
 }
 
 TEST_F(OtherFiles, AFolderQuotesTheReasonsOfItsFiles) {
-  put("a.json", R"([{"count": 1}, {"averageMs": 0.0122, "percentage": 1.9}])");
+  put("a.json", R"([{"startComputeMs": 1, "endComputeMs": 2}])");
   put("b.etdp", "\x0c\x09\0\0\x08\0\0\0ED00\xf8\xff\xff\xff"s);
   const auto opened = open_profiles({&folder_, 1});
   ASSERT_FALSE(opened);
   EXPECT_THAT(opened.error().message,
-              AllOf(HasSubstr("none of 2 files"), HasSubstr("a.json: a layer profile of TensorRT"),
+              AllOf(HasSubstr("none of 2 files"), HasSubstr("a.json: times of TensorRT's calls"),
                     HasSubstr("b.etdp: an ETDump")));
 }
 

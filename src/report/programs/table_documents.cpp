@@ -41,7 +41,7 @@ Document checked_document(const std::vector<CheckedDescription>& checked) {
                           {"valid", "valid", Format::truth},
                           {"name", "name", Format::name, true, true},
                           {"columns", "columns", Format::count, true, true},
-                          {"problem", "problem", Format::name, true, true}};
+                          {"problem", "note", Format::name, true, true}};
   for (const CheckedDescription& each : checked) {
     section.table.rows.push_back(
         {each.file, each.description.has_value(),
