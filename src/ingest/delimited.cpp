@@ -12,6 +12,7 @@ bool DelimitedReader::next() {
   offset_ = lines_.offset();
   if (offset_ == 0) line = without_byte_order_mark(line);
   cells_.clear();
+  unquoted_.clear();
   if (line.size() < max_record_bytes && split(line)) return true;
   cells_.clear();
   fields_.assign(1, {});
@@ -26,13 +27,43 @@ bool DelimitedReader::split(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   const char* begin = line.data();
   const char* const end = begin + line.size();
-  for (const char* at = begin; at != end; ++at) {
-    if (*at == '"' || *at == '\r') return false;
-    if (*at != delimiter_) continue;
-    cells_.emplace_back(begin, std::size_t(at - begin));
+  while (true) {
+    const char* at = begin;
+    if (at != end && *at == '"') {
+      if (!take_quoted(at, end)) return false;
+    } else {
+      for (; at != end && *at != delimiter_; ++at) {
+        if (*at == '\r') return false;
+      }
+      cells_.emplace_back(begin, std::size_t(at - begin));
+    }
+    if (at == end) return true;
     begin = at + 1;
   }
-  cells_.emplace_back(begin, std::size_t(end - begin));
+}
+
+bool DelimitedReader::take_quoted(const char*& at, const char* end) {
+  const char* const begin = ++at;
+  bool has_doubled = false;
+  for (; at != end; ++at) {
+    if (*at != '"') continue;
+    if (at + 1 == end || at[1] != '"') break;
+    has_doubled = true;
+    ++at;
+  }
+  if (at == end) return false;
+  const std::string_view quoted(begin, std::size_t(at - begin));
+  if (++at != end && *at != delimiter_) return false;
+  if (!has_doubled) {
+    cells_.push_back(quoted);
+    return true;
+  }
+  std::string& plain = unquoted_.emplace_back();
+  for (std::size_t i = 0; i < quoted.size(); ++i) {
+    plain += quoted[i];
+    i += quoted[i] == '"';
+  }
+  cells_.push_back(plain);
   return true;
 }
 

@@ -4,12 +4,13 @@
 //   DelimitedReader records(lines, losses, ',');
 //   while (records.next()) take(records.cells(), records.offset());
 //
-// Cells are views, valid until the next record: those of a line without quotes lie in it.
+// Cells are views, valid until the next record: most lie in the line.
 // A byte-order mark and carriage returns are no part of a field. Of a record beyond 64 KiB (a quote
 // that is never closed must not gather the whole file) the rest is left out, with a note.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,8 +35,10 @@ class DelimitedReader {
   std::uint64_t offset() const { return offset_; }
 
  private:
-  // Of a line without quotes; false where it has some.
+  // Of a record that ends with its line and has quotes around whole fields only; false: it may not
+  // be one.
   bool split(std::string_view line);
+  bool take_quoted(const char*& at, const char* end);
   // Whether the record goes on in the next line.
   bool take_line(std::string_view line);
 
@@ -44,6 +47,7 @@ class DelimitedReader {
   char delimiter_;
   std::vector<std::string_view> cells_;
   std::vector<std::string> fields_;
+  std::deque<std::string> unquoted_;  // fields in which quotes are written twice
   std::uint64_t offset_ = 0;
   std::size_t record_bytes_ = 0;
   bool is_quoted_ = false;

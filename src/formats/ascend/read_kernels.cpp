@@ -6,7 +6,7 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "formats/ascend/kernels.hpp"
-#include "ingest/field_reader.hpp"
+#include "ingest/delimited.hpp"
 
 namespace npuscope::ascend {
 namespace {
@@ -101,15 +101,15 @@ class KernelReader {
 
   Result<KernelTable> run() {
     LineReader lines(source_, losses_, {.max_bytes = std::uint64_t{64} << 30});
-    FieldReader records(lines, losses_, ',');
+    DelimitedReader records(lines, losses_, ',');
     std::optional<Places> places;
     while (records.next()) {
       if (!places) {
-        places = places_in(records.fields());
-        if (places) find_numbers(records.fields());
+        places = places_in(records.cells());
+        if (places) find_numbers(records.cells());
         continue;
       }
-      if (records.fields().size() == 1 && trimmed(records.fields()[0]).empty()) continue;
+      if (records.cells().size() == 1 && trimmed(records.cells()[0]).empty()) continue;
       take(records, *places);
     }
     if (table_.kernels.empty()) {
@@ -133,11 +133,10 @@ class KernelReader {
     }
   }
 
-  void take(const FieldReader& records, const Places& places) {
-    const std::span<const std::string_view> fields = records.fields();
+  void take(const DelimitedReader& records, const Places& places) {
+    const std::span<const std::string_view> fields = records.cells();
     const auto field = [&](Column column) -> std::string_view {
-      return places[column] < fields.size() ? bare(plain_field(fields[places[column]], scratch_))
-                                            : std::string_view();
+      return places[column] < fields.size() ? bare(fields[places[column]]) : std::string_view();
     };
     const auto starts = microseconds_as_ns(field(start)),
                lasts = microseconds_as_ns(field(duration));
@@ -198,7 +197,6 @@ class KernelReader {
   ByteSource& source_;
   KernelTable table_;
   std::vector<std::size_t> number_places_;
-  std::string scratch_;
 };
 
 // "mac" and "mte2" as people read them.
@@ -282,9 +280,9 @@ bool looks_like_kernels(std::string_view head) {
   if (!source) return false;
   CountedNotes losses;
   LineReader lines(**source, losses);
-  FieldReader records(lines, losses, ',');
+  DelimitedReader records(lines, losses, ',');
   for (int i = 0; i < max_records && records.next(); ++i) {
-    if (places_in(records.fields())) return true;
+    if (places_in(records.cells())) return true;
   }
   return false;
 }

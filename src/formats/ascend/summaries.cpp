@@ -40,8 +40,8 @@ class Table {
   std::string_view field(std::string_view head) const {
     const auto found = std::ranges::find(heads_, head);
     const auto place = std::size_t(found - heads_.begin());
-    return place < std::min(heads_.size(), records_.fields().size())
-               ? trimmed(records_.fields()[place])
+    return place < std::min(heads_.size(), records_.cells().size())
+               ? trimmed(records_.cells()[place])
                : std::string_view();
   }
   std::int64_t ns(std::string_view head) const {
