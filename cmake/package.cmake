@@ -1,6 +1,6 @@
 # Packages, by ./dev package: Debian packages of the installation's components, and an archive of the programs with
-# the libraries that they need, but for those of the C and C++ runtime (glibc 2.34, libstdc++ of GCC 12: Debian 12,
-# Ubuntu 22.04 or newer), that runs from any folder and needs no root.
+# the libraries that they need, but for those of the C and C++ runtime (glibc 2.34, libstdc++ of GCC 11: Debian 12,
+# Ubuntu 22.04, RHEL 9 or newer), that runs from any folder and needs no root.
 npuscope_install_brought(npuscope_brought lib/npuscope brought)
 
 set(CPACK_PACKAGE_NAME npuscope)
