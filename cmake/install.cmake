@@ -5,6 +5,26 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/npuscope)
 
+# npuscope_install_brought(SET FOLDER COMPONENT [EXCLUDE_FROM_ALL]): the libraries that the targets of a dependency set
+# need, but for those of the C and C++ runtime, with the licence of each of them, where Debian keeps it.
+function(npuscope_install_brought set folder component)
+  install(RUNTIME_DEPENDENCY_SET ${set} COMPONENT ${component} ${ARGN} DESTINATION ${folder}
+          PRE_EXCLUDE_REGEXES "^lib(c|m|gcc_s|stdc\\+\\+)\\.so" "^ld-linux"
+          POST_EXCLUDE_REGEXES "/lib(c|m|gcc_s|stdc\\+\\+)\\.so" "/ld-linux")
+  install(CODE "set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${folder}\")" COMPONENT ${component} ${ARGN})
+  install(CODE [[
+    file(GLOB libraries "${folder}/lib*.so*")
+    foreach(library ${libraries})
+      get_filename_component(name ${library} NAME)
+      execute_process(COMMAND dpkg-query -S "*/${name}" OUTPUT_VARIABLE owners ERROR_QUIET)
+      if(owners MATCHES "^([^:]+):")
+        set(package ${CMAKE_MATCH_1})
+        file(COPY_FILE /usr/share/doc/${package}/copyright "${folder}/${package}.copyright" RESULT copied)
+      endif()
+    endforeach()
+  ]] COMPONENT ${component} ${ARGN})
+endfunction()
+
 install(DIRECTORY include/npuscope DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         COMPONENT dev FILES_MATCHING PATTERN *.hpp)
 foreach(component core formats reference)

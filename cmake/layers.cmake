@@ -135,17 +135,22 @@ function(npuscope_cli_part target)
 endfunction()
 
 function(npuscope_program name)
+  npuscope_plain_program(${name} ${ARGN})
+  # Where the archive of package.cmake has the libraries that it brings.
+  set_target_properties(${name} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/npuscope")
+  install(TARGETS ${name} RUNTIME_DEPENDENCY_SET npuscope_brought COMPONENT runtime)
+endfunction()
+
+# npuscope_plain_program(NAME LIBRARIES...): the same, not installed.
+function(npuscope_plain_program name)
   add_executable(${name})
   npuscope_compile_as(cold ${name})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(${name} PRIVATE NPUSCOPE_VERSION="${PROJECT_VERSION}")
   target_link_libraries(${name} PRIVATE npuscope_command_line npuscope_version ${ARGN})
-  # Where the archive of package.cmake has the libraries that it brings; the old tag counts for those that these
-  # need, too.
-  set_target_properties(${name} PROPERTIES UNITY_BUILD ${NPUSCOPE_UNITY} UNITY_BUILD_BATCH_SIZE ${npuscope_batch_size}
-                        INSTALL_RPATH "$ORIGIN/../lib/npuscope")
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${NPUSCOPE_UNITY} UNITY_BUILD_BATCH_SIZE ${npuscope_batch_size})
+  # The old tag of a path to libraries counts for those that these need, too.
   target_link_options(${name} PRIVATE -Wl,--disable-new-dtags)
-  install(TARGETS ${name} RUNTIME_DEPENDENCY_SET npuscope_brought COMPONENT runtime)
 endfunction()
 
 # npuscope_embed(FOLDER HEADER NAMESPACE NAME PATTERNS...): the text of the files becomes part of the

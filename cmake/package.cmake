@@ -1,22 +1,7 @@
 # Packages, by ./dev package: Debian packages of the installation's components, and an archive of the programs with
 # the libraries that they need, but for those of the C and C++ runtime (glibc 2.34, libstdc++ of GCC 11: Debian 12,
 # Ubuntu 22.04, RHEL 9 or newer), that runs from any folder and needs no root.
-install(RUNTIME_DEPENDENCY_SET npuscope_brought COMPONENT brought DESTINATION lib/npuscope
-        PRE_EXCLUDE_REGEXES "^lib(c|m|gcc_s|stdc\\+\\+)\\.so" "^ld-linux"
-        POST_EXCLUDE_REGEXES "/lib(c|m|gcc_s|stdc\\+\\+)\\.so" "/ld-linux")
-# The licence of each of them, where Debian keeps it.
-install(CODE [[
-  file(GLOB libraries "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/lib/npuscope/lib*.so*")
-  foreach(library ${libraries})
-    get_filename_component(name ${library} NAME)
-    execute_process(COMMAND dpkg-query -S "*/${name}" OUTPUT_VARIABLE owners ERROR_QUIET)
-    if(owners MATCHES "^([^:]+):")
-      set(package ${CMAKE_MATCH_1})
-      file(COPY_FILE /usr/share/doc/${package}/copyright
-           "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/lib/npuscope/${package}.copyright" RESULT copied)
-    endif()
-  endforeach()
-]] COMPONENT brought)
+npuscope_install_brought(npuscope_brought lib/npuscope brought)
 
 set(CPACK_PACKAGE_NAME npuscope)
 set(CPACK_PACKAGE_VENDOR "npuscope")

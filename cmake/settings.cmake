@@ -10,6 +10,7 @@ endif()
 
 option(NPUSCOPE_BUILD_TESTS "Build the tests; the benchmarks are built by name" ON)
 option(NPUSCOPE_BUILD_PYTHON "Build the Python module" OFF)
+option(NPUSCOPE_TEST_PYTHON "Test it, which needs the packages of packages.txt under python" OFF)
 option(NPUSCOPE_UNITY "Compile the files of a layer in batches" ON)
 set(NPUSCOPE_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined")
 # A fifth of the compile time of gcc's sanitizers. Access through a null pointer ends a program in any case.
