@@ -4,7 +4,7 @@
 //   DelimitedReader records(lines, losses, ',');
 //   while (records.next()) take(records.cells(), records.offset());
 //
-// Cells are views, valid until the next record: most lie in the line.
+// Cells are views, valid until the next record; most of them lie in the line.
 // A byte-order mark and carriage returns are no part of a field. Of a record beyond 64 KiB (a quote
 // that is never closed must not gather the whole file) the rest is left out, with a note.
 #pragma once

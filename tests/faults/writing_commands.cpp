@@ -94,6 +94,9 @@ const std::vector<WritingCommand>& writing_commands() {
       "npuscope torq overview runtime.csv debug",
       "npuscope torq timeline timeline.csv runtime.csv debug --format perfetto -o out/both.pftrace",
       "npuscope torq passes timing.txt",
+      "npuscope tables list",
+      "npuscope tables check table.toml",
+      "npuscope tables draft layers.csv -o out/mine.toml",
       "npuscope ipu op-cost -m examples/sigmastar/squeezenet_fixed.sim --ipu_log_file "
       "examples/sigmastar/log_ctrl0.json.gz",
       "npuscope ipu info -m ipu/model.img",
@@ -146,6 +149,8 @@ void prepare_inputs(const std::filesystem::path& folder) {
   }
   fs::copy(source / "examples/kineto/trace.json", folder / "trace.json");
   fs::copy(source / "tests/data/torq/mlir-timing.txt", folder / "timing.txt");
+  fs::copy(source / "tables/scalesim_compute.toml", folder / "table.toml");
+  std::ofstream(folder / "layers.csv") << "layer,time (us)\nconv,12.5\npool,3.5\n";
   must_run(folder, command("npuscope fleet add fleet.db trace.json --tag build=1"));
   fs::copy(fs::directory_iterator(folder / "stats")->path(), folder / "a.bin");
   fs::rename(folder / "aic-profiling-program-0-latency.txt", folder / "latency.txt");

@@ -32,7 +32,8 @@ TEST_F(WritingCommands, HaveEveryCommand) {
     if (is_group) continue;
     std::string words = page;
     std::size_t dashes = 1;
-    for (const char* group : {"npuscope-fleet", "npuscope-ipu", "npuscope-qpc", "npuscope-torq"}) {
+    for (const char* group :
+         {"npuscope-fleet", "npuscope-ipu", "npuscope-qpc", "npuscope-tables", "npuscope-torq"}) {
       if (page.starts_with(group)) dashes = 2;
     }
     for (char& c : words) {
