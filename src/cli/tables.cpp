@@ -28,18 +28,21 @@ ExitStatus check_tables(const TablesOptions& options) {
   const auto files = tables::description_files(options.files);
   if (!files) return report(files.error());
   std::vector<report::CheckedDescription> checked;
-  ExitStatus status = ExitStatus::done;
+  std::vector<Error> errors;
   for (const std::string& file : *files) {
     auto read = tables::read_descriptions({file});
     if (read) {
       checked.push_back({file, std::move(read->front()), ""});
       continue;
     }
-    status = exit_status_of(read.error().kind);
+    errors.push_back(read.error());
     checked.push_back({file, std::nullopt, read.error().message});
   }
   const ExitStatus printed = print_answer(options.page, report::checked_document(checked), {});
-  return printed == ExitStatus::done ? status : printed;
+  if (printed != ExitStatus::done || errors.empty()) return printed;
+  return report(Error{errors.back().kind,
+                      fmt::format("{} of {} descriptions cannot be used; the first: {}",
+                                  errors.size(), checked.size(), errors.front().message)});
 }
 
 ExitStatus draft_table(const TablesOptions& options) {

@@ -305,9 +305,16 @@ void OpsTable::add_details() {
 
 std::string op_column_name(const Profile& profile, const analysis::OpTable& table,
                            const analysis::OpColumn& column) {
-  const auto same =
-      std::count_if(table.columns.begin(), table.columns.end(),
-                    [&](const analysis::OpColumn& other) { return other.name == column.name; });
+  std::size_t same = 0;
+  bool is_of_other_origin = false;
+  for (const analysis::OpColumn& other : table.columns) {
+    same += other.name == column.name;
+    is_of_other_origin |= other.name == column.name && other.origin != column.origin;
+  }
+  // "MACs" of what the file says next to "MACs, estimated".
+  if (is_of_other_origin && column.origin == Origin::estimated) {
+    return fmt::format("{}, {}", column.name, stable_name(column.origin));
+  }
   if (same < 2 || column.kind == MeasureKind::count ||
       index_of(column.clock) >= profile.clocks.size()) {
     return column.name;
