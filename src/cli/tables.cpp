@@ -1,6 +1,7 @@
 // npuscope tables list|check|draft: descriptions of tables with a row a layer.
 #include <memory>
 
+#include "base/text.hpp"
 #include "cli/documents.hpp"
 #include "formats/tables/draft.hpp"
 #include "npuscope/base/files.hpp"

@@ -237,7 +237,7 @@ class CaptureReader {
       KernelNumber& number = capture_.kernels.numbers[place];
       constexpr double most = 9e18;
       number.rates.back() = value;
-      if (value >= 0 && value < most) number.values.back() = std::int64_t(value + 0.5);
+      if (value >= 0 && value < most) number.values.back() = std::llround(value);
     }
   }
 

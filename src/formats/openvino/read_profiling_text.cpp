@@ -18,7 +18,7 @@ std::optional<std::int64_t> take_us(std::string_view& line, std::string_view wor
   const auto value = take_number<double>(rest);
   constexpr double most_us = 1e12;
   if (!value || !(*value >= 0 && *value < most_us)) return std::nullopt;
-  return std::int64_t(*value * 1e3 + 0.5);
+  return std::llround(*value * 1e3);
 }
 
 class TextReader {

@@ -163,11 +163,11 @@ std::string_view Plane::text_of(const Stat& stat) const {
 }
 
 std::optional<Stat> Plane::find(const std::vector<std::string_view>& among,
-                                std::string_view name) const {
+                                std::string_view wanted) const {
   try {
     for (const std::string_view bytes : among) {
       const Stat stat = decode_stat(bytes);
-      if (stat_name(stat.name) == name) return stat;
+      if (stat_name(stat.name) == wanted) return stat;
     }
   } catch (const protozero::exception&) {
   }

@@ -18,8 +18,6 @@
 namespace npuscope::torq {
 namespace {
 
-constexpr NamedNumber cdma_bytes{"cdma bytes", NumberQuantity::bytes};
-
 // Of one wait: enough for all that programs have under way, and a bound on what forged ones make.
 constexpr std::size_t max_awaited = 8;
 

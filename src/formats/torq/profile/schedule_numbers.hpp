@@ -5,9 +5,13 @@
 #include <span>
 
 #include "formats/torq/debug/debug_info.hpp"
+#include "npuscope/profile/meaning.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::torq {
+
+// Between LRAM and the CSS.
+inline constexpr NamedNumber cdma_bytes{"cdma bytes", NumberQuantity::bytes};
 
 // Exposed DMA and DMA behind compute, of the profile's spans.
 void add_overlap_numbers(Profile& profile);
