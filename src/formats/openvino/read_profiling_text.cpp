@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "formats/openvino/profiling_text.hpp"
