@@ -4,11 +4,13 @@
 
 #include <fstream>
 
-#include "formats/tables/read_table.hpp"
+#include "formats/tables/table_text.hpp"
 
 namespace npuscope::tables::dialects_test {
 namespace {
 
+using test::numbers_of;
+using test::open;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -16,27 +18,6 @@ using testing::IsEmpty;
 std::string content(const std::string& name) {
   std::ifstream file(NPUSCOPE_TEST_DATA "/tables/" + name);
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-Result<std::vector<Profile>> open(const std::string& text) {
-  const auto place = recognise_table(text);
-  if (!place) return input_error("no table");
-  auto source = open_byte_source(text, "table");
-  return read_table(**source, builtin_descriptions()[*place]);
-}
-
-// "conv1: op cycles=14283", of each op its numbers.
-std::string numbers_of(const Profile& profile) {
-  std::string text;
-  for (std::uint32_t op = 0; op < profile.ops.size(); ++op) {
-    text += fmt::format("{}:", profile.text(profile.ops[op].name));
-    for (const Measure& measure : profile.measures) {
-      if (measure.subject != Measure::Subject::op || measure.subject_id != op) continue;
-      text += fmt::format(" {}={:.10g}", profile.text(measure.what), measure.value);
-    }
-    text += '\n';
-  }
-  return text;
 }
 
 std::string numbers_of_run(const Profile& profile) {

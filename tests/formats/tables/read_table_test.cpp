@@ -1,4 +1,4 @@
-#include "formats/tables/read_table.hpp"
+#include "formats/tables/table_text.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -6,29 +6,10 @@
 namespace npuscope::tables::read_table_test {
 namespace {
 
+using test::numbers_of;
+using test::open;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-Result<std::vector<Profile>> open(const std::string& text) {
-  const auto place = recognise_table(text);
-  if (!place) return input_error("no table");
-  auto source = open_byte_source(text, "table.csv");
-  return read_table(**source, builtin_descriptions()[*place]);
-}
-
-// "conv1 Conv2D 14283 op cycles; …", of each op its numbers.
-std::string numbers_of(const Profile& profile) {
-  std::string text;
-  for (std::uint32_t op = 0; op < profile.ops.size(); ++op) {
-    text += fmt::format("{}:", profile.text(profile.ops[op].name));
-    for (const Measure& measure : profile.measures) {
-      if (measure.subject != Measure::Subject::op || measure.subject_id != op) continue;
-      text += fmt::format(" {}={:.10g}", profile.text(measure.what), measure.value);
-    }
-    text += '\n';
-  }
-  return text;
-}
 
 constexpr const char* scalesim =
     "LayerID, Total Cycles (incl. prefetch), Total Cycles, Stall Cycles, Overall Util %, Mapping "
