@@ -72,22 +72,29 @@ void add_gate(const JudgedGate& judged, std::string& out) {
                          doubt_text(judged.result)));
 }
 
-// Those that failed first, then what has no outcome.
+// Those that failed first, then what has no outcome; those that passed are folded.
 void add_gates(const Judgement& judgement, std::string& out) {
-  if (judgement.empty()) return;
-  out += "\n| gate | outcome | measured |\n|---|---|---|\n";
+  constexpr std::string_view head = "| gate | outcome | measured |\n|---|---|---|\n";
+  std::string open, folded;
+  std::size_t passed = 0;
   for (const GateOutcome outcome : {GateOutcome::failed, GateOutcome::inconclusive}) {
     for (const JudgedGate& judged : judgement.gates) {
-      if (judged.result.outcome == outcome) add_gate(judged, out);
+      if (judged.result.outcome == outcome) add_gate(judged, open);
     }
   }
   for (const UnjudgedGate& unjudged : judgement.unjudged) {
-    out += fmt::format("| {} | **not judged** | {} |\n", gate_cell(unjudged.gate),
-                       as_character_references(unjudged.sentence));
+    open += fmt::format("| {} | **not judged** | {} |\n", gate_cell(unjudged.gate),
+                        as_character_references(unjudged.sentence));
   }
   for (const JudgedGate& judged : judgement.gates) {
-    if (judged.result.outcome == GateOutcome::passed) add_gate(judged, out);
+    if (judged.result.outcome != GateOutcome::passed) continue;
+    add_gate(judged, folded);
+    ++passed;
   }
+  if (!open.empty()) out += fmt::format("\n{}{}", head, open);
+  if (passed == 0) return;
+  out += fmt::format("\n<details><summary>{} gate{} passed</summary>\n\n{}{}\n</details>\n",
+                     thousands(passed), passed == 1 ? "" : "s", head, folded);
 }
 
 // A higher number is worse, but of what is done in a second.
