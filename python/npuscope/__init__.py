@@ -33,7 +33,7 @@ from .errors import (
     OutputError,
     UsageError,
 )
-from .pages import Page
+from .pages import DiagnosePage, MemoryPage, Page, PathPage, ShowPage, UnitsPage
 from .profiles import Profile, open, open_all, query
 from .reference import Program, Run, compile, generate_model, run
 from .tables import Column, Facts, Table
@@ -42,16 +42,21 @@ __all__ = [
     "Column",
     "Comparison",
     "DamagedProfileWarning",
+    "DiagnosePage",
     "Error",
     "Facts",
     "GateFailed",
     "InputError",
+    "MemoryPage",
     "OutputError",
     "Page",
+    "PathPage",
     "Profile",
     "Program",
     "Run",
+    "ShowPage",
     "Table",
+    "UnitsPage",
     "UsageError",
     "__version__",
     "compile",

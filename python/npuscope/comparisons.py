@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, List, Union
 
 from . import _npuscope
 from .errors import GateFailed
 from .pages import Page
 from .profiles import Profile, file_names
+from .tables import Facts, Table
 
 if TYPE_CHECKING:
     Side = Union[str, os.PathLike[str], Profile, Iterable[Union[str, os.PathLike[str], Profile]]]
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
 
 class Comparison(Page):
     """What changed between two sides: ``numbers``, ``ops``, ``gates`` and more, as a page."""
+
+    sides: Facts
+    gates: Table
+    cautions: Facts
+    call: List[Table]  # one for each unit, as numbers
+    numbers: List[Table]
+    ops: Table
 
     def __init__(self, native: _npuscope.Comparison) -> None:
         super().__init__(native.page)
@@ -36,7 +44,7 @@ class Comparison(Page):
     @property
     def verdict(self) -> str:
         """In a sentence."""
-        return str(self.sections["sides"]["verdict"])
+        return str(self.sides["verdict"])
 
     def check(self) -> None:
         """Raises GateFailed where a gate failed, for tests."""

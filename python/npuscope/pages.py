@@ -12,16 +12,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, List
 
-from .tables import ROWS_SHOWN, Table, section_html, sections_of, text_width
+from .tables import (
+    ROWS_SHOWN,
+    Facts,
+    Section,
+    Table,
+    section_html,
+    sections_of,
+    text_width,
+)
 
 if TYPE_CHECKING:
     import pandas
 
     from . import _npuscope
 
-class Page(Mapping[str, Any]):
+class Page(Mapping[str, "Section"]):
     """Tables and facts by their keys, those of ``--json``: ``page.steps`` or ``page["steps"]``.
 
     A section with rows is a :class:`Table`, one without is :class:`Facts`; several of one key are
@@ -30,10 +38,10 @@ class Page(Mapping[str, Any]):
 
     def __init__(self, native: _npuscope.Page) -> None:
         self._native = native
-        self._sections: dict[str, Any] | None = None
+        self._sections: dict[str, Section] | None = None
 
     @property
-    def sections(self) -> dict[str, Any]:
+    def sections(self) -> dict[str, Section]:
         """All sections by their keys, in their order."""
         if self._sections is None:
             self._sections = sections_of(self._native.sections)
@@ -44,7 +52,7 @@ class Page(Mapping[str, Any]):
         """The sections that are one table."""
         return {key: part for key, part in self.sections.items() if isinstance(part, Table)}
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> Section:
         try:
             return self.sections[key]
         except KeyError:
@@ -53,7 +61,7 @@ class Page(Mapping[str, Any]):
                 f"it has {', '.join(self.sections)}"
             ) from None
 
-    def __getattr__(self, key: str) -> Any:
+    def __getattr__(self, key: str) -> Section:
         if key.startswith("_"):
             raise AttributeError(key)
         try:
@@ -110,3 +118,89 @@ class Page(Mapping[str, Any]):
 
     def _repr_html_(self) -> str:
         return "".join(section_html(section) for section in self._native.sections)
+
+
+# What the page of each question may have; a profile that says nothing of a section lacks it, and asking for it then is an
+# AttributeError that names those that are there.
+
+
+class UnitsPage(Page):
+    """Of ``Profile.units()``."""
+
+    wall: Facts
+    units: Table
+    engines: Table
+    overlap: Table
+    concurrency: Table
+    imbalance: Table
+    stated: Table
+    one_core_ops: Table
+
+
+class PathPage(Page):
+    """Of ``Profile.path()``."""
+
+    path: Facts
+    parts: Table
+    ops: Table
+    units: Table
+    reasons: Table
+    steps: Table
+    what_if: Facts
+
+
+class MemoryPage(Page):
+    """Of ``Profile.memory()``."""
+
+    roofline: Facts
+    traffic: Table
+    inferences: Table
+    ops: Table
+    over_time: Table
+    transfers: Table
+    engines: Table
+    vtcm: Table
+    constants: Table
+    spill: Table
+    schedule: Facts
+
+
+class DiagnosePage(Page):
+    """Of ``Profile.diagnose()``."""
+
+    summary: Facts
+    ranking: Table
+    findings: List[Facts]
+    call: Table
+
+
+class ShowPage(Page):
+    """Of ``Profile.show()``."""
+
+    about: Facts
+    latency: Table
+    wall: Table
+    findings: Table
+    model_parts: Table
+    ops: Table
+    kinds: Table
+    units: Table
+    engines: Table
+    overlap: Table
+    concurrency: Table
+    traffic: Table
+    notes: Facts
+    estimate: Facts
+    numbers_of_run: Table
+    counters: Table
+    checks: Table
+    imbalance: Table
+    stated: Table
+    numbers_of_parts: Table
+    call: Table
+    phases: Table
+    tokens: Facts
+    op_windows: Table
+    one_core_ops: Table
+    unit_numbers: Table
+    throughput: Facts

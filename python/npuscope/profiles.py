@@ -15,15 +15,28 @@ import math
 import os
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 from . import _npuscope
-from .errors import DamagedProfileWarning, UsageError
-from .pages import Page
+from .errors import DamagedProfileWarning, InputError, UsageError
+from .pages import DiagnosePage, MemoryPage, Page, PathPage, ShowPage, UnitsPage
 from .tables import Table, text_width
 
 if TYPE_CHECKING:
     FileName = Union[str, os.PathLike[str]]
+
+
+class _Origin(NamedTuple):
+    """How to have a profile again: what was opened, which profile of it, and what was cut out."""
+
+    folder: str  # that relative names are of
+    names: tuple[bytes, ...]
+    roles: tuple[bytes, ...]
+    keep_going: bool
+    max_memory: int
+    place: int
+    stamps: tuple[tuple[str, int, int], ...]  # file, bytes, time of its last change
+    selections: tuple[tuple[Any, ...], ...] = ()
 
 
 class Profile:
@@ -32,11 +45,13 @@ class Profile:
     Every question has its command of the program, and gives the numbers that it prints with
     ``--json``. Answers with one table are a :class:`Table`, others a :class:`Page` of several.
     ``print(profile)`` shows the first page, as ``npuscope show``; in a notebook a profile as the
-    last value of a cell is the interactive report.
+    last value of a cell is the interactive report. A profile that is pickled, as for another process,
+    is opened again there from its files, which must be the same.
     """
 
-    def __init__(self, native: _npuscope.Profile) -> None:
+    def __init__(self, native: _npuscope.Profile, origin: _Origin | None = None) -> None:
         self._native = native
+        self._origin = origin
         about = native.about()
         self.name: str = about["name"]
         """Its file, or the folder that its files share."""
@@ -91,8 +106,12 @@ class Profile:
         >>> npuscope.open("examples/qnn_htp").select(unit="HMX").units().units.to_dict()["busy"]
         [95841]
         """
-        selection = _npuscope.Selection(from_, until, unit, op, core, inference)
-        return Profile(self._native.select(selection))
+        wanted = (from_, until, unit, op, core, inference)
+        selected = self._native.select(_npuscope.Selection(*wanted))
+        origin = self._origin
+        if origin is not None:
+            origin = origin._replace(selections=(*origin.selections, wanted))
+        return Profile(selected, origin)
 
     # Questions -----------------------------------------------------------------------------------
 
@@ -146,7 +165,7 @@ class Profile:
         )
         return page.tables["ops"]
 
-    def units(self, by: str = "unit", *, top: int = 0) -> Page:
+    def units(self, by: str = "unit", *, top: int = 0) -> UnitsPage:
         """How busy the hardware was, what it waited for, overlap and imbalance (npuscope units).
 
         Args:
@@ -156,7 +175,7 @@ class Profile:
         >>> print(npuscope.open("examples/qnn_htp").units().engines["busiest_unit"][0])
         core 0 > HVX 514
         """
-        return Page(self._native.units(by, top))
+        return UnitsPage(self._native.units(by, top))
 
     def path(
         self,
@@ -166,7 +185,7 @@ class Profile:
         inference: int | None = None,
         by: str = "op",
         vendor: bool = False,
-    ) -> Page:
+    ) -> PathPage:
         """The critical path: what decided how long it took, slack, and what-if (npuscope path).
 
         Args:
@@ -183,7 +202,7 @@ class Profile:
         """
         if slower is not None and math.inf in slower.values():
             raise UsageError("slower: inf is not a factor; write 2, or a part of the time: '200%'")
-        return Page(self._native.path(_rules(faster), _rules(slower), inference, by, vendor))
+        return PathPage(self._native.path(_rules(faster), _rules(slower), inference, by, vendor))
 
     def memory(
         self,
@@ -198,7 +217,7 @@ class Profile:
         symbols: Mapping[str, int] | None = None,
         buckets: int = 0,
         top: int = 0,
-    ) -> Page:
+    ) -> MemoryPage:
         """DDR and VTCM traffic by op and over time, roofline verdict, spill (npuscope memory).
 
         Args:
@@ -225,7 +244,7 @@ class Profile:
             clock=_amount(clock, "Hz"),
         )
         words = [f"{name},{value}" for name, value in (symbols or {}).items()]
-        return Page(self._native.memory(by, peaks, os.fspath(model), words, buckets, top))
+        return MemoryPage(self._native.memory(by, peaks, os.fspath(model), words, buckets, top))
 
     def diagnose(
         self,
@@ -236,7 +255,7 @@ class Profile:
         ddr_peak: float | str = "",
         mac_peak: float | str = "",
         clock: float | str = "",
-    ) -> Page:
+    ) -> DiagnosePage:
         """Ranked findings: what costs time, what misleads, the evidence and the advice.
 
         Of files of one inference each, it looks at the one nearest their median, as npuscope
@@ -259,15 +278,15 @@ class Profile:
             macs=_amount(mac_peak, "MAC/s"),
             clock=_amount(clock, "Hz"),
         )
-        return Page(self._native.diagnose(rule, all, peaks))
+        return DiagnosePage(self._native.diagnose(rule, all, peaks))
 
-    def show(self, *sections: str, top: int = 0, target: FileName = "") -> Page:
+    def show(self, *sections: str, top: int = 0, target: FileName = "") -> ShowPage:
         """The full page (npuscope show --full), or sections of it.
 
         >>> list(npuscope.open("examples/qnn_htp").show("traffic", "phases"))
         ['phases', 'traffic']
         """
-        return Page(self._native.show(list(sections), top, os.fspath(target)))
+        return ShowPage(self._native.show(list(sections), top, os.fspath(target)))
 
     def query(self, sql: str, *, timeout: float = 60, max_rows: int = 0) -> Table:
         """Rows of an SQL query; ``npuscope query --schema`` lists tables and columns.
@@ -311,6 +330,11 @@ class Profile:
         if file is not None:
             _npuscope.write_file(os.fspath(file), page)
         return page
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._origin is None:
+            raise TypeError(f"{self!r} was not opened from files, so it cannot be pickled")
+        return _open_again, (self._origin,)
 
     def __str__(self) -> str:
         return Page(self._native.first_page(text_width())).to_text().rstrip("\n")
@@ -385,12 +409,52 @@ def open_all(
     names = file_names(files)
     if not names:
         raise UsageError("no file is named; name files or folders")
-    native = _npuscope.open(names, keep_going, max_memory, file_names([roles]))
-    profiles = [Profile(each) for each in native]
+    role_names = tuple(file_names([roles]))
+    native = _npuscope.open(names, keep_going, max_memory, list(role_names))
+    profiles = []
+    for place, each in enumerate(native):
+        profile = Profile(each)
+        profile._origin = _Origin(
+            os.getcwd(), tuple(names), role_names, keep_going, max_memory, place, _stamps(profile.files)
+        )
+        profiles.append(profile)
     for profile in profiles:
         if profile._damage:
             warnings.warn(profile._damage, DamagedProfileWarning, stacklevel=3)
     return profiles
+
+
+def _stamps(files: list[str]) -> tuple[tuple[str, int, int], ...]:
+    stamps = []
+    for file in files:
+        try:
+            found = os.stat(file)
+        except OSError:  # of a pipe, or with a name that the system has otherwise
+            continue
+        stamps.append((file, found.st_size, found.st_mtime_ns))
+    return tuple(stamps)
+
+
+def _open_again(origin: _Origin) -> Profile:
+    """What a pickle holds: the profile, of files that are as they were."""
+    folder = "" if os.getcwd() == origin.folder else origin.folder
+    for file, size, changed in origin.stamps:
+        path = os.path.join(folder, file)
+        if (path, size, changed) not in _stamps([path]):
+            raise InputError(f"{path}: not the file that the pickled profile is of; open it again")
+    profiles = open_all(
+        [os.path.join(folder, os.fsdecode(name)) for name in origin.names],
+        roles=[os.path.join(folder, os.fsdecode(name)) for name in origin.roles],
+        keep_going=origin.keep_going,
+        max_memory=origin.max_memory,
+    )
+    profile = profiles[origin.place]
+    for selection in origin.selections:
+        from_, until, unit, op, core, inference = selection
+        profile = profile.select(
+            from_=from_, until=until, unit=unit, op=op, core=core, inference=inference
+        )
+    return profile
 
 
 def query(sql: str, *, timeout: float = 60, max_rows: int = 0, **profiles: Profile) -> Table:

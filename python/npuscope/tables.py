@@ -13,7 +13,7 @@ from __future__ import annotations
 import html
 import shutil
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, List, Union, overload
 
 if TYPE_CHECKING:
     import numpy
@@ -188,7 +188,7 @@ class Facts(Mapping[str, Any]):
         self.title: str = "" if section is None else section.title
 
     @property
-    def sections(self) -> dict[str, Any]:
+    def sections(self) -> dict[str, Section]:
         """What belongs to these facts, by key."""
         return {} if self._section is None else sections_of(self._section.parts)
 
@@ -241,7 +241,7 @@ class Table:
         return [] if self._section is None else self._section.remarks
 
     @property
-    def sections(self) -> dict[str, Any]:
+    def sections(self) -> dict[str, Section]:
         """What belongs to the table, by key."""
         return {} if self._section is None else sections_of(self._section.parts)
 
@@ -352,16 +352,22 @@ class Table:
         return self.columns
 
 
-def sections_of(sections: list[_npuscope.Section]) -> dict[str, Any]:
+Section = Union[Facts, Table, List[Union[Facts, Table]]]
+"""A section of a page: with rows a table, without them facts; several of one key are a list."""
+
+
+def sections_of(sections: list[_npuscope.Section]) -> dict[str, Section]:
     """Tables and facts by their keys; several of one key are a list."""
-    parts: dict[str, Any] = {}
+    parts: dict[str, Section] = {}
     for section in sections:
         if not section.key:
             continue
         table = section.table
         part = Facts(section) if table is None else Table(table, section)
         if section.in_list:
-            parts.setdefault(section.key, []).append(part)
+            several = parts.setdefault(section.key, [])
+            assert isinstance(several, list)
+            several.append(part)
         else:
             parts[section.key] = part
     return parts

@@ -3,6 +3,8 @@ every sort."""
 
 import gc
 import json
+import os
+import pickle
 import tempfile
 import unittest
 import weakref
@@ -236,6 +238,45 @@ class Values(unittest.TestCase):
         rows = profile.query('SELECT start, duration, "end" FROM spans ORDER BY id')
         for name in ("start", "duration", "end"):
             self.assertEqual(spans[name].to_list(), rows[name].to_list())
+
+
+class Pickles(unittest.TestCase):
+    """For other processes: a profile is opened again from its files."""
+
+    def test_a_profile_comes_back_whole(self):
+        profile = npuscope.open(SOURCE / "examples/qnn_htp")
+        again = pickle.loads(pickle.dumps(profile))
+        self.assertEqual(again.ops().rows(), profile.ops().rows())
+
+    def test_a_selection_comes_back_as_one(self):
+        profile = npuscope.open(SOURCE / "examples/qnn_htp").select(unit="HMX").select(inference=1)
+        again = pickle.loads(pickle.dumps(profile))
+        self.assertEqual(again.selection, profile.selection)
+        self.assertEqual(again.ops().rows(), profile.ops().rows())
+
+    def test_of_several_the_one_that_was_pickled(self):
+        second = npuscope.open_all(SOURCE / "examples/llamacpp")[1]
+        self.assertEqual(pickle.loads(pickle.dumps(second)).ops().rows(), second.ops().rows())
+
+    def test_from_another_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "trace.json").write_text(json.dumps({"traceEvents": [slice_of("a", 0, 5)]}))
+            before = os.getcwd()
+            os.chdir(folder)
+            try:
+                pickled = pickle.dumps(npuscope.open("trace.json"))
+            finally:
+                os.chdir(before)
+            self.assertEqual(len(pickle.loads(pickled).ops()), 1)
+
+    def test_a_file_that_changed_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "trace.json"
+            file.write_text(json.dumps({"traceEvents": [slice_of("a", 0, 5)]}))
+            pickled = pickle.dumps(npuscope.open(file))
+            file.write_text(json.dumps({"traceEvents": [slice_of("another", 0, 5)]}))
+            with self.assertRaisesRegex(npuscope.InputError, "not the file that the pickled"):
+                pickle.loads(pickled)
 
 
 class Pages(unittest.TestCase):

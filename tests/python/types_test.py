@@ -2,14 +2,18 @@
 the extension has."""
 
 import ast
+import contextlib
 import inspect
 import os
 import shutil
 import subprocess
 import tempfile
+import typing
 import unittest
+import warnings
 from pathlib import Path
 
+import npuscope
 from npuscope import _npuscope
 from support import SOURCE
 
@@ -74,12 +78,18 @@ ops: npuscope.Table = profile.ops(by="kind", columns=["work"])
 column: npuscope.Column = ops["work"]
 row: dict[str, object] = ops[0]
 page: npuscope.Page = profile.path(faster={"MatMul": 2, "Softmax": math.inf, "Add": "50%"})
+engines: npuscope.Table = profile.units().engines
+busy: npuscope.Column = profile.units().units["busy"]
+verdict: str = npuscope.diff(profile, profile).verdict
 total: int = int(column.to_numpy().sum())
 comparison: npuscope.Comparison = npuscope.diff(profile, ["a", "b"], fail_if="wall > 3%")
 passed: bool = comparison.passed
 program: npuscope.Program = npuscope.compile("m.onnx", symbols={"seq_len": 32})
 """
-        wrong = 'import npuscope\nnpuscope.open("a").ops(by=3)\nnpuscope.open("a").opps()\n'
+        wrong = (
+            'import npuscope\nnpuscope.open("a").ops(by=3)\nnpuscope.open("a").opps()\n'
+            'npuscope.open("a").units().wall.to_pandas()\n'
+        )
         with tempfile.TemporaryDirectory() as folder:
             shutil.copytree(PACKAGE, Path(folder) / "npuscope")
             for name, text in (("use.py", use), ("wrong.py", wrong)):
@@ -98,6 +108,26 @@ program: npuscope.Program = npuscope.compile("m.onnx", symbols={"seq_len": 32})
             caught = mypy("wrong.py").stdout
             self.assertIn('wrong.py:2: error: Argument "by"', caught)
             self.assertIn('wrong.py:3: error: "Profile" has no attribute "opps"', caught)
+            self.assertIn('wrong.py:4: error: "Facts" has no attribute "to_pandas"', caught)
+
+    def test_sections_are_of_the_types_that_pages_declare(self):
+        for folder in sorted((SOURCE / "examples").iterdir()):
+            if not folder.is_dir():
+                continue
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                profiles = npuscope.open_all(folder, keep_going=True)
+            for profile in profiles:
+                pages = [profile.show()]
+                for question in (profile.units, profile.path, profile.memory, profile.diagnose):
+                    with contextlib.suppress(npuscope.Error):
+                        pages.append(question())
+                for page in pages:
+                    declared = typing.get_type_hints(type(page), vars(npuscope.pages))
+                    for key, section in page.items():
+                        wanted = declared[key]
+                        kind = typing.get_origin(wanted) or wanted
+                        self.assertIsInstance(section, kind, f"{folder}: {type(page).__name__}.{key}")
 
 
 if __name__ == "__main__":
