@@ -363,6 +363,7 @@ def sections_of(sections: list[_npuscope.Section]) -> dict[str, Section]:
         if not section.key:
             continue
         table = section.table
+        part: Union[Facts, Table]
         part = Facts(section) if table is None else Table(table, section)
         if section.in_list:
             several = parts.setdefault(section.key, [])

@@ -83,6 +83,19 @@ Result<Candidate> best_of(const std::vector<Candidate>& candidates) {
       graphs.size(), names_of(graphs));
 }
 
+// Both in cycles, or both in time.
+bool have_related_clocks(const Profile& a, const Profile& b) {
+  const auto clock = [](const Profile& of) -> const Clock* {
+    const std::size_t base = index_of(of.base_clock);
+    return base < of.clocks.size() ? &of.clocks[base] : nullptr;
+  };
+  const Clock *of_a = clock(a), *of_b = clock(b);
+  if (of_a == nullptr || of_b == nullptr) return false;
+  const auto counts_cycles = [](const Clock& of) { return of.kind == ClockKind::unit_cycles; };
+  if (counts_cycles(*of_a) && counts_cycles(*of_b)) return true;
+  return of_a->rate.value > 0 && of_b->rate.value > 0;
+}
+
 // What there is where the graph that was asked for is not.
 Error unknown_graph(std::span<const Profile> profiles, const char* side, std::string_view graph) {
   std::set<std::string> graphs;
@@ -118,11 +131,31 @@ Result<ChosenRuns> choose_runs(std::span<const Profile> a, std::span<const Profi
     candidates.push_back({lot.first, lot.first, std::min(worth(a, lot), worth(b, *other))});
   }
   if (candidates.empty()) {
-    std::vector<Candidate> of_a, of_b;
-    for (const auto& lot : lots_a) of_a.push_back({lot.first, lot.first, worth(a, lot)});
-    for (const auto& lot : lots_b) of_b.push_back({lot.first, lot.first, worth(b, lot)});
-    const auto best_a = best_of(of_a), best_b = best_of(of_b);
+    // Rather two formats whose times compare than the best of either side.
+    const auto has_partner = [](const Lots::value_type& lot, std::span<const Profile> of,
+                                const Lots& others, std::span<const Profile> of_others) {
+      return std::any_of(others.begin(), others.end(), [&](const Lots::value_type& other) {
+        return have_related_clocks(of[lot.second.front()], of_others[other.second.front()]);
+      });
+    };
+    const auto all_or_related = [](std::vector<Candidate> all, std::vector<Candidate> related) {
+      return related.empty() ? std::move(all) : std::move(related);
+    };
+    std::vector<Candidate> all, related;
+    for (const auto& lot : lots_a) {
+      all.push_back({lot.first, lot.first, worth(a, lot)});
+      if (has_partner(lot, a, lots_b, b)) related.push_back(all.back());
+    }
+    const auto best_a = best_of(all_or_related(std::move(all), std::move(related)));
     if (!best_a) return tl::unexpected(best_a.error());
+    const Lots chosen_a{*lots_a.find(best_a->a)};
+    all.clear();
+    related.clear();
+    for (const auto& lot : lots_b) {
+      all.push_back({lot.first, lot.first, worth(b, lot)});
+      if (has_partner(lot, b, chosen_a, a)) related.push_back(all.back());
+    }
+    const auto best_b = best_of(all_or_related(std::move(all), std::move(related)));
     if (!best_b) return tl::unexpected(best_b.error());
     candidates.push_back({best_a->a, best_b->b, {}});
   }

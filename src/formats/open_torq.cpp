@@ -7,6 +7,8 @@
 #include "formats/torq/annotate/annotate.hpp"
 #include "formats/torq/annotate/pairing.hpp"
 #include "formats/torq/debug/debug_folder.hpp"
+#include "formats/torq/memory/dispatch_memory.hpp"
+#include "formats/torq/memory/tensor_sizes.hpp"
 #include "formats/torq/profile/timeline_debug.hpp"
 #include "formats/torq/runtime_log.hpp"
 #include "formats/torq/timeline.hpp"
@@ -14,7 +16,15 @@
 namespace npuscope {
 namespace {
 
-enum TorqKind : FormatKind { timeline, runtime_log, debug_info, annotated_table, bytecode };
+enum TorqKind : FormatKind {
+  timeline,
+  runtime_log,
+  debug_info,
+  annotated_table,
+  bytecode,
+  tensor_sizes,
+  dispatch_memory
+};
 
 void complete(Profile& profile, const std::string& file) {
   for (Note& note : profile.notes) {
@@ -39,10 +49,15 @@ void open_timeline(const Input& input, const torq::DebugInfo* debug,
   run.add(input.order, std::move(profile));
 }
 
-void open_table(const Input& input, OpenRun& run) {
+// Files that are a profile each.
+void open_alone(const Input& input, OpenRun& run) {
   auto source = open_byte_source(input.path, run.options().source);
   if (!source) return run.fail(input, source.error());
-  auto profile = torq::read_annotated_profile(**source);
+  const std::filesystem::path folder = input.path.parent_path();
+  torq::SourceFiles sources({folder, folder / ".."});
+  auto profile = input.kind == annotated_table ? torq::read_annotated_profile(**source)
+                 : input.kind == tensor_sizes  ? torq::read_tensor_sizes(**source, sources)
+                                               : torq::read_dispatch_memory(**source);
   if (!profile) return run.fail(input, profile.error());
   complete(*profile, input.path.string());
   run.add(input.order, std::move(*profile));
@@ -218,6 +233,8 @@ std::optional<FormatKind> recognise_torq(const Candidate& candidate) {
   if (torq::looks_like_mlir(candidate.head)) return debug_info;
   if (torq::looks_like_mlir_bytecode(candidate.head)) return bytecode;
   if (torq::looks_like_annotated_csv(candidate.head)) return annotated_table;
+  if (torq::looks_like_tensor_sizes(candidate.head)) return tensor_sizes;
+  if (torq::looks_like_dispatch_memory(candidate.head)) return dispatch_memory;
   return std::nullopt;
 }
 
@@ -231,7 +248,9 @@ void open_torq(std::span<const Input> inputs, OpenRun& run) {
   for (const Input& input : inputs) {
     const torq::DebugInfo* known = debug ? &*debug : nullptr;
     if (input.kind == timeline) open_timeline(input, known, of_no_log, run);
-    if (input.kind == annotated_table) open_table(input, run);
+    const bool is_alone = input.kind == annotated_table || input.kind == tensor_sizes ||
+                          input.kind == dispatch_memory;
+    if (is_alone) open_alone(input, run);
     if (input.kind == runtime_log) open_log(input, known, timeline_of(input, timelines), run);
   }
   for (const Input& input : inputs) {

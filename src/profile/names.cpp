@@ -90,7 +90,10 @@ constexpr const char* number_roles[] = {"none",
                                         "exposed_transfer",
                                         "hidden_transfer",
                                         "code_fetches",
-                                        "kept_on_chip"};
+                                        "kept_on_chip",
+                                        "schedule_wall",
+                                        "schedule_active",
+                                        "schedule_work"};
 static_assert(std::size(number_roles) == number_role_count);
 constexpr const char* statistics[] = {"none", "mean", "min", "max", "deviation", "p50",
                                       "p75",  "p90",  "p95", "p99", "other"};
@@ -100,6 +103,8 @@ constexpr const char* edge_kinds[] = {"data", "reuse", "flow", "transfer", "orde
 constexpr const char* argument_types[] = {"null",   "boolean", "integer", "unsigned_integer",
                                           "number", "text",    "json"};
 constexpr const char* temperatures[] = {"unknown", "cold", "warm", "cold_then_warm"};
+constexpr const char* platforms[] = {"unknown", "cloud_ai_100",  "hexagon",
+                                     "torq",    "sigmastar_ipu", "xla"};
 constexpr const char* outcomes[] = {"passed", "failed", "impossible"};
 constexpr const char* severities[] = {"info", "warning", "error"};
 
@@ -117,7 +122,26 @@ std::span<const char* const> stable_names(Measure::Subject) { return subjects; }
 std::span<const char* const> stable_names(EdgeKind) { return edge_kinds; }
 std::span<const char* const> stable_names(ArgumentType) { return argument_types; }
 std::span<const char* const> stable_names(Provenance::Temperature) { return temperatures; }
+std::span<const char* const> stable_names(Provenance::Platform) { return platforms; }
 std::span<const char* const> stable_names(Check::Outcome) { return outcomes; }
 std::span<const char* const> stable_names(Severity) { return severities; }
+
+void tell_platform_by_device(Provenance& provenance) {
+  using Platform = Provenance::Platform;
+  struct Known {
+    std::string_view begin;
+    Platform platform;
+  };
+  constexpr Known all[] = {{"Cloud AI 100", Platform::cloud_ai_100},
+                           {"HTP", Platform::hexagon},
+                           {"Hexagon", Platform::hexagon},
+                           {"Torq", Platform::torq},
+                           {"SigmaStar IPU", Platform::sigmastar_ipu}};
+  for (const Known& each : all) {
+    if (provenance.device.starts_with(each.begin)) provenance.platform = each.platform;
+  }
+  if (provenance.platform == Platform::cloud_ai_100) provenance.target = "aic100";
+  if (provenance.device == "SigmaStar IPU (ipu-muffin)") provenance.target = "ipu-muffin";
+}
 
 }  // namespace npuscope

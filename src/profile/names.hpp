@@ -28,6 +28,7 @@ std::span<const char* const> stable_names(Measure::Subject);
 std::span<const char* const> stable_names(EdgeKind);
 std::span<const char* const> stable_names(ArgumentType);
 std::span<const char* const> stable_names(Provenance::Temperature);
+std::span<const char* const> stable_names(Provenance::Platform);
 std::span<const char* const> stable_names(Check::Outcome);
 std::span<const char* const> stable_names(Severity);
 
@@ -46,6 +47,9 @@ std::optional<Enum> value_named(std::string_view name) {
   if (found == names.end()) return std::nullopt;
   return Enum(found - names.begin());
 }
+
+// Platform and target, of a snapshot or trace of ours that is older than these.
+void tell_platform_by_device(Provenance& provenance);
 
 // A wait of an op has a name of its own in traces, "dma wait MatMul_0", or it would look like the
 // op.

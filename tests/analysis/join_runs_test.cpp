@@ -16,6 +16,7 @@ Profile sample(std::uint32_t inference, std::int64_t begin) {
                         .format = "raw",
                         .version = {},
                         .device = "card",
+                        .target = {},
                         .graph = "net",
                         .instrumentation = {},
                         .inferences = 1};

@@ -388,6 +388,15 @@ TEST_F(OpenProfiles, OpensOperatorTracesAsSuch) {
 
 // --- places that are no plain files ---
 
+TEST_F(OpenProfiles, SizesAndMemoryOfTorqWithoutTimes) {
+  put("torq/sizes.txt", "linalg.matmul,1024,40,loc(unknown)\n");
+  put("torq/dispatches.json",
+      R"({"dispatches": [{"name": "d", "segments": [{"initialized": true, "size": 1, "address": 2}]}]})");
+  EXPECT_THAT(formats_of(open({folder_ / "torq"})),
+              ElementsAre("Torq dispatch memory: torq/dispatches.json",
+                          "Torq tensor sizes: torq/sizes.txt"));
+}
+
 TEST_F(OpenProfiles, FollowsNoLinkInACircle) {
   put("run/a.json", chrome_json);
   fs::create_directory_symlink("..", folder_ / "run/up");

@@ -249,7 +249,7 @@ class Pickles(unittest.TestCase):
         self.assertEqual(again.ops().rows(), profile.ops().rows())
 
     def test_a_selection_comes_back_as_one(self):
-        profile = npuscope.open(SOURCE / "examples/qnn_htp").select(unit="HMX").select(inference=1)
+        profile = npuscope.open(SOURCE / "examples/qnn_htp").select(unit="HMX").select(core=0)
         again = pickle.loads(pickle.dumps(profile))
         self.assertEqual(again.selection, profile.selection)
         self.assertEqual(again.ops().rows(), profile.ops().rows())

@@ -116,7 +116,10 @@ program: npuscope.Program = npuscope.compile("m.onnx", symbols={"seq_len": 32})
                 continue
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                profiles = npuscope.open_all(folder, keep_going=True)
+                try:
+                    profiles = npuscope.open_all(folder, keep_going=True)
+                except npuscope.InputError:  # scripts alone
+                    continue
             for profile in profiles:
                 pages = [profile.show()]
                 for question in (profile.units, profile.path, profile.memory, profile.diagnose):

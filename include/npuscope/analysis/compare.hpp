@@ -131,6 +131,7 @@ struct Difference {  // of what the two sides are
     origin,  // of times: one side is a compiler's, or of a simulator
     instrumentation,
     temperature,
+    clock,      // of the cores, as the files tell it
     compile,    // ops do not match one to one
     runs_of_a,  // its runs are not of one compile
     runs_of_b,

@@ -121,8 +121,13 @@ enum class NumberRole : std::uint8_t {
   hidden_transfer,   // time in which data moves behind compute
   code_fetches,      // blocks of the NPU's own program that it fetches while it runs
   kept_on_chip,      // bytes that one kernel leaves in on-chip memory to another
+  // The schedule of a program that ran, as its compiler estimates it: where only that tells why two
+  // runs differ
+  schedule_wall,
+  schedule_active,
+  schedule_work,
 };
-inline constexpr std::size_t number_role_count = std::size_t(NumberRole::kept_on_chip) + 1;
+inline constexpr std::size_t number_role_count = std::size_t(NumberRole::schedule_work) + 1;
 
 // Over many inferences or executions; none: the number itself.
 enum class Statistic : std::uint8_t {

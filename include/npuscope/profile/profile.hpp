@@ -198,6 +198,17 @@ struct Spans {
   // Unit, op, kind, start, duration, processor cycles and instance, not the rest.
   void reserve(std::size_t rows);
   void resize(std::size_t rows);  // new rows are unwritten: see column.hpp
+  // A row of the columns that every profile has; those of processor cycles and instances, where
+  // there are any, are the caller's.
+  SpanId add(UnitId of_unit, OpId of_op, SpanKind of_kind, std::int64_t begin,
+             std::int64_t length) {
+    unit.push_back(of_unit);
+    op.push_back(of_op);
+    kind.push_back(of_kind);
+    start.push_back(begin);
+    duration.push_back(length);
+    return SpanId(std::uint32_t(size() - 1));
+  }
   const MeasureColumn* measure(StringId what) const;
   // The first of this role that has a value for every row.
   const MeasureColumn* measure(NumberRole role) const;
@@ -326,6 +337,11 @@ struct Provenance {
   std::string format;   // "QNN HTP optrace", "Chrome trace"
   std::string version;  // of the format or the tool that wrote it; empty: unknown
   std::string device;
+  // Whose hardware it is: what its words, its memories and its tools are called. Unknown where the
+  // files do not say, as generic traces.
+  enum class Platform : std::uint8_t { unknown, cloud_ai_100, hexagon, torq, sigmastar_ipu, xla };
+  Platform platform = Platform::unknown;
+  std::string target;  // the described target (targets/) that has this hardware's figures, if any
   std::string graph;
   bool graph_is_numbered = false;  // by its place in a file that names no graph
   std::string instrumentation;     // "optrace", "stats level 70"; empty: unknown
@@ -389,6 +405,10 @@ struct Profile {
   std::shared_ptr<const RunNumbers> numbers;  // of a snapshot only
 
   std::string_view text(StringId id) const { return strings[id]; }
+  ClockId add_clock(std::string_view name, ClockKind kind, Hertz rate, bool offset_known = false) {
+    clocks.push_back({strings.intern(name), kind, rate, offset_known});
+    return ClockId(std::uint32_t(clocks.size() - 1));
+  }
   // A column of the spans without its values.
   MeasureColumn column_of(const NamedNumber& number, Origin origin, ClockId clock = {});
   void add_measure(Measure::Subject subject, std::uint32_t id, const NamedNumber& number,

@@ -1,12 +1,16 @@
 #include "npuscope/analysis/compare.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <unordered_set>
 
 #include "analysis/compare/compare_ops.hpp"
 #include "analysis/compare/compare_sides.hpp"
+#include "analysis/units/unit_numbers.hpp"
 #include "base/near_names.hpp"
+#include "npuscope/analysis/statistics.hpp"
 #include "profile/names.hpp"
 
 namespace npuscope::analysis {
@@ -263,6 +267,25 @@ void add_provenance(const RunSide& a, const RunSide& b, std::vector<Difference>&
   }
 }
 
+// Before everything else: where the clock changed, times of all ops did.
+void add_clock(const RunSide& a, const RunSide& b, std::vector<Difference>& out) {
+  constexpr double worth_saying = 0.03;  // governors and readings differ by less
+  const auto clock_of = [](const RunSide& side) {
+    std::vector<double> hertz;
+    for (const RunSamples& run : side.runs()) {
+      const Profile& profile = run.profile();
+      if (!profile.provenance.ran() || profile.provenance.simulator_slowdown > 0) continue;
+      if (const auto of_run = clock_during_run(profile)) hertz.push_back(*of_run);
+    }
+    return hertz.empty() ? 0.0 : median_of(std::move(hertz));
+  };
+  const double of_a = clock_of(a), of_b = clock_of(b);
+  if (!(of_a > 0) || !(of_b > 0) || std::abs(of_b / of_a - 1) < worth_saying) return;
+  const auto text = [](double hertz) { return fmt::format("{:.0f} MHz", hertz / 1e6); };
+  out.push_back(
+      {What::clock, text(of_a), fmt::format("{}, {:+.1f} %", text(of_b), 100 * (of_b / of_a - 1))});
+}
+
 void add_runs(const RunSide& a, const RunSide& b, const OpComparer& ops,
               std::vector<Difference>& out) {
   if (ops.has_strangers(0)) out.push_back({What::runs_of_a, "", ""});
@@ -354,6 +377,7 @@ Comparison Comparer::compare(const CompareOptions& options) const {
   result.apart[1] = result.cold[1] ? 0 : held_->b.apart();
   if (!is_alone()) {
     result.ops = held_->ops.compare(options);
+    add_clock(held_->a, held_->b, result.differences);
     add_provenance(held_->a, held_->b, result.differences);
   }
   add_runs(held_->a, held_->b, held_->ops, result.differences);

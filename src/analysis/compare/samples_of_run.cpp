@@ -186,6 +186,7 @@ void RunSamples::Held::add_numbers() {
   struct Row {
     Key key;
     Meaning meaning;
+    Origin origin = Origin::measured;
     std::map<std::uint32_t, std::vector<double>> by_inference;
   };
   std::vector<Row> rows;
@@ -195,10 +196,10 @@ void RunSamples::Held::add_numbers() {
     const ClockId clock = measure.kind == MeasureKind::count ? ClockId{} : measure.clock;
     const Key key{measure.what, measure.kind, clock};
     const auto [found, is_new] = place.try_emplace(key, rows.size());
-    if (is_new) rows.push_back({key, measure.meaning, {}});
+    if (is_new) rows.push_back({key, measure.meaning, measure.origin, {}});
     rows[found->second].by_inference[measure.instance].push_back(measure.value);
   }
-  for (const auto& [key, meaning, by_inference] : rows) {
+  for (const auto& [key, meaning, origin, by_inference] : rows) {
     const auto& [what, kind, clock] = key;
     const std::string_view name = profile.text(what);
     const SampleQuantity quantity = quantity_of(meaning);
@@ -206,6 +207,7 @@ void RunSamples::Held::add_numbers() {
     Metric& metric =
         add(std::string(name), kind, quantity, is_time ? time_base(profile, clock) : TimeBase{});
     metric.meaning = meaning;
+    metric.repeats = metric.repeats || origin == Origin::estimated;
     for (const auto& [inference, values] : by_inference) {
       metric.samples.push_back({inference, median_of(values)});
       metric.of_run = metric.of_run || inference == every_instance;

@@ -28,13 +28,20 @@ std::optional<ScheduleChange> find_schedule_change(const Comparison& comparison)
     return found == comparison.metrics.end() ? nullptr : &*found;
   };
   const MetricChange *wall = named("wall"), *active = named("active"), *work = named("work");
+  const bool is_of_estimates = wall == nullptr || !wall->repeats;
+  if (is_of_estimates) {
+    wall = of_role(NumberRole::schedule_wall);
+    active = of_role(NumberRole::schedule_active);
+    work = of_role(NumberRole::schedule_work);
+  }
   const MetricChange* exposed = of_role(NumberRole::exposed_transfer);
   const MetricChange* hidden = of_role(NumberRole::hidden_transfer);
   for (const MetricChange* each : {wall, active, work, exposed, hidden}) {
     if (each == nullptr || !each->repeats || each->unit != wall->unit) return std::nullopt;
   }
   if (wall->estimate.delta() == 0) return std::nullopt;
-  ScheduleChange change{.unit = wall->unit,
+  ScheduleChange change{.is_of_estimates = is_of_estimates,
+                        .unit = wall->unit,
                         .wall_a = wall->estimate.a,
                         .wall_b = wall->estimate.b,
                         .transfers_a = exposed->estimate.a + hidden->estimate.a,

@@ -22,6 +22,7 @@ struct SchedulePart {
 };
 
 struct ScheduleChange {
+  bool is_of_estimates = false;  // of runs whose walls are measured
   MeasuredIn unit = MeasuredIn::cycles;
   double wall_a = 0, wall_b = 0;
   std::vector<SchedulePart> parts{};        // that add up to the wall, the largest change first
@@ -36,7 +37,8 @@ struct ScheduleChange {
   double wall_delta() const { return wall_b - wall_a; }
 };
 
-// None where the walls are the same or measured, or a side does not state its schedule.
+// Of runs that were measured by what their compilers estimate of them. None where the walls are the
+// same, or a side does not state its schedule.
 std::optional<ScheduleChange> find_schedule_change(const Comparison& comparison);
 
 }  // namespace npuscope::analysis

@@ -11,29 +11,14 @@
 namespace npuscope::analysis {
 namespace {
 
-// How Provenance::format begins; a format without a row has the usual words, those of Hexagon.
-struct FormatWords {
-  std::string_view format;
-  Vocabulary vocabulary;
-};
-constexpr FormatWords formats_with_words[] = {
-    {"SigmaStar IPU timeline", Vocabulary::sigmastar_ipu},
-    {"OpenVINO", Vocabulary::neutral},
-    {"Torq", Vocabulary::neutral},
-    {"Chrome trace", Vocabulary::neutral},
-    {"Perfetto trace", Vocabulary::neutral},
-    {"XLA", Vocabulary::neutral},
-    {"ExecuTorch", Vocabulary::neutral},
-    {"IREE", Vocabulary::neutral},
-};
+using Platform = Provenance::Platform;
 
 }  // namespace
 
-Vocabulary vocabulary_of(const Provenance& provenance) {
-  const auto* row = std::find_if(
-      std::begin(formats_with_words), std::end(formats_with_words),
-      [&](const FormatWords& each) { return provenance.format.starts_with(each.format); });
-  return row == std::end(formats_with_words) ? Vocabulary::usual : row->vocabulary;
+Vocabulary vocabulary_of(Platform platform) {
+  if (platform == Platform::sigmastar_ipu) return Vocabulary::sigmastar_ipu;
+  const bool is_qualcomm = platform == Platform::hexagon || platform == Platform::cloud_ai_100;
+  return is_qualcomm ? Vocabulary::usual : Vocabulary::neutral;
 }
 
 const Rules& kernel_rules() {
@@ -162,8 +147,8 @@ bool FindingContext::knows_bandwidth() {
 }
 
 std::string FindingContext::why_no_bandwidth() {
-  return profile_.provenance.device == "HTP"
-             ? "the DDR's peak: an HTP's files do not name its version (--target htp-v75, "
+  return profile_.provenance.platform == Platform::hexagon
+             ? "the DDR's peak, which no file of a Hexagon NPU names (--target htp-v75, "
                "--ddr-peak)"
              : "transfers of DMA engines, or the DDR's peak (--target)";
 }

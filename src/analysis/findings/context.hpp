@@ -23,8 +23,8 @@ namespace npuscope::analysis {
 // Whose words are right.
 enum class Vocabulary : std::uint8_t { usual, sigmastar_ipu, neutral };
 
-// By the format that the reader of the profile says it is of.
-Vocabulary vocabulary_of(const Provenance& provenance);
+// The usual ones are Hexagon's.
+Vocabulary vocabulary_of(Provenance::Platform platform);
 
 struct Wording {
   const char* usual;
@@ -60,7 +60,7 @@ class FindingContext {
   bool wants_places() const { return options_.places; }
   // An advice in the words of the profile's architecture.
   const char* words(const Wording& wording) const {
-    return wording.in(vocabulary_of(profile_.provenance));
+    return wording.in(vocabulary_of(profile_.provenance.platform));
   }
 
   // The whole run under its peaks, where anything says what it moved.

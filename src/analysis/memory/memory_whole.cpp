@@ -188,6 +188,7 @@ void MemoryAnalysis::sum_inferences() {
 
 // A rate that the user gives is that of the cycles: a clock which counts time has its own.
 void MemoryAnalysis::find_rates(bool base_counts_cycles) {
+  if (profile_.provenance.simulator_slowdown > 0) return;  // seconds of the host
   const auto base = clock_rate_during(profile_, table_.timeline);
   if (base) table_.rate = base->rate;
   if (base_counts_cycles) table_.processor = base;

@@ -260,4 +260,49 @@ std::optional<double> clock_of_units(const UnitNumbers& numbers) {
   return median_of(std::move(hertz));
 }
 
+namespace {
+
+// Of a clock that is sampled, by the unit of its values; none of other samples.
+double hertz_in(std::string_view quantity) {
+  if (quantity == "MHz") return 1e6;
+  if (quantity == "GHz") return 1e9;
+  return quantity == "Hz" ? 1 : 0;
+}
+
+std::optional<double> sampled_clock(const Profile& profile) {
+  const Counters& counters = profile.counters;
+  std::vector<double> hertz;
+  for (std::size_t row = 0; row < counters.size(); ++row) {
+    const CounterSeries& series = counters.series[counters.of[row]];
+    const double value = counters.value[row] * hertz_in(profile.text(series.quantity));
+    const bool is_of_host = index_of(series.unit) < profile.units.size() &&
+                            profile.units[index_of(series.unit)].engine == Engine::host;
+    if (value > 0 && !is_of_host) hertz.push_back(value);
+  }
+  if (hertz.empty()) return std::nullopt;
+  return median_of(std::move(hertz));
+}
+
+}  // namespace
+
+std::optional<double> clock_during_run(const Profile& profile) {
+  const auto warm_median = [](std::vector<double> hertz) {
+    if (hertz.size() > 1) hertz.erase(hertz.begin());
+    return median_of(std::move(hertz));
+  };
+  std::vector<double> hertz;
+  for (const InferenceClock& each : analyse_clocks(profile)) {
+    hertz.push_back((each.min_hertz + each.max_hertz) / 2);
+  }
+  if (!hertz.empty()) return warm_median(std::move(hertz));
+  for (const auto& [inference, rate] : clock_of_phases(profile).hertz) hertz.push_back(rate);
+  if (!hertz.empty()) return warm_median(std::move(hertz));
+  for (std::size_t clock = 0; clock < profile.clocks.size(); ++clock) {
+    const Clock& each = profile.clocks[clock];
+    const bool is_told = each.kind == ClockKind::unit_cycles && each.rate.value > 0;
+    if (is_told && clock != index_of(profile.base_clock)) return each.rate.value;
+  }
+  return sampled_clock(profile);
+}
+
 }  // namespace npuscope::analysis

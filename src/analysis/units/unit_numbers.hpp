@@ -108,4 +108,9 @@ PhaseClock clock_of_phases(const Profile& profile);
 // The median of what the units' cycles and times make.
 std::optional<double> clock_of_units(const UnitNumbers& numbers);
 
+// In Hz, what the cores' clock was during the run: of inferences, else of phases, each but the
+// first where there are several, else a clock of cycles whose rate the file tells next to times,
+// else samples of a frequency. None where the file has none of these.
+std::optional<double> clock_during_run(const Profile& profile);
+
 }  // namespace npuscope::analysis

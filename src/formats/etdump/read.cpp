@@ -247,11 +247,7 @@ class Reader {
   void add_profile() {
     profile_.provenance.format = format_name;
     profile_.provenance.instrumentation = "event tracer";
-    Clock clock;
-    clock.name = profile_.strings.intern("host");
-    clock.rate = Hertz(1e9);
-    clock.offset_known = true;
-    profile_.clocks.push_back(clock);
+    profile_.add_clock("host", ClockKind::wall, Hertz(1e9), true);
     Unit host;
     host.name = profile_.strings.intern("ExecuTorch");
     host.engine = Engine::host;
@@ -344,16 +340,12 @@ class Reader {
     SpanKind kind = is_delegates ? SpanKind::kernel : SpanKind::host;
     if (event.what == What::execute) kind = SpanKind::inference;
     if (event.what == What::setting_up) kind = SpanKind::activation;
-    Spans& spans = profile_.spans;
     const bool is_instruction =
         event.what == What::operator_call || event.what == What::delegate_call;
-    if (is_instruction) instructions_.push_back(std::uint32_t(spans.size()));
-    spans.unit.push_back(UnitId(is_delegates ? 1 : 0));
-    spans.op.push_back(op_of(event));
-    spans.kind.push_back(kind);
-    spans.start.push_back(std::int64_t(event.begin - base));
-    spans.duration.push_back(std::int64_t(event.end - event.begin));
-    spans.instance.push_back(event.instance);
+    if (is_instruction) instructions_.push_back(std::uint32_t(profile_.spans.size()));
+    profile_.spans.add(UnitId(is_delegates ? 1 : 0), op_of(event), kind,
+                       std::int64_t(event.begin - base), std::int64_t(event.end - event.begin));
+    profile_.spans.instance.push_back(event.instance);
   }
 
   // The runtime executes instructions one after another, wherever each runs.
@@ -372,11 +364,7 @@ class Reader {
   void add_number(const Event& event) {
     constexpr NamedNumber ticks{"delegate's ticks", MeasureKind::work, NumberRole::node_cycles};
     if (!delegate_clock_) {
-      Clock clock;
-      clock.name = profile_.strings.intern("delegate");
-      clock.kind = ClockKind::unit_cycles;
-      delegate_clock_ = ClockId(profile_.clocks.size());
-      profile_.clocks.push_back(clock);
+      delegate_clock_ = profile_.add_clock("delegate", ClockKind::unit_cycles, Hertz(0));
     }
     profile_.add_measure(Measure::Subject::op, index_of(op_of(event)), ticks, Origin::measured,
                          *delegate_clock_, double(event.end - event.begin), event.instance);

@@ -118,7 +118,7 @@ class ScheduleReader {
     provenance.inferences = 1;
     std::string_view title;
     if (!document["title"].get(title)) provenance.graph = valid_utf8(title);
-    profile_.clocks.push_back({intern("NPU cycles"), ClockKind::unit_cycles, Hertz(0), false, 0});
+    profile_.add_clock("NPU cycles", ClockKind::unit_cycles, Hertz(0));
   }
 
   std::optional<Interval> lifetime_of(const element& of) {
@@ -184,12 +184,8 @@ class ScheduleReader {
     for (const std::string& context : contexts) {
       const UnitId unit = unit_of(context);
       const bool moves = profile_.units[index_of(unit)].engine == Engine::dma;
-      Spans& spans = profile_.spans;
-      spans.unit.push_back(unit);
-      spans.op.push_back(op);
-      spans.kind.push_back(moves ? SpanKind::transfer : SpanKind::op);
-      spans.start.push_back(lifetime->begin);
-      spans.duration.push_back(length_of(*lifetime));
+      profile_.spans.add(unit, op, moves ? SpanKind::transfer : SpanKind::op, lifetime->begin,
+                         length_of(*lifetime));
     }
     connect(from, op);
   }

@@ -71,6 +71,7 @@ class ProfileMaker {
   void describe() {
     Provenance& provenance = profile_.provenance;
     provenance.format = format_name;
+    provenance.platform = Provenance::Platform::hexagon;
     provenance.files = {log_.name};
     provenance.version = fmt::format("G{}", int(log_.generation) - int(Generation::g0));
     provenance.device = log_.arch.empty() ? "Hexagon" : "Hexagon " + log_.arch;
@@ -86,8 +87,7 @@ class ProfileMaker {
   }
 
   void add_clocks() {
-    profile_.clocks.push_back({text("time"), ClockKind::wall, Hertz(ticks_per_s), false, 0});
-    profile_.base_clock = ClockId(0);
+    profile_.base_clock = profile_.add_clock("time", ClockKind::wall, Hertz(ticks_per_s));
     double cycles = 0, seconds = 0;
     for (std::size_t i = 0; i < log_.batches.size(); ++i) {
       const double hertz = log_.clocks[log_.batches[i].clock].cycles_per_us * 1e6;
@@ -103,11 +103,7 @@ class ProfileMaker {
   void add_span(UnitId unit, OpId op, SpanKind kind, std::int64_t begin, std::int64_t end,
                 std::int64_t cycles) {
     Spans& spans = profile_.spans;
-    spans.unit.push_back(unit);
-    spans.op.push_back(op);
-    spans.kind.push_back(kind);
-    spans.start.push_back(begin);
-    spans.duration.push_back(std::max<std::int64_t>(0, end - begin));
+    spans.add(unit, op, kind, begin, std::max<std::int64_t>(0, end - begin));
     spans.processor_cycles.push_back(cycles);
     spans.instance.push_back(instance_);
   }
@@ -276,9 +272,9 @@ class ProfileMaker {
 Profile results_profile(const Log& log) {
   Profile profile;
   profile.provenance.format = "llama.cpp results";
+  profile.provenance.platform = Provenance::Platform::hexagon;
   profile.provenance.files = {log.name};
-  profile.clocks.push_back(
-      {profile.strings.intern("time"), ClockKind::wall, Hertz(ticks_per_s), false, 0});
+  profile.add_clock("time", ClockKind::wall, Hertz(ticks_per_s));
   profile.notes = log.notes;
   add_result_numbers(log.results, profile);
   return profile;

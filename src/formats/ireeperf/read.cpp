@@ -269,11 +269,7 @@ class Reader {
     profile_.provenance.format = format_name;
     profile_.provenance.files = {source_.name()};
     profile_.provenance.instrumentation = "HAL profile";
-    Clock clock;
-    clock.name = profile_.strings.intern("host, monotonic");
-    clock.rate = Hertz(1e9);
-    clock.offset_known = true;
-    profile_.clocks.push_back(clock);
+    profile_.add_clock("host, monotonic", ClockKind::wall, Hertz(1e9), true);
     std::ranges::stable_sort(executions_, [](const Execution& a, const Execution& b) {
       return std::tuple(a.queue, a.begin, -a.end) < std::tuple(b.queue, b.begin, -b.end);
     });
@@ -349,13 +345,8 @@ class Reader {
   }
 
   void add_span(const Execution& of) {
-    Spans& spans = profile_.spans;
-    spans.unit.push_back(unit_of(of.queue));
-    spans.op.push_back(op_of(of));
-    spans.kind.push_back(kind_of(of));
-    spans.start.push_back(of.begin);
-    spans.duration.push_back(of.end - of.begin);
-    spans.instance.push_back(instance_of(of));
+    profile_.spans.add(unit_of(of.queue), op_of(of), kind_of(of), of.begin, of.end - of.begin);
+    profile_.spans.instance.push_back(instance_of(of));
     placed_.push_back(&of);
   }
 
@@ -364,11 +355,7 @@ class Reader {
     constexpr NamedNumber ticks{"device ticks", MeasureKind::work, NumberRole::node_cycles};
     if (of.operation == "execute") return;
     if (!device_clock_) {
-      Clock clock;
-      clock.name = profile_.strings.intern("device");
-      clock.kind = ClockKind::unit_cycles;
-      device_clock_ = ClockId(profile_.clocks.size());
-      profile_.clocks.push_back(clock);
+      device_clock_ = profile_.add_clock("device", ClockKind::unit_cycles, Hertz(0));
     }
     profile_.add_measure(Measure::Subject::op, index_of(op_of(of)), ticks, Origin::measured,
                          *device_clock_, double(of.end - of.begin), instance_of(of));

@@ -254,6 +254,10 @@ std::string about_text(const Profile& profile, std::int64_t moved_ns) {
   if (!from.ran()) write_text(json, "times", stable_name(from.times));
   if (from.simulator_slowdown > 0) json.member("simulator_slowdown", from.simulator_slowdown);
   if (from.split_ops > 0) json.member("split_ops", from.split_ops);
+  if (from.platform != Provenance::Platform::unknown) {
+    write_text(json, "platform", stable_name(from.platform));
+  }
+  write_text(json, "target", from.target);
   write_rows(json, source, "clocks");
   json.member("base_clock", index_of(profile.base_clock));
   json.member("moved_ns", moved_ns);
@@ -294,6 +298,12 @@ std::optional<About> parse_about(std::string_view text, StringPool& strings) {
   about.provenance.simulator_slowdown =
       number_in<std::uint64_t>(json, "simulator_slowdown").value_or(0);
   about.provenance.split_ops = number_in<std::uint64_t>(json, "split_ops").value_or(0);
+  if (const auto platform = value_named<Provenance::Platform>(text_in(json, "platform"))) {
+    about.provenance.platform = *platform;
+    about.provenance.target = text_in(json, "target");
+  } else {
+    tell_platform_by_device(about.provenance);
+  }
   about.base_clock = ClockId(index_in(json, "base_clock", every_instance));
   about.moved_ns = std::max<std::int64_t>(0, number_in<std::int64_t>(json, "moved_ns").value_or(0));
   Profile rows;

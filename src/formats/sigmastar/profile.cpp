@@ -124,6 +124,8 @@ Profile IpuProfile::run() {
   profile_.provenance.format = timeline_format;
   profile_.provenance.device =
       "SigmaStar IPU" + (about_.chip.empty() ? "" : " (" + about_.chip + ")");
+  profile_.provenance.platform = Provenance::Platform::sigmastar_ipu;
+  if (about_.chip == "ipu-muffin") profile_.provenance.target = about_.chip;
   profile_.provenance.instrumentation = "IPU log";
   name_units();
   set_kinds();
@@ -234,11 +236,7 @@ void IpuProfile::count_in_cycles(double rate) {
 }
 
 void IpuProfile::keep_cycles_apart() {
-  Clock clock;
-  clock.name = profile_.strings.intern("IPU cycles");
-  clock.kind = ClockKind::unit_cycles;
-  cycles_ = ClockId(profile_.clocks.size());
-  profile_.clocks.push_back(clock);
+  cycles_ = profile_.add_clock("IPU cycles", ClockKind::unit_cycles, Hertz(0));
   if (rows_.layers().empty()) return;
   profile_.spans.processor_cycles.assign(profile_.spans.size(), -1);
   for (const LayerRow& layer : rows_.layers()) {

@@ -122,6 +122,12 @@ class RunReader {
     if (in_.truth(run, "simulated")) from.times = Origin::simulated;
     from.simulator_slowdown = in_.count(run, "simulator_slowdown");
     from.split_ops = in_.count(run, "split_ops");
+    if (in_.find(run, "platform")) {
+      from.platform = in_.named<Provenance::Platform>(run, "platform");
+      from.target = in_.text(run, "target");
+    } else {
+      tell_platform_by_device(from);
+    }
     if (const auto clock = in_.find(run, "base_clock")) {
       const TimeBase base = time_base(in_.dictionary(*clock, "base_clock"));
       profile.clocks.push_back({profile.strings.intern(base.name), base.kind, Hertz{base.hertz}});

@@ -100,6 +100,8 @@ class SnapshotWriter {
     if (from.times == Origin::simulated) json_.member("simulated", true);
     if (from.simulator_slowdown > 0) json_.member("simulator_slowdown", from.simulator_slowdown);
     if (from.split_ops > 0) json_.member("split_ops", from.split_ops);
+    json_.member("platform", stable_name(from.platform));
+    if (!from.target.empty()) json_.member("target", from.target);
     if (numbers.metrics_left > 0) json_.member("numbers_left_out", numbers.metrics_left);
   }
 

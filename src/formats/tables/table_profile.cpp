@@ -368,11 +368,7 @@ bool TableProfile::add_span(const Fields& fields, std::uint64_t offset) {
                               .name = intern(unit_)});
   }
   Spans& spans = profile_.spans;
-  spans.unit.push_back(known->second);
-  spans.op.push_back(OpId(op_));
-  spans.kind.push_back(SpanKind::op);
-  spans.start.push_back(std::llrint(*start));
-  spans.duration.push_back(std::llrint(*duration));
+  spans.add(known->second, OpId(op_), SpanKind::op, std::llrint(*start), std::llrint(*duration));
   if (instance != every_instance || !spans.instance.empty()) {
     spans.instance.resize(spans.size(), 0);
     spans.instance.back() = instance == every_instance ? 0 : instance;

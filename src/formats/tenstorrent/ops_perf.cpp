@@ -63,7 +63,7 @@ class OpsProfile {
   OpsProfile(const OpsFile& file, CountedNotes& losses) : file_(file), losses_(losses) {}
 
   Profile make() {
-    profile_.clocks.push_back({intern("nanoseconds"), ClockKind::wall, Hertz{1e9}, false, 0});
+    profile_.add_clock("nanoseconds", ClockKind::wall, Hertz{1e9});
     profile_.base_clock = ClockId(0);
     number_inferences();
     measure_clocks();
@@ -242,13 +242,8 @@ class OpsProfile {
 
   void add_span(UnitId unit, OpId op, SpanKind kind, std::int64_t begin, std::int64_t duration,
                 std::size_t row, std::size_t numbers_of) {
-    Spans& spans = profile_.spans;
-    spans.unit.push_back(unit);
-    spans.op.push_back(op);
-    spans.kind.push_back(kind);
-    spans.start.push_back(begin);
-    spans.duration.push_back(duration);
-    if (has_inferences_) spans.instance.push_back(instance_of_[row]);
+    profile_.spans.add(unit, op, kind, begin, duration);
+    if (has_inferences_) profile_.spans.instance.push_back(instance_of_[row]);
     row_of_.push_back(numbers_of);
   }
 

@@ -80,8 +80,9 @@ class SetSpans : public perfetto::SpanStream {
 
 Profile described(const Annotation& annotation) {
   Profile profile;
-  profile.base_clock = add_clock(profile, "monotonic", ClockKind::wall, Hertz{1e9});
+  profile.base_clock = profile.add_clock("monotonic", ClockKind::wall, Hertz{1e9});
   profile.provenance.format = "Torq annotated trace";
+  profile.provenance.platform = Provenance::Platform::torq;
   profile.provenance.device = "Torq";
   profile.provenance.files = {annotation.log_name};
   profile.notes = annotation.notes;

@@ -104,8 +104,7 @@ class ProfileMaker {
       provenance.graph = module_->name;
     }
     const double rate = clock_rate(first_.total_cycles, first_.runtime_ns);
-    profile_.clocks.push_back(
-        {intern("NPU cycles"), ClockKind::unit_cycles, Hertz(rate), false, 0});
+    profile_.add_clock("NPU cycles", ClockKind::unit_cycles, Hertz(rate));
   }
 
   StringId intern(std::string_view text) { return profile_.strings.intern(text); }

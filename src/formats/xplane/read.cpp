@@ -206,6 +206,7 @@ std::string stat_text(const Plane& plane, std::string_view name) {
 void describe(const std::vector<Space>& spaces, const Collector& collector, Profile& profile) {
   Provenance& of = profile.provenance;
   of.format = format_name;
+  of.platform = Provenance::Platform::xla;
   of.files.clear();
   std::map<std::string, std::uint64_t> devices;  // by kind
   for (const Space& space : spaces) {

@@ -239,9 +239,9 @@ class Timeline {
     out_.notes.push_back(
         {Severity::info, "", 0,
          fmt::format(
-             "a simulator's run, {} times as long as its estimate: in a trace estimates are "
-             "drawn that many times as long",
-             thousands(slowdown)),
+             "a simulator's run, {} times as long as its estimate at {} MHz: in a trace estimates "
+             "are drawn that many times as long",
+             thousands(slowdown), torq::compile_clock_mhz),
          1});
   }
 

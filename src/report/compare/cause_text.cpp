@@ -83,8 +83,10 @@ std::string cause_text(const Comparison& comparison) {
   const auto change = find_schedule_change(comparison);
   if (!change) return {};
   const SchedulePart& first = change->parts.front();
-  std::string text = fmt::format("{}: {} of the wall's {}", reason_of(first, *change),
-                                 from_to(first, change->unit), signed_amount(change->wall_delta()));
+  std::string text = change->is_of_estimates ? "by the compilers' estimates, " : "";
+  text += fmt::format("{}: {} of the {}wall's {}", reason_of(first, *change),
+                      from_to(first, change->unit), change->is_of_estimates ? "estimated " : "",
+                      signed_amount(change->wall_delta()));
   for (std::size_t i = 1; i < change->parts.size(); ++i) {
     const SchedulePart& part = change->parts[i];
     if (std::abs(part.delta()) < worth_saying * std::abs(change->wall_delta())) continue;

@@ -169,6 +169,9 @@ std::string caution_text(const Difference& difference, bool is_alone) {
                   ": recording costs time, so part of the change is its own.");
     case What::temperature:
       return both("Cold or warm", ": a cold inference is slower for reasons of its own.");
+    case What::clock:
+      return both("The clock of the cores",
+                  ": times of all ops change with it, work in cycles does not.");
     case What::compile:
       return "The ops do not match one to one: another compile. Wall, active time and bytes "
              "compare; counts of ops and spans, and counters of single ops, do not.";

@@ -203,8 +203,8 @@ std::vector<std::string> about_times(const Profile& profile) {
   std::vector<std::string> cautions;
   if (const std::uint64_t slowdown = profile.provenance.simulator_slowdown; slowdown > 0) {
     cautions.push_back(fmt::format(
-        "a simulator's run: its longest program took {} times its estimate; times are the host's, "
-        "not the NPU's, and no finding rests on them",
+        "a simulator's run: its longest program took {} times its estimate at 800 MHz; times are "
+        "the host's, not the NPU's, and no finding rests on them",
         thousands(slowdown)));
   }
   const std::uint64_t split = profile.provenance.split_ops;

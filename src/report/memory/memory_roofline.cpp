@@ -34,7 +34,8 @@ bool is_impossible(const analysis::Placement& placement) {
 }
 
 // What is not known, and how to give it.
-std::vector<std::string> what_is_missing(const MemoryTable& table, const analysis::Peaks& peaks) {
+std::vector<std::string> what_is_missing(const Profile& profile, const MemoryTable& table,
+                                         const analysis::Peaks& peaks) {
   std::vector<std::string> missing;
   const bool any_mac_peak = peaks.macs_per_s || peaks.macs_per_cycle[0] || peaks.macs_per_cycle[1];
   std::vector<std::string> flags;
@@ -48,7 +49,9 @@ std::vector<std::string> what_is_missing(const MemoryTable& table, const analysi
                     : "No verdict without the hardware's peaks",
         fmt::join(flags, " and ")));
   }
-  if (peaks.ddr_bytes_per_s && !table.rate && table.wall > 0) {
+  if (profile.provenance.simulator_slowdown > 0) {
+    missing.push_back("Times are of a simulator's host, so bytes a second are not shown.");
+  } else if (peaks.ddr_bytes_per_s && !table.rate && table.wall > 0) {
     missing.push_back("The clock's rate is not known, so bytes a second are not: give --clock.");
   }
   if (!table.work.macs_known && table.wall > 0) {
@@ -83,9 +86,9 @@ std::string roofline_verdict(const Profile& profile, const MemoryTable& table) {
                      percent_text(*placement.of(*placement.largest), 1));
 }
 
-std::vector<std::string> roofline_remarks(const MemoryTable& table, const analysis::Peaks& peaks,
-                                          bool is_part) {
-  std::vector<std::string> remarks = what_is_missing(table, peaks);
+std::vector<std::string> roofline_remarks(const Profile& profile, const MemoryTable& table,
+                                          const analysis::Peaks& peaks, bool is_part) {
+  std::vector<std::string> remarks = what_is_missing(profile, table, peaks);
   if (table.matrix_ops_without_macs > 0 && table.work.macs_known &&
       table.model_nodes_matched == 0) {
     remarks.push_back(fmt::format("{} ops of the HMX have shapes that tell no MACs.",
@@ -172,7 +175,7 @@ Section roofline_section(const Profile& profile, const MemoryTable& table,
       placement.of(Resource::hmx));
   add({"hvx_busy_share", work.hvx_units > 1 ? "HVX, mean" : "HVX busy", Format::share},
       placement.of(Resource::hvx));
-  section.remarks = roofline_remarks(table, peaks, is_part);
+  section.remarks = roofline_remarks(profile, table, peaks, is_part);
   if (!has_windows) return section;
   if (!peaks.ddr_bytes_per_s) {
     section.remarks.push_back(

@@ -32,7 +32,8 @@ std::string transfer_time_remark(const analysis::MemoryTable& table, bool above_
 std::string roofline_verdict(const Profile& profile, const analysis::MemoryTable& table);
 // What limits the verdict, a sentence each: peaks and MACs that are not known, rows left out.
 // `is_part`: not of all the hardware or all ops.
-std::vector<std::string> roofline_remarks(const analysis::MemoryTable& table,
+std::vector<std::string> roofline_remarks(const Profile& profile,
+                                          const analysis::MemoryTable& table,
                                           const analysis::Peaks& peaks, bool is_part);
 Section roofline_section(const Profile& profile, const analysis::MemoryTable& table,
                          const analysis::Peaks& peaks, bool is_part);

@@ -377,7 +377,8 @@ Result<std::string> memory_svg(const analysis::Analysis& analysis, const MemoryR
   if (!draws_roofline && !draws_traffic) {  // which the page may be refused for
     TRY(make_memory_document(analysis, request));
   }
-  for (const std::string& remark : roofline_remarks(table, answer->peaks, request.is_part)) {
+  for (const std::string& remark :
+       roofline_remarks(profile, table, answer->peaks, request.is_part)) {
     figure.add_remark(remark);
   }
   if (draws_traffic) {

@@ -53,19 +53,23 @@ void add_difference_remarks(const analysis::OpTraffic& traffic, std::int64_t inf
 }  // namespace
 
 std::string how_to_get_bytes(const Profile& profile) {
-  const std::string& format = profile.provenance.format;
-  const std::string& device = profile.provenance.device;
-  if (device == "HTP" || format.find("QNN") != format.npos) {
+  using Platform = Provenance::Platform;
+  const Platform platform = profile.provenance.platform;
+  if (platform == Platform::hexagon) {
     return "profile with --profiling_option optrace, and let qnn-profile-viewer write the QHAS "
            "summary (features qhas_json and qhas_schema) or the graph (htp_json, memory_info); "
            "give those files together with the trace";
   }
-  if (device == "Cloud AI 100") {
+  if (platform == Platform::cloud_ai_100) {
     return "compile with -ddr-stats for counters of DDR traffic (-stats-level=40 or more), with "
            "-stats-level=70 for the sizes of transfers, or read the compiler's estimate "
            "(-aic-perf-metrics)";
   }
-  if (format.starts_with("XLA")) {
+  if (platform == Platform::torq) {
+    return "debug information (torq-compile --torq-debug-info, made text by iree-opt "
+           "--mlir-print-debuginfo) has the bytes of each transfer and what stays in LRAM";
+  }
+  if (platform == Platform::xla) {
     return "an XSpace has bytes of copies, and of ops where the device's cost model says them "
            "(memory_access_breakdown of TPUs), not of ops on a CPU";
   }
@@ -241,7 +245,7 @@ Section schedule_section(const Profile& profile) {
 }
 
 Section vtcm_section(const Profile& profile, const analysis::Peaks& peaks) {
-  const bool is_torq = profile.provenance.device.starts_with("Torq");
+  const bool is_torq = profile.provenance.platform == Provenance::Platform::torq;
   Section section{.key = "vtcm", .title = is_torq ? "LRAM" : "VTCM"};
   section.table.fields = {{"by", "max in use, by"},
                           {"unit", "unit", Format::name, true, true},

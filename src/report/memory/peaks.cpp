@@ -103,13 +103,6 @@ Result<analysis::Peaks> peaks_of(const std::string& target_name) {
   return peaks_of(*target);
 }
 
-// Of those whose name is the hardware's: an HTP may be any version of it.
-std::string target_of(const Profile& profile) {
-  const std::string& device = profile.provenance.device;
-  if (device == "SigmaStar IPU (ipu-muffin)") return "ipu-muffin";
-  return device == "Cloud AI 100" ? "aic100" : "";
-}
-
 }  // namespace
 
 Status choose_target(PeakText& peaks) {
@@ -150,7 +143,7 @@ analysis::Peaks stated_peaks(const Profile& profile) {
 Result<FoundPeaks> find_peaks(const Profile& profile, const PeakText& text) {
   FoundPeaks found;
   found.peaks = stated_peaks(profile);
-  std::string name = text.target.empty() ? target_of(profile) : text.target;
+  std::string name = text.target.empty() ? profile.provenance.target : text.target;
   if (name.empty()) name = text.remembered_target;
   if (!name.empty()) {
     TRY_AS(peaks, peaks_of(name));

@@ -113,8 +113,13 @@ std::string OpsTable::title() const {
   std::string title = name == "OP" ? "OPS" : "OPS BY " + name;
   title += is_in_order() ? ", in order of execution" : ", by " + table_.ranked_by_name;
   if (!table_.columns.empty()) {
-    const ClockId clock = table_.columns[table_.ranked_by].clock;
-    if (!shows_time(profile_, clock)) title += ", in " + unit_of(profile_, clock);
+    // Of the column that ranks, where that is a time, else of the first that is one.
+    const auto is_time = [](const auto& column) { return column.kind != MeasureKind::count; };
+    const auto* column = &table_.columns[table_.ranked_by];
+    for (const auto& each : table_.columns) column = is_time(*column) ? column : &each;
+    const ClockId clock = column->clock;
+    if (is_time(*column) && !shows_time(profile_, clock))
+      title += ", in " + unit_of(profile_, clock);
   }
   return title;
 }

@@ -606,6 +606,49 @@ TEST(ChooseRuns, OneFormatAndOneGraph) {
   EXPECT_EQ(chosen->left_out[0], 1u);
 }
 
+// A folder with a log and a table, against one with an estimate: the log was taken, whose clock
+// compares with nothing of the other side.
+TEST(ChooseRuns, OfDifferentFormatsThoseWhoseTimesCompare) {
+  const auto with_clock = [](const char* format, int ops, ClockKind kind, double hertz) {
+    Profile profile = of_format(format, "g", true);
+    profile.ops.resize(std::size_t(ops));
+    profile.clocks = {{profile.strings.intern("clock"), kind, Hertz(hertz)}};
+    profile.base_clock = ClockId(0);
+    return profile;
+  };
+  std::vector<Profile> a, b;
+  a.push_back(with_clock("log", 9, ClockKind::wall, 1e9));
+  a.push_back(with_clock("timeline", 3, ClockKind::unit_cycles, 0));
+  b.push_back(with_clock("estimate", 5, ClockKind::unit_cycles, 0));
+  const auto chosen = choose_runs(a, b);
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->a, (std::vector<std::size_t>{1}));
+  const auto other_way = choose_runs(b, a);
+  ASSERT_TRUE(other_way);
+  EXPECT_EQ(other_way->b, (std::vector<std::size_t>{1}));
+  a.pop_back();  // nothing compares: the best of each, and the comparison says why not
+  EXPECT_EQ(choose_runs(a, b)->a, (std::vector<std::size_t>{0}));
+}
+
+TEST(Compare, AClockThatChangedIsNamedBeforeAnOp) {
+  const auto at = [](double megahertz) {
+    Profile profile = run_of({{5}, {6}});
+    profile.add_clock("core cycles", ClockKind::unit_cycles, Hertz(megahertz * 1e6));
+    return profile;
+  };
+  const auto clocks_of = [](const Pair& pair) {
+    std::vector<std::string> texts;
+    for (const Difference& each : pair.compare().differences) {
+      if (each.what == Difference::What::clock) texts.push_back(each.a + " -> " + each.b);
+    }
+    return texts;
+  };
+  EXPECT_THAT(clocks_of(Pair(at(1450), at(1100))),
+              ::testing::ElementsAre("1450 MHz -> 1100 MHz, -24.1 %"));
+  EXPECT_THAT(clocks_of(Pair(at(1450), at(1430))), ::testing::IsEmpty());
+  EXPECT_THAT(clocks_of(Pair(at(1450), run_of({{5}, {6}}))), ::testing::IsEmpty());
+}
+
 TEST(ChooseRuns, SeveralGraphsAreAQuestion) {
   std::vector<Profile> both;
   both.push_back(of_format("raw", "decode", true));

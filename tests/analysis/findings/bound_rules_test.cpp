@@ -221,7 +221,7 @@ TEST(Serialised, NotWhereOneOfThemHardlyWorks) {
 // An HTP whose lane waits for weights most of the time: its files do not say how busy the DDR is.
 Tried waiting_for_weights(const char* rule, std::int64_t waited, double peak) {
   CoreBuilder made;
-  made.profile.provenance.device = "HTP";
+  made.profile.provenance.platform = Provenance::Platform::hexagon;
   made.span(made.hmx, "MatMul", 0, 1000 - waited);
   made.span(made.hvx, "Add", 0, 100);
   made.span(made.hmx, "MatMul", 1000 - waited, 1000, SpanKind::dma_wait);

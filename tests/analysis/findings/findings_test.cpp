@@ -248,8 +248,9 @@ TEST(Diagnose, ASigmaStarIpuWasAdvisedToUseVtcm) {
   std::set<std::string> fired, changed;
   for (int round = 0; round < 300; ++round) {
     Profile profile = hostile_profile(random);
+    profile.provenance.platform = Provenance::Platform::hexagon;
     const Diagnosis usual = Analysis(profile).findings();
-    profile.provenance.format = "SigmaStar IPU timeline";
+    profile.provenance.platform = Provenance::Platform::sigmastar_ipu;
     const Diagnosis diagnosis = Analysis(profile).findings();
     ASSERT_EQ(diagnosis.findings.size(), usual.findings.size());
     for (std::size_t i = 0; i < diagnosis.findings.size(); ++i) {
@@ -263,6 +264,27 @@ TEST(Diagnose, ASigmaStarIpuWasAdvisedToUseVtcm) {
     }
   }
   EXPECT_GE(changed.size(), 3u) << testing::PrintToString(fired);
+}
+
+// Everything but traces, Torq, OpenVINO, XLA, ExecuTorch and IREE had Hexagon's words: a table of
+// LiteRT, Vela or RKNN was told of VTCM.
+TEST(Diagnose, HardwareThatIsNotKnownHadTheWordsOfHexagon) {
+  std::mt19937 random(6);
+  for (int round = 0; round < 100; ++round) {
+    Profile profile = hostile_profile(random);
+    profile.provenance.format = "RKNN layers";
+    profile.provenance.device = "NPU";
+    for (const Finding& finding : Analysis(profile).findings().findings) {
+      // Of units and numbers that only Qualcomm's NPUs have.
+      if (finding.rule == "serialised-hvx-hmx" || finding.rule == "vector-bound" ||
+          finding.rule == "uncounted-waits" || finding.rule == "spill" ||
+          finding.rule == "one-thread-op") {
+        continue;
+      }
+      EXPECT_THAT(finding.advice, Not(HasSubstr("VTCM"))) << finding.rule;
+      EXPECT_THAT(finding.advice, Not(HasSubstr("HVX"))) << finding.rule;
+    }
+  }
 }
 
 TEST(Diagnose, HostileProfilesEndInFindingsWhoseSharesAreShares) {

@@ -56,5 +56,38 @@ TEST(Clocks, AreNotKnownWhereTheProfileCountsCyclesOrNone) {
   EXPECT_TRUE(analyse_clocks({}).empty());
 }
 
+TEST(Clocks, OfARunAreThoseOfItsWarmInferences) {
+  Profile profile = profile_of(ClockKind::timer);
+  frame(profile, UnitId{0}, 0, 192, 5000);  // 500 MHz: cold
+  for (const std::uint32_t inference : {1u, 2u, 3u}) {
+    frame(profile, UnitId{0}, inference, 192, 10000);
+  }
+  EXPECT_DOUBLE_EQ(*clock_during_run(profile), 1e9);
+  Profile one = profile_of(ClockKind::timer);
+  frame(one, UnitId{0}, 0, 192, 5000);
+  EXPECT_DOUBLE_EQ(*clock_during_run(one), 500e6);
+}
+
+TEST(Clocks, OfARunAreTheFilesOwnOrItsSamples) {
+  Profile sampled = profile_of(ClockKind::wall);
+  EXPECT_FALSE(clock_during_run(sampled));
+  CounterSeries series{.name = sampled.strings.intern("AI Core Freq"),
+                       .quantity = sampled.strings.intern("MHz")};
+  sampled.counters.series.push_back(series);
+  series.quantity = sampled.strings.intern("bytes");
+  sampled.counters.series.push_back(series);
+  for (const double megahertz : {1650.0, 1650.0, 800.0}) {
+    sampled.counters.of.push_back(0);
+    sampled.counters.of.push_back(1);
+    for (int i = 0; i < 2; ++i) {
+      sampled.counters.time.push_back(0);
+      sampled.counters.value.push_back(megahertz);
+    }
+  }
+  EXPECT_DOUBLE_EQ(*clock_during_run(sampled), 1650e6);
+  sampled.add_clock("core cycles", ClockKind::unit_cycles, Hertz(1.2e9));
+  EXPECT_DOUBLE_EQ(*clock_during_run(sampled), 1.2e9);
+}
+
 }  // namespace
 }  // namespace npuscope::analysis::clocks_test

@@ -37,6 +37,8 @@ Profile small_run() {
                         "test",
                         "1",
                         "NPU",
+                        Provenance::Platform::hexagon,
+                        "htp-v75",
                         "graph",
                         false,
                         "full",

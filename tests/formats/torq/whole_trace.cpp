@@ -93,8 +93,9 @@ class TraceMaker {
 };
 
 Profile TraceMaker::run() {
-  profile_.base_clock = add_clock(profile_, "monotonic", ClockKind::wall, Hertz{1e9});
+  profile_.base_clock = profile_.add_clock("monotonic", ClockKind::wall, Hertz{1e9});
   profile_.provenance.format = "Torq annotated trace";
+  profile_.provenance.platform = Provenance::Platform::torq;
   profile_.provenance.device = "Torq";
   profile_.provenance.files = {annotation_.log_name};
   add_tracks();
@@ -147,8 +148,9 @@ SpanId TraceMaker::add(UnitId unit, std::string_view name, Interval at, const Sa
     op.kind = profile_.strings.intern(category);
     profile_.ops.push_back(op);
   }
-  const SpanId span = add_span(profile_, unit, place->second, SpanKind::slice, at.begin,
-                               std::max<std::int64_t>(0, saturating_subtract(at.end, at.begin)));
+  const SpanId span =
+      profile_.spans.add(unit, place->second, SpanKind::slice, at.begin,
+                         std::max<std::int64_t>(0, saturating_subtract(at.end, at.begin)));
   say(said);
   return span;
 }

@@ -27,6 +27,7 @@ using ::testing::Not;
 Profile small_run() {
   ProfileBuilder made("cycles of core 0");
   made.profile.provenance.files = {"run.json"};
+  made.profile.provenance.platform = Provenance::Platform::cloud_ai_100;
   const UnitId core = made.unit("Core 0", Engine::core);
   const UnitId hvx = made.unit("HVX", Engine::hvx, core);
   const UnitId hmx = made.unit("HMX", Engine::hmx, core);

@@ -102,7 +102,7 @@ TEST(MemoryDocument, WithoutPeaksSaysWhatToGive) {
 
 TEST(MemoryDocument, WithoutBytesSaysHowToGetThem) {
   MemoryBuilder made;
-  made.profile.provenance.device = "Cloud AI 100";
+  made.profile.provenance.platform = Provenance::Platform::cloud_ai_100;
   made.span(made.unit("HVX", Engine::hvx), "a", 0, 5);
   const auto of_aic = make_memory_document(analysis::Analysis(made.profile), {});
   ASSERT_FALSE(of_aic);
@@ -200,15 +200,15 @@ TEST(Peaks, AreReadWithTheirUnitsOrRefused) {
   EXPECT_EQ(find_peaks(profile, {.target = "htp-v99"}).error().kind, ErrorKind::usage);
 }
 
-TEST(Peaks, OfADeviceThatIsKnownByName) {
+TEST(Peaks, OfTheTargetThatHasTheFiguresOfTheHardware) {
   Profile profile;
-  profile.provenance.device = "Cloud AI 100";
+  profile.provenance.target = "aic100";
   EXPECT_EQ(find_peaks(profile, {})->peaks.ddr_bytes_per_s, 137e9);
   EXPECT_EQ(find_peaks(profile, {.ddr = "1GB/s"})->peaks.source, "target aic100, --ddr-peak");
-  profile.provenance.device = "SigmaStar IPU (ipu-muffin)";
+  profile.provenance.target = "ipu-muffin";
   EXPECT_DOUBLE_EQ(*find_peaks(profile, {})->peaks.ddr_bytes_per_s, 14.9e9 * 0.7);
   EXPECT_EQ(find_peaks(profile, {.target = "ipu-muffin"})->peaks.macs_per_cycle[0], 1024);
-  profile.provenance.device = "HTP";  // of which version?
+  profile.provenance.target = "";  // an HTP: of which version?
   EXPECT_FALSE(find_peaks(profile, {})->peaks.ddr_bytes_per_s);
 }
 

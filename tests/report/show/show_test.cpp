@@ -77,6 +77,8 @@ Profile htp_profile() {
                         .format = "QNN HTP optrace",
                         .version = "1.1.0",
                         .device = "htp-v75",
+                        .platform = Provenance::Platform::hexagon,
+                        .target = {},
                         .graph = "chain",
                         .instrumentation = "optrace",
                         .inferences = 3,

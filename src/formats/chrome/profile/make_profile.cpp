@@ -171,13 +171,8 @@ void restore_phases(Profile& profile) {
 }
 
 void add_clock(Hertz rate, Profile& profile) {
-  Clock clock;
-  clock.name = profile.strings.intern("trace");
-  clock.kind = ClockKind::wall;
-  clock.rate = rate;  // thousandths of the format's microseconds
-  clock.offset_known = true;
-  profile.base_clock = ClockId(profile.clocks.size());
-  profile.clocks.push_back(clock);
+  // Of thousandths of the format's microseconds.
+  profile.base_clock = profile.add_clock("trace", ClockKind::wall, rate, true);
 }
 
 // One after another: they are numbered as they come.

@@ -83,11 +83,8 @@ class MarkReader {
 
   void add_span(std::uint32_t mark, SpanKind kind, std::int64_t duration) {
     Spans& spans = profile_.spans;
-    spans.unit.push_back(tracks_.of_thread[marks_.thread[mark]].unit);
-    spans.op.push_back(op_of(mark));
-    spans.kind.push_back(kind);
-    spans.start.push_back(time_of(mark));
-    spans.duration.push_back(duration);
+    spans.add(tracks_.of_thread[marks_.thread[mark]].unit, op_of(mark), kind, time_of(mark),
+              duration);
     spans.processor_cycles.push_back(-1);
     if (!spans.instance.empty()) spans.instance.push_back(0);
     add_arguments(mark);

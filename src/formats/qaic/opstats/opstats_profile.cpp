@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "base/numbers.hpp"
+#include "formats/qaic/device.hpp"
 #include "formats/qaic/limits.hpp"
 #include "formats/qaic/opstats/opstats_arguments.hpp"
 #include "formats/qaic/opstats/opstats_names.hpp"
@@ -262,7 +263,7 @@ void OpstatsReader::add_provenance() {
         return parse_track_name(text(thread.thread_name)).has_value();
       });
   from.version = is_npuscope_ ? "npuscope opstats" : has_names ? "qaic-opstats" : "SDK runtime";
-  from.device = "Cloud AI 100";
+  name_device(from);
   from.graph = fmt::format("{}", fmt::join(tracks_.labels, ", "));
   from.instrumentation = "operator statistics (stats level 70 or more)";
   from.inferences = std::uint32_t(inferences_.size());

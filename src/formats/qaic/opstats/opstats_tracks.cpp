@@ -50,7 +50,7 @@ class UnitBuilder {
     name_groups_by_waits();
     tell_replicas_apart();
     profile_.base_clock = ClockId{0};
-    profile_.clocks.push_back({intern("UTIMER"), ClockKind::timer, aic_utimer, true, 0});
+    profile_.add_clock("UTIMER", ClockKind::timer, aic_utimer, true);
     tracks_.of_thread.resize(threads_.size());
     add_device_units();
     add_host_units();
@@ -187,8 +187,7 @@ void UnitBuilder::add_core(const CoreKey& key, const std::vector<std::size_t>& m
   if (std::get<2>(key) > 0) name += fmt::format(" ({})", std::get<2>(key) + 1);
   const UnitId core = add_unit(
       {place.device, place.core, Engine::core, 0, intern(name), device, first.process_id, {}});
-  profile_.clocks.push_back(
-      {intern(fmt::format("{} cycles", name)), ClockKind::unit_cycles, Hertz{0}, false, 0});
+  profile_.add_clock(fmt::format("{} cycles", name), ClockKind::unit_cycles, Hertz{0});
   std::vector<std::size_t> sorted = members;
   sort_rows(sorted.begin(), sorted.end(), [&](std::size_t a, std::size_t b) {
     return std::tie(places_[a].lane, places_[a].group, places_[a].kind) <

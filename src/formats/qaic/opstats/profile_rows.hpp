@@ -13,8 +13,7 @@ class ProfileRows {
   explicit ProfileRows(Profile& profile) : profile_(profile) {}
 
   ClockId clock(std::string_view name, ClockKind kind, Hertz rate, bool offset_known = false) {
-    profile_.clocks.push_back({profile_.strings.intern(name), kind, rate, offset_known, 0});
-    return ClockId(profile_.clocks.size() - 1);
+    return profile_.add_clock(name, kind, rate, offset_known);
   }
   UnitId unit(std::string_view name, Engine engine, UnitId parent, std::uint32_t core = 0,
               std::uint32_t lane = 0, std::uint32_t device = 0) {
@@ -31,11 +30,7 @@ class ProfileRows {
   void span(UnitId unit, OpId op, SpanKind kind, std::int64_t start, std::int64_t duration,
             std::int64_t cycles, std::uint32_t instance) {
     Spans& spans = profile_.spans;
-    spans.unit.push_back(unit);
-    spans.op.push_back(op);
-    spans.kind.push_back(kind);
-    spans.start.push_back(start);
-    spans.duration.push_back(duration);
+    spans.add(unit, op, kind, start, duration);
     spans.processor_cycles.push_back(cycles);
     spans.instance.push_back(instance);
   }

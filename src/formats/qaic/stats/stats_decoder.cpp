@@ -145,11 +145,10 @@ Result<StatsNetwork> StatsNetwork::create(const NetworkDescriptor& descriptor,
 
 void StatsNetwork::add_units() {
   StringPool& strings = profile_.strings;
-  profile_.clocks.push_back({strings.intern("UTIMER"), ClockKind::timer, aic_utimer, true, 0});
+  profile_.add_clock("UTIMER", ClockKind::timer, aic_utimer, true);
   profile_.units.push_back({0, 0, Engine::device, 0, strings.intern(label_), UnitId::none});
   for (std::uint32_t core = 0; core < cores_; ++core) {
-    profile_.clocks.push_back({strings.intern(fmt::format("core {} cycles", core)),
-                               ClockKind::unit_cycles, Hertz{0}, false, 0});
+    profile_.add_clock(fmt::format("core {} cycles", core), ClockKind::unit_cycles, Hertz{0});
     profile_.units.push_back({0, core, Engine::core, 0,
                               strings.intern(fmt::format("{}_Core_{}", label_, core)),
                               device_unit()});

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "formats/qaic/device.hpp"
 #include "formats/qaic/limits.hpp"
 #include "formats/qaic/opstats/profile_rows.hpp"
 #include "formats/qaic/text/read_text_parts.hpp"
@@ -133,7 +134,7 @@ class CompilerLog {
 void CompilerLog::begin() {
   profile_ = {};
   profile_.base_clock = rows_.clock("none", ClockKind::wall, Hertz{0});
-  profile_.provenance.device = "Cloud AI 100";
+  name_device(profile_.provenance);
   device_ = rows_.unit("device", Engine::device, UnitId::none);
   seen_.clear();
   units_.clear();

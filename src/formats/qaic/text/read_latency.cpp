@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/try.hpp"
+#include "formats/qaic/device.hpp"
 #include "formats/qaic/opstats/profile_rows.hpp"
 #include "formats/qaic/text/read_text.hpp"
 #include "formats/qaic/text/read_text_parts.hpp"
@@ -137,7 +138,7 @@ class LatencyProfile {
 
   Profile run() {
     profile_.base_clock = rows_.clock("nanoseconds", ClockKind::wall, Hertz{1e9});
-    profile_.provenance.device = "Cloud AI 100";
+    name_device(profile_.provenance);
     profile_.provenance.graph = report_.program_name;
     profile_.provenance.inferences = std::uint32_t(report_.samples.size());
     const bool ran_before = std::ranges::none_of(
@@ -315,7 +316,7 @@ void LatencyStatistics::take(const TextLine& line) {
     columns_ = words;
     Profile& profile = profiles_.emplace_back();
     profile.base_clock = ProfileRows(profile).clock("microseconds", ClockKind::wall, Hertz{1e6});
-    profile.provenance.device = "Cloud AI 100";
+    name_device(profile.provenance);
     profile.provenance.graph = title_;
   } else if (line.text.ends_with(':')) {
     title_ = std::string(without_blanks(line.text.substr(0, line.text.size() - 1)));

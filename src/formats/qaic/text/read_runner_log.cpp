@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "formats/qaic/device.hpp"
 #include "formats/qaic/opstats/profile_rows.hpp"
 #include "formats/qaic/text/read_text_parts.hpp"
 
@@ -144,7 +145,7 @@ void RunnerLog::begin() {
   ProfileRows rows(profile_);
   profile_.base_clock = rows.clock("microseconds", ClockKind::wall, Hertz{1e6});
   cycles_ = rows.clock("processor cycles", ClockKind::unit_cycles, Hertz{0});
-  profile_.provenance.device = "Cloud AI 100";
+  name_device(profile_.provenance);
 }
 
 void RunnerLog::finish() {

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/try.hpp"
+#include "formats/qaic/device.hpp"
 #include "formats/qaic/opstats/opstats_names.hpp"
 #include "formats/qaic/opstats/profile_rows.hpp"
 #include "formats/qaic/stats/stats_decoder.hpp"
@@ -29,7 +30,7 @@ class SummaryProfile {
 
   Profile run() {
     profile_.base_clock = rows_.clock("UTIMER", ClockKind::timer, summary_.utimer, true);
-    profile_.provenance.device = "Cloud AI 100";
+    name_device(profile_.provenance);
     profile_.provenance.graph = summary_.network;
     profile_.provenance.inferences = 1;
     device_ = rows_.unit(summary_.network, Engine::device, UnitId::none);

@@ -8,22 +8,15 @@
 
 namespace npuscope::qnn {
 
-ClockId Assembly::add_clock(std::string_view name, ClockKind kind, double hertz) {
-  Clock clock;
-  clock.name = intern(name);
-  clock.kind = kind;
-  clock.rate = Hertz{hertz};
-  profile.clocks.push_back(clock);
-  return ClockId(std::uint32_t(profile.clocks.size() - 1));
-}
-
 ClockId Assembly::microseconds() {
-  if (!microsecond_clock) microsecond_clock = add_clock("microseconds", ClockKind::wall, 1e6);
+  if (!microsecond_clock)
+    microsecond_clock = profile.add_clock("microseconds", ClockKind::wall, Hertz{1e6});
   return *microsecond_clock;
 }
 
 ClockId Assembly::timer() {
-  if (!timer_clock) timer_clock = add_clock("QTimer", ClockKind::timer, timer_megahertz * 1e6);
+  if (!timer_clock)
+    timer_clock = profile.add_clock("QTimer", ClockKind::timer, Hertz{timer_megahertz * 1e6});
   return *timer_clock;
 }
 
@@ -201,6 +194,7 @@ void put_provenance(Assembly& assembly, const ArtifactSet& set) {
   provenance.graph_is_numbered =
       viewer != nullptr && !viewer->has_graph_name && provenance.graph == viewer->graph;
   if (provenance.device.empty()) provenance.device = "HTP";
+  provenance.platform = Provenance::Platform::hexagon;
   provenance.format = set.artifacts.size() == 1 ? std::string(name_of(set.artifacts.front().kind))
                                                 : std::string("QNN HTP optrace set");
   if (trace != nullptr || qhas != nullptr || run != nullptr) provenance.instrumentation = "optrace";
@@ -249,7 +243,7 @@ Profile assemble(ArtifactSet&& set) {
   if (estimate != nullptr) assembly.profile.strings = std::move(estimate->events.strings);
   // The trace's strings become the profile's: they come before all others.
   if (trace != nullptr) assembly.profile.strings = std::move(trace->events.strings);
-  assembly.cycles = assembly.add_clock("PCYCLE", ClockKind::unit_cycles, 0);
+  assembly.cycles = assembly.profile.add_clock("PCYCLE", ClockKind::unit_cycles, Hertz{0});
   assembly.profile.base_clock = assembly.cycles;
   if (trace != nullptr) put_op_trace(assembly, *trace);
   if (estimate != nullptr) put_estimate(assembly, *estimate);

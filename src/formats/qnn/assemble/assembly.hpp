@@ -114,7 +114,6 @@ struct Assembly {
   StringId intern(std::string_view text) { return profile.strings.intern(text); }
   ClockId microseconds();  // clocks that come to be when they are needed
   ClockId timer();
-  ClockId add_clock(std::string_view name, ClockKind kind, double hertz);
   UnitId core_unit(std::uint32_t core);
   UnitId lane_unit(std::uint32_t core, std::int64_t tid, std::string_view type, Engine engine);
   std::optional<OpId> find_op(std::uint32_t core, std::uint64_t id) const;

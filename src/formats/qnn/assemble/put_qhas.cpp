@@ -148,11 +148,9 @@ class QhasPutter {
     for (const QhasInstance& instance : qhas_.instances) {
       const std::uint32_t core = core_number(instance.core);
       const std::int64_t tid = instance.tid == missing ? 0 : instance.tid;
-      spans.unit.push_back(assembly_.lane_unit(core, tid, "", Engine::other));
-      spans.op.push_back(op_of(instance, core));
-      spans.kind.push_back(flags_of(instance).span_kind());
-      spans.start.push_back(instance.start_cycle);
-      spans.duration.push_back(instance.cycles);
+      const UnitId lane = assembly_.lane_unit(core, tid, "", Engine::other);
+      spans.add(lane, op_of(instance, core), flags_of(instance).span_kind(), instance.start_cycle,
+                instance.cycles);
     }
     for (const QhasInstance& instance : qhas_.instances) {
       const std::uint32_t core = core_number(instance.core);

@@ -21,7 +21,7 @@ class ViewerPutter {
   void put() {
     const bool no_timeline = profile_.spans.size() == 0 && profile_.phases.empty();
     if (no_timeline) {
-      profile_.base_clock = assembly_.add_clock("nanoseconds", ClockKind::wall, 1e9);
+      profile_.base_clock = profile_.add_clock("nanoseconds", ClockKind::wall, Hertz{1e9});
       add_units();
     }
     find_nodes();

@@ -20,9 +20,10 @@ class TableProfile {
  public:
   Result<Profile> run(ByteSource& source) {
     profile_.provenance.format = "Torq annotated table";
+    profile_.provenance.platform = Provenance::Platform::torq;
     profile_.provenance.device = "Torq";
     profile_.provenance.instrumentation = "runtime log";
-    profile_.base_clock = add_clock(profile_, "monotonic", ClockKind::wall, Hertz{1e9});
+    profile_.base_clock = profile_.add_clock("monotonic", ClockKind::wall, Hertz{1e9});
     host_ = add_unit(profile_, "host", Engine::host, UnitId::none);
     const UnitId npu = add_unit(profile_, "NPU", Engine::device, UnitId::none);
     nss_ = add_unit(profile_, "NSS", Engine::core, npu);
@@ -86,7 +87,7 @@ class TableProfile {
   }
 
   SpanId add(UnitId unit, OpId op, SpanKind kind, std::int64_t begin, std::int64_t end) {
-    return add_span(profile_, unit, op, kind, begin, saturating_subtract(end, begin));
+    return profile_.spans.add(unit, op, kind, begin, saturating_subtract(end, begin));
   }
 
   OpId op_of(const AnnotatedRow& row, std::string_view what) {

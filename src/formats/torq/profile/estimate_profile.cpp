@@ -29,8 +29,9 @@ class EstimateProfile {
 
   std::optional<Profile> run() {
     profile_.provenance.format = "Torq debug information";
+    profile_.provenance.platform = Provenance::Platform::torq;
     profile_.provenance.times = Origin::estimated;
-    profile_.base_clock = add_clock(profile_, "NPU cycles", ClockKind::unit_cycles, Hertz{0});
+    profile_.base_clock = profile_.add_clock("NPU cycles", ClockKind::unit_cycles, Hertz{0});
     for (std::size_t unit = 0; unit < npu_unit_count; ++unit) {
       units_[unit] =
           add_unit(profile_, name_of(NpuUnit(unit)),
@@ -101,10 +102,10 @@ class EstimateProfile {
     // Of the operation alone where it is known: the rest is waiting for the task that waits.
     const std::int64_t whole = length_of(*work.cycles);
     const std::int64_t alone = work.duration_cycles.value_or(whole);
-    add_span(profile_, units_[unit], op_of(work, dispatch),
-             moves ? SpanKind::transfer : SpanKind::op,
-             saturating_add(dispatch.begin, work.cycles->begin),
-             std::max<std::int64_t>(0, std::min(alone, whole)));
+    profile_.spans.add(units_[unit], op_of(work, dispatch),
+                       moves ? SpanKind::transfer : SpanKind::op,
+                       saturating_add(dispatch.begin, work.cycles->begin),
+                       std::max<std::int64_t>(0, std::min(alone, whole)));
   }
 
   void add_bytes(const NamedNumber& number, bool (*is_of)(NpuUnit)) {

@@ -8,26 +8,10 @@
 
 namespace npuscope::torq {
 
-inline ClockId add_clock(Profile& profile, std::string_view name, ClockKind kind, Hertz rate) {
-  profile.clocks.push_back({profile.strings.intern(name), kind, rate, false, 0});
-  return ClockId(profile.clocks.size() - 1);
-}
-
 inline UnitId add_unit(Profile& profile, std::string_view name, Engine engine, UnitId parent,
                        std::uint32_t lane = 0) {
   profile.units.push_back({0, 0, engine, lane, profile.strings.intern(name), parent, {}, {}});
   return UnitId(profile.units.size() - 1);
-}
-
-inline SpanId add_span(Profile& profile, UnitId unit, OpId op, SpanKind kind, std::int64_t start,
-                       std::int64_t duration) {
-  Spans& spans = profile.spans;
-  spans.unit.push_back(unit);
-  spans.op.push_back(op);
-  spans.kind.push_back(kind);
-  spans.start.push_back(start);
-  spans.duration.push_back(duration);
-  return SpanId(spans.size() - 1);
 }
 
 // Arrows between the host and the programs that it starts: from a start to its program, and from

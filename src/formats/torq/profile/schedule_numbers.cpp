@@ -84,4 +84,30 @@ void add_memory_numbers(Profile& profile, std::span<const DispatchInfo* const> d
       all.kept_bytes);
 }
 
+void add_estimated_schedule(Profile& measured, ClockId clock, const Profile& estimate) {
+  std::vector<Interval> all;
+  std::int64_t work = 0;
+  const Spans& spans = estimate.spans;
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    all.push_back({spans.start[row], saturating_add(spans.start[row], spans.duration[row])});
+    work = saturating_add(work, spans.duration[row]);
+  }
+  const IntervalSet active = union_of(std::move(all));
+  if (active.empty()) return;
+  const auto add = [&](const NamedNumber& number, double value) {
+    measured.add_measure(Measure::Subject::profile, 0, number, Origin::estimated, clock, value);
+  };
+  add({"estimated wall", MeasureKind::wall, NumberRole::schedule_wall},
+      double(active.back().end - active.front().begin));
+  add({"estimated active", MeasureKind::active, NumberRole::schedule_active},
+      double(length_of(active)));
+  add({"estimated work", MeasureKind::work, NumberRole::schedule_work}, double(work));
+  for (const Measure& each : estimate.measures) {
+    if (each.subject != Measure::Subject::profile) continue;
+    NamedNumber number(estimate.text(each.what), each.kind, each.meaning.role);
+    number.meaning = each.meaning;
+    add(number, each.value);
+  }
+}
+
 }  // namespace npuscope::torq

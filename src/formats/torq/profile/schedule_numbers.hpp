@@ -20,4 +20,7 @@ void add_overlap_numbers(Profile& profile);
 // kernel to another. Of several dispatches, which run one after another, the largest peak.
 void add_memory_numbers(Profile& profile, std::span<const DispatchInfo* const> dispatches);
 
+// All of these, of an estimate of what a log's profile measures; in cycles of `clock`.
+void add_estimated_schedule(Profile& measured, ClockId clock, const Profile& estimate);
+
 }  // namespace npuscope::torq

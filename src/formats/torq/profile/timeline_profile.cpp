@@ -51,9 +51,10 @@ class TimelineProfile {
 
   Profile run() {
     profile_.provenance.format = "Torq compile-time timeline";
+    profile_.provenance.platform = Provenance::Platform::torq;
     profile_.provenance.times = Origin::estimated;
     profile_.provenance.version = version_text(timeline_);
-    profile_.base_clock = add_clock(profile_, "NPU cycles", ClockKind::unit_cycles, Hertz{0});
+    profile_.base_clock = profile_.add_clock("NPU cycles", ClockKind::unit_cycles, Hertz{0});
     add_units();
     name_places();
     find_code();
@@ -90,8 +91,8 @@ class TimelineProfile {
 
   void add(const TimelineRow& row) {
     const SpanKind kind = engine_of(row.event) == Engine::dma ? SpanKind::transfer : SpanKind::op;
-    add_span(profile_, units_[{row.event, row.slice}], op_of(row), kind, row.start_cycles,
-             saturating_subtract(row.end_cycles, row.start_cycles));
+    profile_.spans.add(units_[{row.event, row.slice}], op_of(row), kind, row.start_cycles,
+                       saturating_subtract(row.end_cycles, row.start_cycles));
     const bool has_rate = row.event == TimelineEvent::dma_in || row.event == TimelineEvent::dma_out;
     if (has_rate && row.bytes) {
       rates_.take(*row.bytes, saturating_subtract(row.end_cycles, row.start_cycles));

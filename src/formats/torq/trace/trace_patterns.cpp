@@ -175,7 +175,7 @@ std::uint32_t SliceRows::add(std::string_view name, const SliceAnnotations& anno
     arguments.shapes.push_back(std::move(made));
   }
   arguments.add(profile_.spans.size(), shape->second, values);
-  return index_of(add_span(profile_, UnitId::none, op->second, SpanKind::slice, 0, 0));
+  return index_of(profile_.spans.add(UnitId::none, op->second, SpanKind::slice, 0, 0));
 }
 
 TraceUnits::TraceUnits(Profile& profile, bool is_stretched) {
