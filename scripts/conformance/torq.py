@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The reference NPU's Torq SL2610 against torq-compiler 2.3.0, as a section of docs/validation.md.
+"""The reference NPU's Torq against torq-compiler 2.3.0, as a section of docs/validation.md.
 
     scripts/conformance/torq.py --program build/release/npuscope --data ../shared/data/torq/real [--write docs/validation.md]
 
@@ -17,7 +17,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-TITLE = "Torq SL2610 against torq-compiler 2.3.0"
+TITLE = "Torq against torq-compiler 2.3.0"
 HEADING = "# The reference NPU against vendors' compilers"
 ROOT = Path(__file__).resolve().parents[2]
 PREDICTIONS = Path(__file__).with_name("torq_predictions.csv")
@@ -240,7 +240,7 @@ def cycles_of(timeline):
     return max((int(row[1]) + int(row[2]) for row in rows), default=0)
 
 
-def reference(npuscope, name, type, folder):
+def reference(npuscope, name, type, folder, target):
     """Cycles of the estimate, or None for a case that nobody here can make."""
     model = Model(type == "int8")
     result = NETS[name](model) if name in NETS else one_operator(name, model)
@@ -250,7 +250,7 @@ def reference(npuscope, name, type, folder):
     path, timeline = folder / f"{name}.{type}.onnx", folder / "timeline.csv"
     model.save(result, path)
     timeline.unlink(missing_ok=True)
-    words = ["compile", "-m", path, "--target", "torq-sl2610", "-o", folder / "case.torq", "--torq-enable-profiling",
+    words = ["compile", "-m", path, "--target", target, "-o", folder / "case.torq", "--torq-enable-profiling",
              f"--torq-dump-profiling={timeline}"]
     done = subprocess.run([npuscope, *words], capture_output=True, text=True)
     if done.returncode != 0:
@@ -296,10 +296,11 @@ def section(npuscope, folder, data=None):
     data = Path(data or ROOT.parent / "shared" / "data" / "torq" / "real")
     if not (data / "sweep.csv").is_file():
         raise SystemExit(f"{data} has no sweep.csv, the compiler's side; give its folder with --data")
-    results = {"fit": [], "prediction": []}
+    results = {"fit": [], "prediction": [], "sr200": []}
     for path in (data / "sweep.csv", PREDICTIONS):
         for name, type, theirs, use in cases_in(path):
-            ours = reference(npuscope, name, type, Path(folder) / "torq")
+            target = "torq-sr200" if use == "sr200" else "torq-sl2610"
+            ours = reference(npuscope, name, type, Path(folder) / "torq", target)
             if ours is not None:
                 results[use].append((name, type, ours, theirs))
     return [
@@ -307,6 +308,7 @@ def section(npuscope, folder, data=None):
         "host alone has none on either side.", "",
         "### Fits: what the reference was made after", "", *table(results["fit"]), "",
         "### Predictions: shapes and nets that it was tried on afterwards", "", *table(results["prediction"]), "",
+        "### SR200: the same rules with one slice, its rate of the DMA and 256 KiB of LRAM", "", *table(results["sr200"]), "",
         "The names of cases are their shapes: channels, window, stride, height; rows by depth by columns. The cases of sweep.csv and the",
         "nets smallcnn, mbnet, resnetish and tblock are what the rules were made after; transposes and ten convolutions in bf16 were",
         "predictions until a rule was made after them (before it 5 of those 14 were within 25 %, so at first sight 143 of 157).", "",

@@ -34,7 +34,7 @@ class Cutter {
 
  private:
   std::optional<TileCut> alone() const {
-    const bool rows_only = shape_.channelwise && shape_.ways == 1;
+    const bool rows_only = shape_.channelwise && shape_.element_bytes == 1;
     const std::uint64_t most = std::min(max_parts, std::max(shape_.out_rows, shape_.out_channels));
     for (std::uint64_t parts = 1; parts <= most; ++parts) {
       if (may_cut_channels(parts) && !(rows_only && parts > 1) && fits({1, parts}))
