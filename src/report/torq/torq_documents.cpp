@@ -199,54 +199,35 @@ Totals totals_of(const npu::torq::Program& program) {
   return totals;
 }
 
-// Operators of a dispatch, in the words of the model: "conv1 + relu1, pool1".
-std::string nodes_of(const npu::torq::Compilation& compilation, std::size_t dispatch) {
-  const auto& places = compilation.places;
-  std::vector<std::string> texts;
-  std::uint32_t last = ~0u;
-  for (std::size_t a = places[dispatch].action; a < places[dispatch + 1].action; ++a) {
-    const std::uint32_t operation = compilation.action_operations[a];
-    if (operation == last) continue;
-    last = operation;
-    texts.push_back(fmt::format("{}", fmt::join(compilation.operations[operation].nodes, " + ")));
-  }
-  return fmt::format("{}", fmt::join(texts, ", "));
-}
-
-std::vector<std::string> executors_of(const npu::torq::Compilation& compilation,
-                                      std::size_t dispatch) {
-  const auto& places = compilation.places;
-  std::vector<std::string> executors;
-  for (std::size_t a = places[dispatch].action; a < places[dispatch + 1].action; ++a) {
-    const std::string& executor = compilation.operations[compilation.action_operations[a]].executor;
-    if (std::find(executors.begin(), executors.end(), executor) == executors.end()) {
-      executors.push_back(executor);
-    }
-  }
-  return executors;
-}
-
-Section dispatches_of(const npu::torq::Compilation& compilation, const npu::torq::Target& target,
+// The program's clock divided: each moment of it belongs to the task at hand, and that to an
+// operation.
+Section operations_of(const npu::torq::Compilation& compilation, const npu::torq::Target& target,
                       std::size_t top) {
-  const auto& cycles = compilation.estimate.dispatches;
-  const std::int64_t sum = std::accumulate(cycles.begin(), cycles.end(), std::int64_t{0});
+  std::vector<std::int64_t> cycles(compilation.operations.size());
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < compilation.task_operations.size(); ++i) {
+    const std::int64_t taken = length_of(compilation.estimate.tasks[i]);
+    cycles[compilation.task_operations[i]] += taken;
+    sum += taken;
+  }
   std::vector<std::size_t> order(cycles.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   sort_rows(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return cycles[a] > cycles[b]; });
-  Section section{.key = "dispatches", .title = "DISPATCHES, by estimated cycles"};
-  section.table.fields = {{"dispatch", "dispatch", Format::name},
-                          {"executors", "on", Format::names},
-                          {"nss_tasks", "tasks", Format::count},
+  Section section{.key = "operations", .title = "OPERATIONS, by estimated cycles"};
+  section.table.fields = {{"kernel", "kernel", Format::name},
+                          {"executor", "on", Format::name},
+                          {"tiles", "tiles", Format::count},
+                          {"lram_bytes", "LRAM", Format::bytes},
                           {"estimated_cycles", "cycles", Format::count},
                           {"estimated_share_of_sum", "of all", Format::share},
                           {"nodes", "operators", Format::name, false}};
-  const auto& places = compilation.places;
   for (const std::size_t i : order) {
     if (section.table.rows.size() >= top) break;
-    section.table.rows.push_back({compilation.program.dispatches[i].name,
-                                  executors_of(compilation, i), places[i + 1].task - places[i].task,
-                                  cycles[i], share_of(cycles[i], sum), nodes_of(compilation, i)});
+    const npu::torq::CompiledOperation& each = compilation.operations[i];
+    section.table.rows.push_back({each.kernel, each.executor, each.tiles, each.lram_bytes,
+                                  cycles[i], share_of(cycles[i], sum),
+                                  fmt::format("{}", fmt::join(each.nodes, " + "))});
   }
   section.table.row_count = order.size();
   section.remarks.push_back(fmt::format(
@@ -307,7 +288,7 @@ Document torq_compilation_document(const npu::torq::Compilation& compilation,
       {{"estimated_seconds", "estimated", Format::seconds}, double(sum) / target.clock_hz},
   };
   Document document;
-  document.sections = {std::move(section), dispatches_of(compilation, target, top)};
+  document.sections = {std::move(section), operations_of(compilation, target, top)};
   return document;
 }
 

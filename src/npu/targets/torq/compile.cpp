@@ -60,11 +60,15 @@ std::vector<DispatchPlace> dispatch_places(const Compilation& compilation) {
       at.host_program += kind == ActionKind::start_host;
       if (kind != ActionKind::start_nss) continue;
       const std::uint32_t tasks = program.nss_programs[at.nss_program++].tasks;
-      for (std::uint32_t i = 0; i < tasks; ++i) at.step += program.tasks[at.task++].steps;
-    }
-    const std::uint32_t last = compilation.action_operations[at.action - 1];
-    while (at.kernel < program.kernels.size() && compilation.kernel_operations[at.kernel] <= last) {
-      ++at.kernel;
+      for (std::uint32_t i = 0; i < tasks; ++i) {
+        for (std::uint32_t k = 0; k < program.tasks[at.task].steps; ++k) {
+          const Step& step = program.steps[at.step++];
+          const bool computes = step.unit == Unit::slice || step.unit == Unit::css;
+          if (step.starts && computes)
+            at.kernel = std::max<std::size_t>(at.kernel, step.kernel + 1);
+        }
+        ++at.task;
+      }
     }
   }
   places.push_back(at);
@@ -111,11 +115,11 @@ npuscope::torq::CompileTimeline timeline_of(const Compilation& compilation) {
     const std::size_t first_row = timeline.rows.size();
     for (std::size_t action = places[d].action; action < places[d + 1].action; ++action) {
       if (program.actions[action].kind != ActionKind::start_nss) continue;
-      const auto& operation = compilation.operations[compilation.action_operations[action]];
-      const StringId location =
-          timeline.strings.intern(fmt::format("loc({})", location_text(compilation, operation)));
       const std::size_t end = task + program.nss_programs[nss++].tasks;
       for (; task < end; ++task) {
+        const auto& operation = compilation.operations[compilation.task_operations[task]];
+        const StringId location =
+            timeline.strings.intern(fmt::format("loc({})", location_text(compilation, operation)));
         for (std::uint32_t i = 0; i < program.tasks[task].steps; ++i, ++step) {
           const Step& each = program.steps[step];
           if (!each.starts) continue;

@@ -28,11 +28,11 @@ struct SourcePlace {
 // What one or several operators became.
 struct CompiledOperation {
   std::string kernel;               // "conv2d"
-  std::string executor;             // "slices", "CSS", "host program", "host copy"
+  std::string executor;             // "slices", "CSS", "host program", "DMA"
   std::vector<SourcePlace> places;  // of its operators, in source_text
   std::vector<std::string> nodes;   // their names
-  std::uint64_t tiles = 0;          // of slices and CSS
-  std::uint64_t lram_bytes = 0;     // that its tiles and what is resident may take
+  std::uint64_t tiles = 0;          // kernels started, and moves
+  std::uint64_t lram_bytes = 0;     // that the largest of them needs
 };
 
 // Where the parts of a dispatch begin in the tables of a program.
@@ -46,6 +46,7 @@ struct Compilation {
   std::vector<CompiledOperation> operations;
   std::vector<std::uint32_t> action_operations;  // of each action, in operations
   std::vector<std::uint32_t> kernel_operations;  // of each kernel
+  std::vector<std::uint32_t> task_operations;    // of each task
   std::vector<DispatchPlace> places;             // of each dispatch, and one behind the last
   std::string source_file;                       // "source/model.mlir", below the debug information
   std::string source_text;

@@ -79,11 +79,11 @@ class DebugText {
     kernels_ = kernels_in(at_.task, task_end, at_.step);
     kernels_of_job_[job_] = kernels_;
     line("    %nss_{0} = torq_hl.program \"nss_program_{0}\" : !torq_hl.program<nss> {{", job_);
-    block_ = 0;
-    line("    ^bb0({}):", arguments("b0_"));
+    line("    ^bb0({}):", arguments());
+    std::size_t block = 0;
     for (; at_.task < task_end; ++at_.task) {
-      if (program_.tasks[at_.task].begins_block) block_end(++block_, at);
-      task(at_.task, at);
+      if (program_.tasks[at_.task].begins_block) block_end(++block, at);
+      task(at_.task, location(compilation_.task_operations[at_.task]));
     }
     line("      torq_hl.return {}", at);
     line("    }} {}", at);
@@ -118,13 +118,13 @@ class DebugText {
                       step.slice, at);
         }
         return line(
-            "        \"torq_hw.slice_start\"(%b{0}_kernel_{1}, %b{0}_lram) <{{id = {2} : "
-            "index}}>{3} : (!torq_hl.invocation<slice>, memref<?xi8>) -> () {4}",
-            block_, step.kernel, step.slice, duration, at);
+            "        \"torq_hw.slice_start\"(%b_kernel_{0}, %b_lram) <{{id = {1} : "
+            "index}}>{2} : (!torq_hl.invocation<slice>, memref<?xi8>) -> () {3}",
+            step.kernel, step.slice, duration, at);
       case Unit::css:
         if (!step.starts) return line("        torq_hw.css_wait {}", at);
-        return line("        torq_hw.css_start %b{0}_kernel_{1} : !torq_hl.invocation<css>{2} {3}",
-                    block_, step.kernel, duration, at);
+        return line("        torq_hw.css_start %b_kernel_{} : !torq_hl.invocation<css>{} {}",
+                    step.kernel, duration, at);
       default: return transfer(step, at, duration);
     }
   }
@@ -144,28 +144,20 @@ class DebugText {
     if (!step.starts) return line("        torq_hw.{}_wait {}", each.operation, at);
     if (is_cdma(step.unit)) {
       return line(
-          "        torq_hw.cdma_start from %b{0}_{1} : memref<{2}xi8> to %b{0}_{3} : "
-          "memref<{2}xi8>{4} {5}",
-          block_, each.from, step.bytes, each.to, duration, at);
+          "        torq_hw.cdma_start from %b_{0} : memref<{1}xi8> to %b_{2} : "
+          "memref<{1}xi8>{3} {4}",
+          each.from, step.bytes, each.to, duration, at);
     }
     line(
-        "        torq_hw.{0}_cfg from %b{1}_{2} : memref<?xi8> to %b{1}_{3} : memref<?xi8> {{{4} = "
-        "#torq_hw<dma_ndl{{dims = [[{5}, 1]]}}>}} {6}",
-        each.operation, block_, each.from, each.to, each.ndl, step.bytes, at);
+        "        torq_hw.{0}_cfg from %b_{1} : memref<?xi8> to %b_{2} : memref<?xi8> {{{3} = "
+        "#torq_hw<dma_ndl{{dims = [[{4}, 1]]}}>}} {5}",
+        each.operation, each.from, each.to, each.ndl, step.bytes, at);
     line("        torq_hw.{}_start{} {}", each.operation, duration, at);
   }
 
   void block_end(std::size_t label, std::string_view at) {
-    std::string values;
-    for (const char* name : {"input", "output", "lram", "dtcm", "itcm"}) {
-      values += fmt::format("{}%b{}_{}", values.empty() ? "" : ", ", label - 1, name);
-    }
-    for (const std::uint32_t kernel : kernels_) {
-      values += fmt::format(", %b{}_kernel_{}", label - 1, kernel);
-    }
-    line("      torq_hl.next {} : {} lram_area(%b{}_lram : memref<?xi8>) to ^bb{} {}", values,
-         types(), label - 1, label, at);
-    line("    ^bb{}({}):", label, arguments(fmt::format("b{}_", label)));
+    line("      torq_hl.next lram_area(%b_lram : memref<?xi8>) to ^bb{} {}", label, at);
+    line("    ^bb{}:", label);
   }
 
   void host_program(std::size_t action) {
@@ -255,15 +247,14 @@ class DebugText {
         location(compilation_.action_operations[action]));
   }
 
-  // The same names in every block; `next` hands them on.
-  std::string arguments(std::string_view prefix) const {
+  // Of the first block; the others use them, too.
+  std::string arguments() const {
     std::string text;
     for (const char* name : {"input", "output", "lram", "dtcm", "itcm"}) {
-      text +=
-          fmt::format("{}%{}{}: memref<?xi8> loc(unknown)", text.empty() ? "" : ", ", prefix, name);
+      text += fmt::format("{}%b_{}: memref<?xi8> loc(unknown)", text.empty() ? "" : ", ", name);
     }
     for (const std::uint32_t kernel : kernels_) {
-      text += fmt::format(", %{}kernel_{}: !torq_hl.invocation<{}> loc(unknown)", prefix, kernel,
+      text += fmt::format(", %b_kernel_{}: !torq_hl.invocation<{}> loc(unknown)", kernel,
                           program_.kernels[kernel].css ? "css" : "slice");
     }
     return text;
@@ -309,7 +300,7 @@ class DebugText {
   std::size_t first_alias_;
   std::string text_;
   DispatchPlace at_, end_;
-  std::size_t job_ = 0, host_ = 0, block_ = 0;
+  std::size_t job_ = 0, host_ = 0;
   std::vector<std::uint32_t> kernels_;  // of the program at hand
   std::map<std::size_t, std::vector<std::uint32_t>> kernels_of_job_;
   std::map<std::uint32_t, std::size_t> locations_;  // of operations: the number of the alias

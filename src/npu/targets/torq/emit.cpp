@@ -1,311 +1,466 @@
-#include "base/try.hpp"
-#include "npu/targets/torq/lowering.hpp"
-
+// Stages become tasks: what a call needs and LRAM does not hold comes in, the slice starts, and
+// while it computes the constants of the next call come in; then it is waited for and results that
+// nobody reads in LRAM go out.
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <map>
+#include <set>
 
 #include "base/text.hpp"
-#include "npu/targets/torq/program.hpp"
-#include "npu/targets/torq/target.hpp"
-#include "npu/targets/torq/tiles.hpp"
+#include "base/try.hpp"
+#include "npu/targets/torq/execute.hpp"
+#include "npu/targets/torq/lowering.hpp"
+#include "npu/targets/torq/stages.hpp"
 
 namespace npuscope::npu::torq {
 namespace {
 
-// Adds tasks to a program, and divides its code into blocks as long as the NSS can hold.
-//
-//   tasks.transfer(Unit::dma_in, 4096);   one task: configure, start, wait
-//   tasks.add({start_of(...)});               one task with these steps
+constexpr std::uint64_t first_code_bytes = 72;  // that the host copies: it loads the first block
+
+// Adds tasks to a program. The NSS runs blocks of a few tasks, the last of which loads the next.
 class TaskList {
  public:
-  TaskList(Program& program, const Target::Nss& nss) : program_(program), nss_(nss) {}
+  TaskList(Compilation& out, const Target& target) : out_(out), target_(target) {}
 
+  bool in_program() const { return in_program_; }
   void begin_program() {
-    program_.nss_programs.push_back({});
-    block_bytes_ = 0;
+    out_.program.nss_programs.push_back({});
+    in_program_ = true;
   }
+  void end_program() { in_program_ = false; }
+
+  void of_operation(std::uint32_t operation) { operation_ = operation; }
 
   void add(std::initializer_list<Step> steps) {
-    std::uint64_t bytes = 0;
-    for (const Step& step : steps) {
-      const bool transfer = step.starts && (is_dma(step.unit) || is_cdma(step.unit));
-      bytes += nss_.step_bytes + (transfer ? nss_.configure_bytes : 0);
-    }
-    const bool begins_block = block_bytes_ > 0 && block_bytes_ + bytes > nss_.block_bytes;
-    block_bytes_ = begins_block ? bytes : block_bytes_ + bytes;
-    program_.tasks.push_back({std::uint32_t(steps.size()), begins_block});
-    program_.steps.insert(program_.steps.end(), steps);
-    ++program_.nss_programs.back().tasks;
+    if (tasks_in_block_ + 1 == target_.nss.block_tasks) load_block();
+    push(steps);
+    ++tasks_in_block_;
   }
 
-  void start(Unit unit, std::uint64_t bytes) { add({transfer_start(unit, bytes)}); }
-  void wait(Unit unit) { add({{.unit = unit}}); }
+  // The block behind the last task of this one.
+  void load_block() {
+    push({start_of(Unit::dma_in, target_.nss.block_bytes), {.unit = Unit::dma_in}});
+    begins_block_ = true;
+    tasks_in_block_ = 0;
+  }
+
   void transfer(Unit unit, std::uint64_t bytes) {
-    if (bytes > 0) add({transfer_start(unit, bytes), {.unit = unit}});
+    if (bytes > 0) add({start_of(unit, bytes), {.unit = unit}});
   }
-  void start_kernel(Unit unit, std::uint8_t slice, std::uint32_t kernel) {
-    add({{.unit = unit, .starts = true, .slice = slice, .kernel = kernel}});
-  }
-  void wait_kernel(Unit unit, std::uint8_t slice) { add({{.unit = unit, .slice = slice}}); }
 
  private:
-  static Step transfer_start(Unit unit, std::uint64_t bytes) {
+  static Step start_of(Unit unit, std::uint64_t bytes) {
     return {.unit = unit, .starts = true, .bytes = bytes};
   }
 
-  Program& program_;
-  const Target::Nss& nss_;
-  std::uint64_t block_bytes_ = 0;
+  void push(std::initializer_list<Step> steps) {
+    Program& program = out_.program;
+    program.tasks.push_back({std::uint32_t(steps.size()), std::exchange(begins_block_, false)});
+    program.steps.insert(program.steps.end(), steps);
+    out_.task_operations.push_back(operation_);
+    ++program.nss_programs.back().tasks;
+  }
+
+  Compilation& out_;
+  const Target& target_;
+  std::uint32_t operation_ = 0;
+  std::uint64_t tasks_in_block_ = 0;
+  bool begins_block_ = false;
+  bool in_program_ = false;
 };
 
-TileSize size_at(const Operation& operation, const TilePlan& plan, std::uint64_t index) {
-  const TilePart part = plan.part(index);
-  return plan.at(operation.slice, part.row_part, part.channel_part);
-}
+// Which buffers LRAM holds, and for how long somebody needs them.
+class Lram {
+ public:
+  Lram(const Stages& stages, const Target& target)
+      : stages_(stages), room_(target.lram_for_data()), readers_(stages.buffers.size()) {
+    for (const Stage& stage : stages.stages) {
+      for (const Read& read : stage.reads) ++readers_[read.buffer];
+    }
+  }
 
-// Part `index` of `parts` of a size.
-std::uint64_t share_of(std::uint64_t whole, std::uint64_t index, std::uint64_t parts) {
-  const std::uint64_t even = whole / parts, rest = whole % parts;
-  return even + (index < rest);
-}
+  bool holds(std::uint32_t buffer) const { return held_.contains(buffer); }
+  std::uint64_t room() const { return room_ > used_ ? room_ - used_ : 0; }
+
+  void hold(std::uint32_t buffer) {
+    if (held_.insert(buffer).second) used_ += stages_.buffers[buffer].bytes;
+  }
+  void drop(std::uint32_t buffer) {
+    if (held_.erase(buffer) > 0) used_ -= stages_.buffers[buffer].bytes;
+  }
+  // After a stage that read them.
+  void release(const std::vector<Read>& reads) {
+    for (const Read& read : reads) {
+      if (--readers_[read.buffer] == 0) drop(read.buffer);
+    }
+  }
+
+  // Copies of what is in XRAM serve one operation.
+  void drop_copies() {
+    std::vector<std::uint32_t> copies;
+    for (const std::uint32_t each : held_) {
+      if (stages_.buffers[each].outside && !stages_.buffers[each].constant) copies.push_back(each);
+    }
+    for (const std::uint32_t each : copies) drop(each);
+  }
+  // A buffer that came in part by part, if others want it again.
+  void hold_for_others(std::uint32_t buffer) {
+    if (readers_[buffer] > 1 && stages_.buffers[buffer].bytes <= room()) hold(buffer);
+  }
+
+  // The largest that the stage does not read.
+  std::optional<std::uint32_t> to_evict(const Stage& stage) const {
+    std::optional<std::uint32_t> largest;
+    for (const std::uint32_t each : held_) {
+      const bool is_used =
+          each == stage.result ||
+          std::ranges::any_of(stage.reads, [&](const Read& read) { return read.buffer == each; });
+      if (is_used) continue;
+      if (!largest || stages_.buffers[each].bytes > stages_.buffers[*largest].bytes) largest = each;
+    }
+    return largest;
+  }
+
+ private:
+  const Stages& stages_;
+  std::uint64_t room_, used_ = 0;
+  std::vector<std::uint32_t> readers_;
+  std::set<std::uint32_t> held_;
+};
 
 class Emitter {
  public:
-  Emitter(const Lowering& lowering, const Graph& graph, const Target& target, Compilation& out)
+  Emitter(const Lowering& lowering, const Graph& graph, const Target& target, const Stages& stages,
+          Compilation& out)
       : lowering_(lowering),
         graph_(graph),
         target_(target),
+        stages_(stages),
         out_(out),
-        tasks_(out.program, target.nss) {}
+        tasks_(out, target),
+        lram_(stages, target),
+        running_(target.slices.count),
+        in_xram_(stages.buffers.size()),
+        fetched_(stages.stages.size()) {}
 
   Status run() {
+    describe_operations();
+    for (at_ = 0; at_ < stages_.stages.size(); ++at_) {
+      const Stage& stage = stages_.stages[at_];
+      if (stage.kind == StageKind::host_program) {
+        host_program(stage);
+        continue;
+      }
+      begin_program();
+      prefetch();
+      stage.follows ? release() : wait_for_all();
+      if (at_ > 0 && stages_.stages[at_ - 1].operation != stage.operation) lram_.drop_copies();
+      tasks_.of_operation(stage.operation);
+      make_room(stage);
+      switch (stage.kind) {
+        case StageKind::slices: slices(stage); break;
+        case StageKind::css: css(stage); break;
+        default: move(stage); break;
+      }
+      read_ = stage.reads;
+      TRY(check_room());
+    }
+    end_program();
+    return {};
+  }
+
+ private:
+  void describe_operations() {
+    std::uint64_t most = 0;
+    std::string heaviest = lowering_.operations.front().kernel;
     for (const Operation& operation : lowering_.operations) {
-      if (operation.begins_dispatch) begin_dispatch(operation);
       CompiledOperation& compiled = out_.operations.emplace_back();
       compiled.kernel = operation.kernel;
       compiled.executor = name_of(operation.executor);
       for (const NodeId id : operation.nodes) compiled.nodes.push_back(graph_[id].name);
-      TRY(add(operation));
+      const std::uint64_t products = multiply_accumulates(graph_, graph_[operation.nodes.front()]);
+      if (products <= most) continue;
+      most = products;
+      heaviest = operation.kernel;
     }
-    return {};
+    for (const std::uint32_t operation : stages_.on_host) {
+      out_.operations[operation].kernel = "host";
+      out_.operations[operation].executor = name_of(Executor::host_program);
+    }
+    out_.warnings.insert(out_.warnings.end(), stages_.warnings.begin(), stages_.warnings.end());
+    std::ranges::replace(heaviest, '-', '_');
+    out_.program.dispatches.push_back({"main_dispatch_0_" + heaviest, 0});
   }
 
- private:
-  Status add(const Operation& operation) {
-    using Kind = ActionKind;
-    switch (operation.executor) {
-      case Executor::host_copy:
-        add_action(
-            {Kind::host_copy, operation.output_bytes, std::max<std::uint64_t>(1, operation.runs)});
-        return {};
-      case Executor::host_program:
-        out_.program.host_programs.push_back({operation.elements, operation.multiply_accumulates});
-        add_action({Kind::start_host});
-        add_action({Kind::wait_host});
-        return {};
-      case Executor::slices:
-      case Executor::css: break;
+  // The host copies the code of the first program, which loads a block of the second.
+  void begin_program() {
+    if (tasks_.in_program()) return;
+    tasks_.of_operation(stages_.stages[at_].operation);
+    if (out_.program.nss_programs.empty()) {
+      add_action({ActionKind::host_copy, first_code_bytes, 1});
+      start_program();
+      tasks_.load_block();
+      tasks_.end_program();
     }
+    start_program();
+  }
+
+  void start_program() {
+    add_action({ActionKind::start_nss});
+    add_action({ActionKind::wait_nss});
     tasks_.begin_program();
-    kernels_.clear();
-    add_action({Kind::start_nss});
-    add_action({Kind::wait_nss});
-    return operation.executor == Executor::css ? add_css(operation) : add_slices(operation);
   }
 
-  // A stage is a tile for each slice. While it computes, the next one's data come in and the last
-  // one's results go out.
-  Status add_slices(const Operation& operation) {
-    const auto plan =
-        plan_tiles(operation.slice, target_, operation.resident, operation.lram_bytes);
-    const std::uint64_t slices = target_.slices.count, tiles = plan->tiles;
-    const std::uint64_t tasks_per_tile = 8 + operation.slice.operands;
-    TRY(check_room(tiles > max_tasks ? tiles : tiles * tasks_per_tile));
-    out_.operations.back().tiles = tiles;
-    out_.operations.back().lram_bytes = operation.lram_bytes;
-    const auto end_of = [&](std::uint64_t first) { return std::min(first + slices, tiles); };
-    load_kernels(operation, *plan);
-    move_both_ways(loads_of(operation, *plan, 0, end_of(0)), {});
-    std::vector<std::uint64_t> stores;
-    for (std::uint64_t first = 0; first < tiles; first += slices) {
-      const std::uint64_t end = end_of(first);
-      start_stage(operation, *plan, first, end);
-      move_both_ways(loads_of(operation, *plan, end, end_of(end)), stores);
-      for (std::uint64_t slice = 0; slice < end - first; ++slice) {
-        tasks_.wait_kernel(Unit::slice, std::uint8_t(slice));
-      }
-      stores = stores_of(operation, *plan, first, end);
-    }
-    move_both_ways({}, stores);
-    return {};
+  // The last task of a program loads the block that the next begins with.
+  void end_program() {
+    if (!tasks_.in_program()) return;
+    wait_for_all();
+    const bool goes_on = std::any_of(
+        stages_.stages.begin() + std::ptrdiff_t(std::min(at_ + 1, stages_.stages.size())),
+        stages_.stages.end(),
+        [](const Stage& each) { return each.kind != StageKind::host_program; });
+    if (goes_on) tasks_.load_block();
+    tasks_.end_program();
   }
 
-  // Data go through LRAM to the memory of the CSS and back, as much at once as that holds; while it
-  // computes, the next part comes to LRAM.
-  Status add_css(const Operation& operation) {
-    const std::uint64_t half = target_.css.data_bytes / 2;
-    const std::uint64_t parts = std::max({std::uint64_t{1}, divide_up(operation.input_bytes, half),
-                                          divide_up(operation.output_bytes, half)});
-    constexpr std::uint64_t tasks_per_part = 7;
-    TRY(check_room(parts > max_tasks ? parts : parts * tasks_per_part));
-    out_.operations.back().tiles = parts;
-    out_.operations.back().lram_bytes = operation.lram_bytes;
-    const double each = target_.css_cycles_per_element(operation.kernel);
-    const auto kernel_of = [&](std::uint64_t index) {
-      const std::uint64_t elements = share_of(operation.elements, index, parts);
-      const auto [place, is_new] = kernels_.try_emplace({elements, 0}, 0);
-      if (is_new) {
-        place->second = add_kernel(operation.kernel == "default" ? "css" : operation.kernel,
-                                   target_.css.estimated_cycles, double(elements) * each, true);
-      }
-      return place->second;
-    };
-    const auto load = [&](std::uint64_t index) {
-      if (index < parts && !operation.resident.input) {
-        tasks_.transfer(Unit::dma_in, share_of(operation.input_bytes, index, parts));
-      }
-    };
-    tasks_.transfer(Unit::dma_in, target_.css.code_bytes);
-    tasks_.transfer(Unit::cdma_lram_to_itcm, target_.css.code_bytes);
-    load(0);
-    for (std::uint64_t index = 0; index < parts; ++index) {
-      const std::uint64_t results = share_of(operation.output_bytes, index, parts);
-      tasks_.transfer(Unit::cdma_lram_to_dtcm, share_of(operation.input_bytes, index, parts));
-      tasks_.start_kernel(Unit::css, 0, kernel_of(index));
-      load(index + 1);
-      tasks_.wait_kernel(Unit::css, 0);
-      tasks_.transfer(Unit::cdma_dtcm_to_lram, results);
-      if (!operation.resident.output) tasks_.transfer(Unit::dma_out, results);
-    }
-    return {};
-  }
-
-  void begin_dispatch(const Operation& operation) {
-    const std::size_t number = out_.program.dispatches.size();
-    out_.program.dispatches.push_back(
-        {fmt::format("main_dispatch_{}_{}", number, operation.kernel), 0});
-    kernels_in_dispatch_ = 0;
+  void host_program(const Stage& stage) {
+    end_program();
+    out_.program.host_programs.push_back(
+        {stage.calls.front().elements,
+         multiply_accumulates(graph_,
+                              graph_[lowering_.operations[stage.operation].nodes.front()])});
+    add_action({ActionKind::start_host});
+    add_action({ActionKind::wait_host});
   }
 
   void add_action(Action action) {
     out_.program.actions.push_back(action);
-    out_.action_operations.push_back(std::uint32_t(out_.operations.size() - 1));
+    out_.action_operations.push_back(stages_.stages[at_].operation);
     ++out_.program.dispatches.back().actions;
   }
 
-  std::uint32_t kernel_for(const Operation& operation, TileSize size) {
-    const auto [place, is_new] = kernels_.try_emplace({size.rows, size.channels}, 0);
-    if (is_new) {
-      const std::uint64_t cycles = kernel_cycles(ndls_of(work_of(operation.slice, size), target_));
-      place->second = add_kernel(operation.kernel, cycles,
-                                 double(cycles) * (1 + target_.device.slice_stall), false);
+  // Constants of the next call while slices compute and LRAM has room; those of calls further on
+  // where they come in before the slices end, and are not of one slice alone.
+  void prefetch() {
+    constexpr std::size_t stages_ahead = 8;
+    if (std::ranges::none_of(running_, [](const Running& each) { return each.stage != nullptr; }))
+      return;
+    std::uint64_t cycles = 0;
+    for (std::size_t i = at_; i < std::min(at_ + stages_ahead, stages_.stages.size()); ++i) {
+      const Stage& stage = stages_.stages[i];
+      if (stage.kind == StageKind::host_program) continue;
+      if (stage.kind != StageKind::slices) return;
+      if (fetched_[i] || (i > at_ && stage.calls.size() > 1)) continue;
+      const std::vector<std::uint64_t> constants = constants_of(stage);
+      std::uint64_t bytes = 0;
+      for (const std::uint64_t each : constants) {
+        bytes += each;
+        cycles += dma_cycles(each, target_, Direction::in);
+      }
+      if (bytes + in_use_ + fetched_bytes_ > lram_.room() || (i > at_ && cycles > computing_))
+        return;
+      tasks_.of_operation(stage.operation);
+      for (const std::uint64_t each : constants) tasks_.transfer(Unit::dma_in, each);
+      for (const Read& read : stage.reads) {
+        if (stages_.buffers[read.buffer].constant && read.whole) lram_.hold(read.buffer);
+      }
+      fetched_bytes_ += bytes;
+      fetched_[i] = true;
     }
-    return place->second;
   }
 
-  std::uint32_t add_kernel(std::string_view name, std::uint64_t cycles, double device_cycles,
-                           bool css) {
+  std::vector<std::uint64_t> constants_of(const Stage& stage) const {
+    std::vector<std::uint64_t> constants = stage.calls.front().constants;
+    for (const Read& read : stage.reads) {
+      const Buffer& buffer = stages_.buffers[read.buffer];
+      if (buffer.constant && read.whole && !lram_.holds(read.buffer))
+        constants.push_back(buffer.bytes);
+    }
+    return constants;
+  }
+
+  // What a stage needs besides buffers that LRAM holds.
+  std::uint64_t needs_of(const Stage& stage) const {
+    std::uint64_t bytes = 0;
+    const std::size_t at_once = std::min<std::size_t>(stage.calls.size(), running_.size());
+    for (std::size_t i = 0; i < stage.calls.size(); ++i) {
+      const Call& call = stage.calls[i];
+      const bool makes = stage.kind != StageKind::move;  // or else it goes out as it came
+      if (makes && stages_.buffers[stage.result].outside) bytes += call.writes;
+      for (const std::uint64_t each : call.constants) bytes += each;
+      for (std::size_t k = 0; k < stage.reads.size(); ++k) {
+        if (!stage.reads[k].whole && !lram_.holds(stage.reads[k].buffer)) bytes += call.reads[k];
+      }
+    }
+    return bytes + at_once * target_.slices.program_bytes;
+  }
+
+  void make_room(const Stage& stage) {
+    std::uint64_t wanted = in_use_ = needs_of(stage);
+    const auto add = [&](std::uint32_t buffer) {
+      if (!lram_.holds(buffer)) wanted += stages_.buffers[buffer].bytes;
+    };
+    for (const Read& read : stage.reads) {
+      if (read.whole) add(read.buffer);
+    }
+    if (!stages_.buffers[stage.result].outside) add(stage.result);
+    CompiledOperation& operation = out_.operations[stage.operation];
+    operation.tiles += stage.calls.size();
+    operation.lram_bytes = std::max(operation.lram_bytes, wanted);
+    while (wanted > lram_.room()) {
+      const auto evicted = lram_.to_evict(stage);
+      if (!evicted) break;
+      if (!in_xram_[*evicted]) tasks_.transfer(Unit::dma_out, stages_.buffers[*evicted].bytes);
+      in_xram_[*evicted] = true;
+      lram_.drop(*evicted);
+    }
+  }
+
+  void load(const Stage& stage, std::size_t index) {
+    const Call& call = stage.calls[index];
+    for (std::size_t k = 0; k < stage.reads.size(); ++k) {
+      const Read& read = stage.reads[k];
+      if (lram_.holds(read.buffer)) continue;
+      tasks_.transfer(Unit::dma_in,
+                      read.whole ? stages_.buffers[read.buffer].bytes : call.reads[k]);
+      if (read.whole) lram_.hold(read.buffer);
+    }
+    if (index > 0 || !fetched_[at_]) {
+      for (const std::uint64_t each : call.constants) tasks_.transfer(Unit::dma_in, each);
+    }
+  }
+
+  void slices(const Stage& stage) {
+    std::map<std::uint64_t, std::uint32_t> kernels;  // by cycles
+    const std::uint32_t number = kernels_in_dispatch_++;
+    if (!stages_.buffers[stage.result].outside) lram_.hold(stage.result);
+    for (std::size_t i = 0; i < stage.calls.size(); ++i) {
+      const std::size_t slice = i % running_.size();
+      wait_for(slice);
+      tasks_.of_operation(stage.operation);
+      load(stage, i);
+      const auto [place, is_new] = kernels.try_emplace(stage.calls[i].cycles, 0);
+      if (is_new)
+        place->second = add_kernel(names_of(stage.kernel).program, number, stage.calls[i].cycles);
+      tasks_.transfer(Unit::dma_in, stage.code_bytes);
+      tasks_.add({{.unit = Unit::slice,
+                   .starts = true,
+                   .slice = std::uint8_t(slice),
+                   .kernel = place->second}});
+      running_[slice] = {&stage, stage.calls[i].writes};
+      computing_ = stage.calls[i].cycles;
+    }
+    fetched_bytes_ = 0;
+    for (const Read& read : stage.reads) {
+      if (!read.whole && !lram_.holds(read.buffer)) lram_.hold_for_others(read.buffer);
+    }
+  }
+
+  // Data, a place for results and parameters go to the memory of the CSS, results come back. Its
+  // transfers count elements.
+  void css(const Stage& stage) {
+    const Call& call = stage.calls.front();
+    tasks_.transfer(Unit::dma_in, stage.code_bytes);
+    tasks_.transfer(Unit::cdma_lram_to_itcm, stage.code_bytes);
+    for (const std::uint64_t bytes : call.reads) {
+      tasks_.transfer(Unit::dma_in, bytes);
+      tasks_.transfer(Unit::cdma_lram_to_dtcm, call.elements);
+    }
+    for (const std::uint64_t bytes : call.constants) {
+      tasks_.transfer(Unit::dma_in, bytes);
+      tasks_.transfer(Unit::cdma_lram_to_dtcm, bytes / 4);
+    }
+    const double cycles = double(call.elements) * target_.css_cycles_per_element(
+                                                      lowering_.operations[stage.operation].kernel);
+    const std::uint32_t kernel =
+        add_kernel("css", kernels_in_dispatch_++, target_.css.estimated_cycles, cycles, true);
+    tasks_.add({{.unit = Unit::css, .starts = true, .kernel = kernel}});
+    tasks_.add({{.unit = Unit::css}});
+    tasks_.transfer(Unit::cdma_dtcm_to_lram, call.elements);
+    tasks_.transfer(Unit::dma_out, call.writes);
+  }
+
+  void move(const Stage& stage) {
+    for (const Call& call : stage.calls) {
+      for (std::size_t k = 0; k < stage.reads.size(); ++k) {
+        if (!lram_.holds(stage.reads[k].buffer)) tasks_.transfer(Unit::dma_in, call.reads[k]);
+      }
+      tasks_.transfer(Unit::dma_out, call.writes);
+    }
+  }
+
+  void wait_for(std::size_t slice) {
+    Running& running = running_[slice];
+    if (running.stage == nullptr) return;
+    tasks_.of_operation(running.stage->operation);
+    tasks_.add({{.unit = Unit::slice, .slice = std::uint8_t(slice)}});
+    if (stages_.buffers[running.stage->result].outside)
+      tasks_.transfer(Unit::dma_out, running.writes);
+    running = {};
+  }
+
+  void wait_for_all() {
+    for (std::size_t slice = 0; slice < running_.size(); ++slice) wait_for(slice);
+    release();
+  }
+
+  // What the last stage read; where one follows it, each call waits for the same one of it.
+  void release() {
+    lram_.release(read_);
+    read_.clear();
+    in_use_ = 0;
+  }
+
+  std::uint32_t add_kernel(std::string_view name, std::uint32_t number, std::uint64_t cycles,
+                           std::optional<double> device_cycles = {}, bool is_css = false) {
+    const double device = device_cycles.value_or(double(cycles) * (1 + target_.device.slice_stall));
     Kernel& kernel = out_.program.kernels.emplace_back();
-    kernel.name = fmt::format("{}_{}", name, kernels_in_dispatch_++);
+    kernel.name = fmt::format("{}_{}", name, number);
     kernel.cycles = std::min(cycles, max_cycles + 1);  // which the check refuses
-    kernel.device_cycles =
-        std::uint64_t(std::min(std::ceil(device_cycles), double(max_cycles + 1)));
-    kernel.css = css;
-    out_.kernel_operations.push_back(std::uint32_t(out_.operations.size() - 1));
+    kernel.device_cycles = std::uint64_t(std::min(std::ceil(device), double(max_cycles + 1)));
+    kernel.css = is_css;
+    out_.kernel_operations.push_back(stages_.stages[at_].operation);
     return std::uint32_t(out_.program.kernels.size() - 1);
   }
 
-  Status check_room(std::uint64_t tasks) const {
-    if (tasks <= max_tasks && out_.program.tasks.size() + tasks <= max_tasks) return {};
+  Status check_room() const {
+    if (out_.program.tasks.size() <= max_tasks) return {};
     return input_error(
-        "{} ({}): {} bytes of LRAM cut it into so many tiles that the program would have more than "
-        "{} "
-        "tasks; use a smaller model",
-        printable(out_.operations.back().nodes.front()), out_.operations.back().kernel,
-        thousands(target_.lram_bytes), thousands(max_tasks));
+        "{} ({}): with its tiles the program would have more than {} tasks; use a smaller model",
+        printable(graph_[lowering_.operations[stages_.stages[at_].operation].nodes.front()].name),
+        out_.operations[stages_.stages[at_].operation].kernel, thousands(max_tasks));
   }
 
-  // The last parts of rows and of channels may be smaller and run kernels of their own.
-  void load_kernels(const Operation& operation, const TilePlan& plan) {
-    for (const std::uint64_t rows : {std::uint64_t{0}, plan.row_parts - 1}) {
-      for (const std::uint64_t channels : {std::uint64_t{0}, plan.channel_parts - 1}) {
-        const std::size_t known = kernels_.size();
-        kernel_for(operation, plan.at(operation.slice, rows, channels));
-        if (kernels_.size() > known) tasks_.transfer(Unit::dma_in, target_.slices.code_bytes);
-      }
-    }
-  }
-
-  void start_stage(const Operation& operation, const TilePlan& plan, std::uint64_t first,
-                   std::uint64_t end) {
-    for (std::uint64_t index = first; index < end; ++index) {
-      tasks_.start_kernel(Unit::slice, std::uint8_t(index - first),
-                          kernel_for(operation, size_at(operation, plan, index)));
-    }
-  }
-
-  // What the tiles need that LRAM does not have: weights with each new part of channels, data with
-  // each new part of rows.
-  std::vector<std::uint64_t> loads_of(const Operation& operation, const TilePlan& plan,
-                                      std::uint64_t first, std::uint64_t end) const {
-    std::vector<std::uint64_t> bytes;
-    const auto load = [&](std::uint64_t size) {
-      if (size > 0) bytes.push_back(size);
-    };
-    for (std::uint64_t index = first; index < end; ++index) {
-      const TilePart part = plan.part(index);
-      const TilePart before = plan.part(index == 0 ? 0 : index - 1);
-      const TileSize size = size_at(operation, plan, index);
-      const bool new_repeat = index == 0 || part.repeat != before.repeat;
-      const bool new_channels = new_repeat || part.channel_part != before.channel_part;
-      if (index == 0) load(operation.slice.shared_bytes);
-      if (new_channels) load(weight_bytes(operation.slice, size));
-      if (new_repeat || part.row_part != before.row_part ||
-          (new_channels && operation.slice.channelwise)) {
-        const std::uint64_t streamed =
-            operation.slice.operands - (operation.resident.input ? 1 : 0);
-        for (std::uint64_t k = 0; k < streamed; ++k) load(input_bytes(operation.slice, size));
-      }
-    }
-    return bytes;
-  }
-
-  std::vector<std::uint64_t> stores_of(const Operation& operation, const TilePlan& plan,
-                                       std::uint64_t first, std::uint64_t end) const {
-    std::vector<std::uint64_t> bytes;
-    if (operation.resident.output) return bytes;
-    for (std::uint64_t index = first; index < end; ++index) {
-      bytes.push_back(output_bytes(operation.slice, size_at(operation, plan, index)));
-    }
-    return bytes;
-  }
-
-  // One transfer in each direction at a time, both directions at once.
-  void move_both_ways(const std::vector<std::uint64_t>& in, const std::vector<std::uint64_t>& out) {
-    for (std::size_t i = 0; i < std::max(in.size(), out.size()); ++i) {
-      if (i < out.size()) tasks_.start(Unit::dma_out, out[i]);
-      if (i < in.size()) tasks_.transfer(Unit::dma_in, in[i]);
-      if (i < out.size()) tasks_.wait(Unit::dma_out);
-    }
-  }
+  struct Running {
+    const Stage* stage = nullptr;  // whose call runs
+    std::uint64_t writes = 0;
+  };
 
   const Lowering& lowering_;
   const Graph& graph_;
   const Target& target_;
+  const Stages& stages_;
   Compilation& out_;
   TaskList tasks_;
+  Lram lram_;
+  std::vector<Running> running_;  // by slice
+  std::vector<bool> in_xram_;     // buffers that had to go out
+  std::vector<Read> read_;        // by the last stage
+  std::size_t at_ = 0;            // the stage at hand
+  std::vector<bool> fetched_;     // stages whose constants are there
+  std::uint64_t fetched_bytes_ = 0;
+  std::uint64_t in_use_ = 0;     // of LRAM, by the stage that runs
+  std::uint64_t computing_ = 0;  // cycles of its last call
   std::uint32_t kernels_in_dispatch_ = 0;
-  // Of the operation at hand: tiles of one size run one kernel.
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> kernels_;
 };
 
 }  // namespace
 
 Status emit(const Lowering& lowering, const Graph& graph, const Target& target,
             Compilation& compilation) {
-  return Emitter(lowering, graph, target, compilation).run();
+  TRY_AS(stages, stages_of(lowering, graph, target));
+  return Emitter(lowering, graph, target, *stages, compilation).run();
 }
 
 }  // namespace npuscope::npu::torq

@@ -1,5 +1,9 @@
 #include "npu/targets/torq/target.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "npu/core/field_reader.hpp"
 
 namespace npuscope::npu::torq {
@@ -22,10 +26,15 @@ void read_slices(FieldReader& in, Target::Slices& slices) {
   in.integer("slices.alu_width", slices.alu_width, 4, 1 << 20);
   in.integer("slices.group_width", slices.group_width, 4, 1 << 20);
   in.integer("slices.act_width", slices.act_width, 4, 1 << 20);
-  in.integer("slices.table_lookups", slices.table_lookups, 1, 1 << 20);
-  in.integer("slices.moved_elements", slices.moved_elements, 1, 1 << 20);
-  in.integer("slices.gathered_elements", slices.gathered_elements, 1, 1 << 20);
-  in.integer("slices.code_bytes", slices.code_bytes, 1, 1 << 20);
+  in.integer("slices.program_bytes", slices.program_bytes, 0, 1 << 13);
+  in.integer("slices.segment_bytes", slices.segment_bytes, 1, 1 << 20);
+  in.number("slices.uneven_segments", slices.uneven_segments, 1, 100);
+  for (const char* table : {"slices.elements_a_cycle", "slices.code_bytes"}) {
+    if (!in.has(fmt::format("{}.default", table)))
+      in.fail(table, "a table with an entry `default`");
+  }
+  in.numbers("slices.elements_a_cycle", slices.elements_a_cycle, 0.01, 1e6);
+  in.numbers("slices.code_bytes", slices.code_bytes, 1, 1 << 20);
   if (!in.error().empty()) return;
   if (slices.group_width > slices.alu_width || slices.alu_width % slices.group_width != 0) {
     in.fail("slices.group_width", "a divisor of alu_width");
@@ -34,8 +43,7 @@ void read_slices(FieldReader& in, Target::Slices& slices) {
 
 void read_cost_model(FieldReader& in, Target& target) {
   in.integer("nss.block_bytes", target.nss.block_bytes, 64, 1 << 20);
-  in.integer("nss.configure_bytes", target.nss.configure_bytes, 1, 1 << 20);
-  in.integer("nss.step_bytes", target.nss.step_bytes, 1, 1 << 20);
+  in.integer("nss.block_tasks", target.nss.block_tasks, 2, 1 << 20);
   in.number("dma.bytes_per_cycle", target.dma.bytes_per_cycle, 0.01, 1e6);
   in.number("dma.factor", target.dma.factor, 0.01, 1);
   in.integer("dma.mtu_in", target.dma.mtu_in, 0, 16);
@@ -46,6 +54,7 @@ void read_cost_model(FieldReader& in, Target& target) {
   in.integer("css.estimated_cycles", target.css.estimated_cycles, 0, max_cycles);
   in.integer("css.data_bytes", target.css.data_bytes, 1024, 1ll << 32);
   in.integer("css.code_bytes", target.css.code_bytes, 1, 1ll << 32);
+  in.integer("css.small_code_bytes", target.css.small_code_bytes, 1, 1ll << 32);
   if (!in.has("css.cycles_per_element.default")) {
     in.fail("css.cycles_per_element", "a table with an entry `default`");
   }
@@ -113,10 +122,34 @@ double Target::dma_rate(Direction direction) const {
   return dma.bytes_per_cycle * dma.factor * (beats / (beats + dma.mtu_overhead_beats));
 }
 
+namespace {
+
+using Numbers = std::map<std::string, double, std::less<>>;
+
+double of_kernel(const Numbers& numbers, std::string_view kernel) {
+  const auto found = numbers.find(kernel);
+  return found != numbers.end() ? found->second : numbers.find("default")->second;
+}
+
+}  // namespace
+
 double Target::css_cycles_per_element(std::string_view kernel) const {
-  const auto found = css.cycles_per_element.find(kernel);
-  return found != css.cycles_per_element.end() ? found->second
-                                               : css.cycles_per_element.find("default")->second;
+  return of_kernel(css.cycles_per_element, kernel);
+}
+
+// The activation unit takes bytes: fewer elements where they are larger.
+double Target::elements_a_cycle(std::string_view kernel, std::uint64_t element_bytes) const {
+  if (element_bytes != 2) {
+    const auto found = slices.elements_a_cycle.find(
+        fmt::format("{}_{}", kernel, element_bytes == 1 ? "i8" : "f32"));
+    if (found != slices.elements_a_cycle.end()) return found->second;
+  }
+  return of_kernel(slices.elements_a_cycle, kernel) * 2 /
+         double(std::max<std::uint64_t>(2, element_bytes));
+}
+
+std::uint64_t Target::code_bytes(std::string_view kernel) const {
+  return std::uint64_t(of_kernel(slices.code_bytes, kernel));
 }
 
 Result<Target> parse_target(std::string_view toml, const std::string& name) {

@@ -29,14 +29,17 @@ struct Target {
 
   struct Slices {
     std::uint32_t count = 0;
-    std::uint64_t alu_width = 0;    // products a cycle of 1-byte elements
-    std::uint64_t group_width = 0;  // 1-byte elements
-    std::uint64_t act_width = 0;    // 1-byte results a cycle
-    std::uint64_t table_lookups = 0, moved_elements = 0, gathered_elements = 0;  // a cycle
-    std::uint64_t code_bytes = 0;
+    std::uint64_t alu_width = 0;      // products a cycle of 1-byte elements
+    std::uint64_t group_width = 0;    // 1-byte elements
+    std::uint64_t act_width = 0;      // 1-byte results a cycle
+    std::uint64_t program_bytes = 0;  // of LRAM that a program and its descriptors take
+    std::uint64_t segment_bytes = 0;  // rows of parts that are multiples of it
+    double uneven_segments = 1;       // what others take longer
+    // By kernel, each with an entry "default". Elements of 2 bytes; "add_i8" of 1, "Fill_f32" of 4.
+    std::map<std::string, double, std::less<>> elements_a_cycle, code_bytes;
   } slices;
   struct Nss {
-    std::uint64_t block_bytes = 0, configure_bytes = 0, step_bytes = 0;
+    std::uint64_t block_bytes = 0, block_tasks = 0;
   } nss;
   struct Dma {
     double bytes_per_cycle = 0, factor = 0, mtu_overhead_beats = 0;
@@ -46,7 +49,7 @@ struct Target {
     double bytes_per_cycle = 0, factor = 0;
   } cdma;
   struct Css {
-    std::uint64_t estimated_cycles = 0, data_bytes = 0, code_bytes = 0;
+    std::uint64_t estimated_cycles = 0, data_bytes = 0, code_bytes = 0, small_code_bytes = 0;
     std::map<std::string, double, std::less<>> cycles_per_element;  // with an entry "default"
   } css;
 
@@ -73,6 +76,8 @@ struct Target {
   double cdma_rate() const { return cdma.bytes_per_cycle * cdma.factor; }
   std::uint64_t lram_for_data() const { return lram_bytes - lram_reserved_bytes; }
   double css_cycles_per_element(std::string_view kernel) const;
+  double elements_a_cycle(std::string_view kernel, std::uint64_t element_bytes) const;
+  std::uint64_t code_bytes(std::string_view kernel) const;
 };
 
 // An input error names the missing or senseless field, and its line if known.

@@ -100,6 +100,7 @@ TEST(Timeline, OfTheAdditionIsTheVendorsByteForByte) {
   compilation.operations.resize(1);
   compilation.action_operations = {0, 0};
   compilation.kernel_operations = {0};
+  compilation.task_operations.resize(10);
   compilation.places = {{}, {2, 1, 0, 10, 18, 1}};
   const auto path = std::filesystem::path(testing::TempDir()) / "npuscope-torq-timeline.csv";
   ASSERT_TRUE(npuscope::torq::write_timeline(timeline_of(compilation), path));

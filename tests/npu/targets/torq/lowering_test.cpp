@@ -13,13 +13,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// "slices conv2d x3": executor, kernel, and how many operators; ">" where a result stays in LRAM.
+// "slices conv2d x3 int8": executor, kernel, how many operators, and whether in 1-byte elements.
 std::vector<std::string> described(const Lowering& lowering) {
   std::vector<std::string> lines;
   for (const Operation& each : lowering.operations) {
-    lines.push_back(fmt::format("{}{} {} x{}{}", each.begins_dispatch ? "" : "  ",
-                                name_of(each.executor), each.kernel, each.nodes.size(),
-                                each.resident.output ? " >" : ""));
+    lines.push_back(fmt::format("{} {} x{}{}", name_of(each.executor), each.kernel,
+                                each.nodes.size(), each.is_int8 ? " int8" : ""));
   }
   return lines;
 }
@@ -47,30 +46,68 @@ TEST(LowerToTorq, TakesNormalisationAndActivationIntoTheConvolution) {
   EXPECT_THAT(lowering.warnings, IsEmpty());
 }
 
-// The sum reads the small product where it lies; the softmax runs on the CSS behind it.
-TEST(LowerToTorq, KeepsSmallResultsInLramWithinADispatch) {
+TEST(LowerToTorq, KnowsTheKernelsOfTheCompiler) {
   const Lowering lowering = lowered(R"(
       ws = Constant <value_ints = [64,64]> ()
       w = ConstantOfShape (ws)
       a = MatMul (x, w)
       b = Add (a, x)
-      y = Softmax (b)
+      c = Sigmoid (b)
+      d = Relu (c)
+      y = Softmax (d)
 )",
                                     "float[16,64]", "float[16,64]");
   EXPECT_THAT(described(lowering),
-              ElementsAre("slices matmul x1 >", "  slices add x1 >", "  CSS softmax x1"));
+              ElementsAre("slices fc-fast x1", "slices add x1", "slices table x1",
+                          "slices clamp x1", "slices table x1"));
 }
 
-// Both readers need what the first made: it goes out.
-TEST(LowerToTorq, KeepsNothingThatOthersReadToo) {
-  const Lowering lowering = lowered(R"(
-      a = Sigmoid (x)
-      b = Tanh (a)
-      y = Mul (a, b)
+// Scales between operators are part of these: nothing is left of them.
+constexpr const char* quantized_convolution = R"(
+      xs = Constant <value = float {0.02}> ()
+      xz = Constant <value = int8 {0}> ()
+      ws = Constant <value_ints = [32,32,3,3]> ()
+      w = ConstantOfShape (ws)
+      a = DequantizeLinear (x, xs, xz)
+      b = Conv <kernel_shape = [3,3], pads = [1,1,1,1]> (a, w)
+      c = Relu (b)
+      y = QuantizeLinear (c, xs, xz)
+)";
+
+TEST(LowerToTorq, FoldsScalesIntoOperators) {
+  const Lowering lowering = lowered(quantized_convolution, "int8[1,32,16,16]", "int8[1,32,16,16]");
+  EXPECT_THAT(described(lowering), ElementsAre("slices conv2d x2 int8"));
+}
+
+// What the compiler has no kernel for in int8 the host computes, or the CSS.
+TEST(LowerToTorq, LeavesInt8ToHostAndCss) {
+  const auto of = [](std::string_view op) {
+    return described(lowered(fmt::format(R"(
+      xs = Constant <value = float {{0.02}}> ()
+      xz = Constant <value = int8 {{0}}> ()
+      a = DequantizeLinear (x, xs, xz)
+      b = {} (a)
+      y = QuantizeLinear (b, xs, xz)
 )",
-                                    "float[16,64]", "float[16,64]");
+                                         op),
+                             "int8[1,32,16,16]", "int8[1,32,16,16]"));
+  };
+  EXPECT_THAT(of("Tanh"), ElementsAre("host program host x1 int8"));
+  EXPECT_THAT(of("Relu"), ElementsAre("CSS css x1 int8"));
+  EXPECT_THAT(of("Sigmoid"), ElementsAre("slices table x1 int8"));
+}
+
+// Of floats that the model itself has at its ends: the host scales them.
+TEST(LowerToTorq, LeavesScalesOfInputsAndResultsToTheHost) {
+  const Lowering lowering = lowered(R"(
+      xs = Constant <value = float {0.02}> ()
+      xz = Constant <value = int8 {0}> ()
+      a = QuantizeLinear (x, xs, xz)
+      y = DequantizeLinear (a, xs, xz)
+)",
+                                    "float[1,32,16,16]", "float[1,32,16,16]");
   EXPECT_THAT(described(lowering),
-              ElementsAre("slices table x1", "  slices table x1 >", "  slices mul x1"));
+              ElementsAre("host program host x1", "host program host x1 int8"));
 }
 
 TEST(LowerToTorq, LeavesToTheHostWhatNoKernelDoes) {
@@ -80,18 +117,9 @@ TEST(LowerToTorq, LeavesToTheHostWhatNoKernelDoes) {
       y = Concat <axis = 1> (v, v)
 )",
                                     "float[16,64]", "float[16,6]");
-  EXPECT_THAT(described(lowering), ElementsAre("host program host x1", "host copy copy x1"));
-  EXPECT_EQ(lowering.operations[1].runs, 32u);  // 16 rows of two parts
+  EXPECT_THAT(described(lowering), ElementsAre("host program host x1", "DMA copy x1"));
   ASSERT_EQ(lowering.warnings.size(), 1u);
   EXPECT_THAT(lowering.warnings[0], HasSubstr("(TopK): neither slices nor CSS have a kernel"));
-}
-
-TEST(LowerToTorq, SaysWhatDoesNotFitLram) {
-  const Lowering lowering =
-      lowered("y = ReduceSum <keepdims = 1> (x)\n", "float[1,4000000]", "float[1,1]");
-  EXPECT_THAT(described(lowering), ElementsAre("host program host x1"));
-  ASSERT_EQ(lowering.warnings.size(), 1u);
-  EXPECT_THAT(lowering.warnings[0], HasSubstr("its smallest tile does not fit 507,904 bytes"));
 }
 
 std::string problem_of(const std::string& text) {
@@ -104,6 +132,17 @@ TEST(LowerToTorq, RefusesWhatXramCannotHold) {
                          "m (float[4000000,1000] x) => (float[4000000,1000] y) { y = Relu (x) }"),
               HasSubstr("tensor x has 8,000,000,000 bytes, more than the 4,294,967,296 bytes of "
                         "XRAM that torq-sl2610 addresses"));
+}
+
+TEST(LowerToTorq, LeavesRowsThatLramCannotHoldToTheHost) {
+  const Compilation compilation =
+      compiled(graph_of("<ir_version: 8, opset_import: [\"\" : 13]>\n"
+                        "m (float[1,1,8,400000] x) => (float[1,1,4,200000] y) {\n"
+                        "y = MaxPool <kernel_shape = [2,2], strides = [2,2]> (x) }"));
+  EXPECT_EQ(compilation.operations[0].executor, "host program");
+  ASSERT_EQ(compilation.warnings.size(), 1u);
+  EXPECT_THAT(compilation.warnings[0],
+              HasSubstr("its smallest tile does not fit 523,008 bytes of LRAM"));
 }
 
 TEST(LowerToTorq, RefusesAModelWithNothingToExecute) {

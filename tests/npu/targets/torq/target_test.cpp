@@ -24,8 +24,11 @@ TEST(Sl2610, IsWhatTheVendorsCompilerSays) {
   EXPECT_EQ(sl2610().css.estimated_cycles, 8000u);
   EXPECT_EQ(sl2610().clock_hz, 800e6);
   EXPECT_DOUBLE_EQ(sl2610().cdma_rate(), 5.76);
-  EXPECT_EQ(sl2610().css_cycles_per_element("softmax"), 14.0);
   EXPECT_EQ(sl2610().css_cycles_per_element("unheard of"), 4.0);
+  EXPECT_EQ(sl2610().elements_a_cycle("fma", 1), 16.0);
+  EXPECT_EQ(sl2610().elements_a_cycle("fma", 2), 8.0);
+  EXPECT_EQ(sl2610().elements_a_cycle("fma", 4), 4.0);
+  EXPECT_EQ(sl2610().code_bytes("conv2d"), 376u);
 }
 
 TEST(ParseTorqTarget, RefusesValuesThatMakeNoSense) {
@@ -35,7 +38,7 @@ TEST(ParseTorqTarget, RefusesValuesThatMakeNoSense) {
               HasSubstr("npu.clock_hz must be between"));
   EXPECT_THAT(message_of(changed_toml("bytes = 524288", "bytes = 20000")),
               HasSubstr("lram.bytes must be between"));
-  EXPECT_THAT(message_of(changed_toml("reserved_bytes = 16384", "reserved_bytes = 524288")),
+  EXPECT_THAT(message_of(changed_toml("reserved_bytes = 1280", "reserved_bytes = 524288")),
               HasSubstr("at least 16 KiB less than lram.bytes"));
   EXPECT_THAT(message_of(changed_toml("group_width = 64", "group_width = 60")),
               HasSubstr("a divisor of alu_width"));
@@ -44,8 +47,8 @@ TEST(ParseTorqTarget, RefusesValuesThatMakeNoSense) {
               HasSubstr("dma.factor must be larger"));
   EXPECT_THAT(message_of(changed_toml("default = 4.0", "other = 4.0")),
               HasSubstr("a table with an entry `default`"));
-  EXPECT_THAT(message_of(changed_toml("softmax = 14.0", "softmax = 'x'")),
-              HasSubstr("css.cycles_per_element.softmax must be a number"));
+  EXPECT_THAT(message_of(changed_toml("reduce_max = 1", "reduce_max = 'x'")),
+              HasSubstr("slices.elements_a_cycle.reduce_max must be a number"));
   EXPECT_THAT(message_of(changed_toml("start_s = 3e-6", "start_s = -1")),
               HasSubstr("host.start_s must be between"));
 }

@@ -1,0 +1,133 @@
+// How operations are cut so that a tile fits LRAM.
+#include <algorithm>
+
+#include "base/arithmetic.hpp"
+#include "npu/targets/torq/stages.hpp"
+
+namespace npuscope::npu::torq {
+namespace {
+
+constexpr std::uint64_t max_parts = 1 << 16;  // of an operation, in all
+
+std::uint64_t sum_of(std::initializer_list<std::uint64_t> terms) {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t term : terms) sum = term > ~sum ? ~std::uint64_t{0} : sum + term;
+  return sum;
+}
+
+class Cutter {
+ public:
+  Cutter(const ImageShape& shape, const Target& target)
+      : shape_(shape),
+        program_bytes_(target.slices.program_bytes),
+        room_(target.lram_for_data() - shape.ways * program_bytes_) {}
+
+  // Channels alone or rows alone, whichever needs fewer tiles; both only where neither will do,
+  // with rows in halves of halves. Every slice has a group of channels, unless nothing else fits.
+  std::optional<TileCut> run() {
+    for (fewest_channels_ = 4 * shape_.ways;; fewest_channels_ = 1) {
+      if (const auto cut = alone()) return cut;
+      if (const auto cut = both()) return cut;
+      if (fewest_channels_ == 1) return std::nullopt;
+    }
+  }
+
+ private:
+  std::optional<TileCut> alone() const {
+    const bool rows_only = shape_.channelwise && shape_.element_bytes == 1;
+    const std::uint64_t most = std::min(max_parts, std::max(shape_.out_rows, shape_.out_channels));
+    for (std::uint64_t parts = 1; parts <= most; ++parts) {
+      if (may_cut_channels(parts) && !(rows_only && parts > 1) && fits({1, parts}))
+        return TileCut{1, parts};
+      if (parts <= shape_.out_rows && fits({parts, 1})) return TileCut{parts, 1};
+    }
+    return std::nullopt;
+  }
+
+  std::optional<TileCut> both() const {
+    for (std::uint64_t rows = 1;; rows = std::min(rows * 2, shape_.out_rows)) {
+      for (std::uint64_t parts = 1; may_cut_channels(parts); ++parts) {
+        if (fits({rows, parts})) return TileCut{rows, parts};
+      }
+      if (rows >= shape_.out_rows) return std::nullopt;
+    }
+  }
+
+  bool may_cut_channels(std::uint64_t parts) const {
+    return parts == 1 || (parts <= shape_.out_channels && parts <= max_parts &&
+                          shape_.out_channels / parts >= fewest_channels_);
+  }
+
+  // The data and their four parts; then these, weights and what is made of them. Where rows are cut
+  // all of a result that LRAM could hold is kept beside the data.
+  bool fits(const TileCut& cut) const {
+    const std::uint64_t channels = shape_.channels(cut), data = shape_.data_bytes(cut);
+    const bool takes_off = cut.row_parts > 1 && shape_.window > 1 && shape_.stride == 1;
+    const auto results = [&](std::uint64_t result_channels, std::uint64_t rows) {
+      return saturating_product({result_channels, rows, shape_.out_columns, shape_.element_bytes});
+    };
+    std::uint64_t weights = 0;
+    for (const std::uint64_t part : parts_of(channels, shape_.ways, 4)) {
+      weights = sum_of({weights, shape_.weight_bytes(round_up(part, 4))});
+    }
+    const std::uint64_t makes =
+        results(channels, takes_off ? shape_.rows_read(cut) : shape_.rows(cut));
+    const std::uint64_t whole = results(shape_.out_channels, shape_.out_rows);
+    const bool keeps_all = cut.row_parts > 1 && cut.channel_parts == 1 && whole <= room_;
+    if (keeps_all && sum_of({whole, data}) > room_ + (shape_.ways - 1) * program_bytes_)
+      return false;
+    if (shape_.segmented && sum_of({data, data}) > room_) return false;
+    return sum_of({data, weights, makes, saturating_product({channels, shape_.bias_bytes})}) <=
+           room_;
+  }
+
+  const ImageShape& shape_;
+  std::uint64_t program_bytes_, room_, fewest_channels_ = 1;
+};
+
+}  // namespace
+
+// Slices that share a tile have whole groups of four channels each.
+std::uint64_t ImageShape::channels(const TileCut& cut) const {
+  const std::uint64_t even = divide_up(out_channels, cut.channel_parts), groups = 4 * ways;
+  const bool shares = ways > 1 && !channelwise && cut.channel_parts > 1 && even > groups;
+  return shares ? out_channels / cut.channel_parts / groups * groups : even;
+}
+
+std::uint64_t ImageShape::rows(const TileCut& cut) const {
+  return divide_up(out_rows, cut.row_parts);
+}
+
+std::uint64_t ImageShape::rows_read(const TileCut& cut) const {
+  if (cut.row_parts == 1) return in_rows;
+  // Of two tiles each ends at a border.
+  const std::uint64_t beyond = cut.row_parts == 2 && in_rows > 1 ? (window - 1) / 2 : 0;
+  const std::uint64_t needed =
+      sum_of({saturating_product({rows(cut) - 1, stride}), window - beyond});
+  return std::min(in_rows, stride == 1 ? needed : round_up(needed, 2));
+}
+
+std::uint64_t ImageShape::data_bytes(const TileCut& cut) const {
+  return saturating_product(
+      {channelwise ? channels(cut) : in_channels, rows_read(cut), in_columns, element_bytes});
+}
+
+std::uint64_t ImageShape::weight_bytes(std::uint64_t part) const {
+  const std::uint64_t padded = part < 4 ? part : round_up(part, 4);
+  return saturating_product({padded, channelwise ? 1 : in_channels, window_area, element_bytes});
+}
+
+std::optional<TileCut> cut_of(const ImageShape& shape, const Target& target) {
+  return Cutter(shape, target).run();
+}
+
+std::vector<std::uint64_t> parts_of(std::uint64_t channels, std::uint64_t ways,
+                                    std::uint64_t group) {
+  const std::uint64_t each = channels / ways / group * group;
+  if (ways < 2 || each == 0) return {channels};
+  std::vector<std::uint64_t> parts(ways, each);
+  if (const std::uint64_t left = channels - ways * each; left > 0) parts.push_back(left);
+  return parts;
+}
+
+}  // namespace npuscope::npu::torq

@@ -1,0 +1,268 @@
+// Convolutions and pooling: tiles of rows and channels, data in four parts for strides.
+#include <algorithm>
+
+#include "npu/targets/torq/expander.hpp"
+
+namespace npuscope::npu::torq {
+namespace {
+
+std::uint64_t extent(const Shape& shape, std::size_t i) { return std::uint64_t(shape[i]); }
+
+std::uint64_t largest_of(const std::vector<std::int64_t>& values, std::int64_t otherwise) {
+  const std::int64_t largest = values.empty() ? otherwise : *std::ranges::max_element(values);
+  return std::uint64_t(std::clamp<std::int64_t>(largest, 1, 1 << 20));
+}
+
+bool has_pads(const Node& node) {
+  const auto pads = node.ints_attribute("pads");
+  return std::ranges::any_of(pads, [](std::int64_t each) { return each != 0; }) ||
+         node.string_attribute("auto_pad", "").starts_with("SAME");
+}
+
+}  // namespace
+
+void Expander::plan_image(const Operation& operation, Plan& plan) {
+  const Node& node = graph_[operation.nodes.front()];
+  const Tensor& in = graph_[node.inputs[0]];
+  const Tensor& out =
+      graph_[*std::ranges::find_if(node.outputs, [](TensorId id) { return id != TensorId::none; })];
+  ImageShape shape;
+  shape.element_bytes = operation.is_int8 ? 1 : 2;
+  shape.in_channels = extent(in.shape, 1);
+  shape.out_channels = std::max<std::uint64_t>(1, extent(out.shape, 1));
+  shape.in_rows = saturating_product({extent(in.shape, 0), extent(in.shape, 2)});
+  shape.out_rows = saturating_product({extent(out.shape, 0), extent(out.shape, 2)});
+  shape.in_columns = extent(in.shape, 3);
+  shape.out_columns = extent(out.shape, 3);
+  shape.stride = largest_of(node.ints_attribute("strides"), 1);
+  shape.ways = plan.ways;
+  std::uint64_t columns = 1;
+  if (operation.form == Form::max_pooling || node.op.ends_with("AveragePool")) {
+    const auto window = node.ints_attribute("kernel_shape");
+    shape.window = window.empty() ? 1 : largest_of({window.front()}, 1);
+    columns = window.empty() ? 1 : largest_of({window.back()}, 1);
+  } else {
+    const Tensor& weights = graph_[node.inputs[node.op == "QLinearConv" ? 3 : 1]];
+    shape.in_channels = std::max<std::uint64_t>(1, extent(weights.shape, 1));
+    shape.window = std::max<std::uint64_t>(1, extent(weights.shape, 2));
+    columns = std::max<std::uint64_t>(1, extent(weights.shape, 3));
+    shape.bias_bytes = operation.is_int8 ? 8 : 4;
+  }
+  shape.window_area = saturating_product({shape.window, columns});
+  shape.channelwise = operation.form != Form::convolution;
+  shape.segmented = shape.stride > 1;
+  auto cut = cut_of(shape, target_);
+  // Cut both ways it is one slice's where that takes fewer tiles; with windows of three and a
+  // stride, whose last rows a kernel fills up, always, with wider ones and none never.
+  const bool may_be_alone = shape.stride > 1 || shape.window <= 3;
+  if (cut && cut->row_parts > 1 && cut->channel_parts > 1 && shape.window > 1 && may_be_alone) {
+    ImageShape other = shape;
+    other.ways = 1;
+    const auto alone = cut_of(other, target_);
+    const auto tiles_of = [](const ImageShape& each, const TileCut& by) {
+      return by.row_parts * divide_up(each.out_channels, each.channels(by));
+    };
+    const bool always = shape.stride > 1 && shape.window == 3;
+    if (alone && (always || tiles_of(other, *alone) < tiles_of(shape, *cut))) {
+      shape = other;
+      plan.ways = 1;
+      cut = alone;
+    }
+  }
+  plan.image = shape;
+  cut ? void(plan.cut = *cut) : leave_to_host(operation, plan);
+}
+
+// The four parts of data that came from XRAM; what a kernel before made it writes so itself.
+std::uint32_t Expander::segmented(std::uint32_t from, std::uint64_t channels, std::uint64_t rows,
+                                  std::uint64_t columns, std::uint64_t ways) {
+  const std::uint64_t bytes = saturating_product({channels, rows, columns, element_bytes()});
+  const std::uint32_t made = new_buffer(bytes);
+  Stage& stage = add(SliceKernel::segmentation, {{from, ways == 1}}, made);
+  for (const std::uint64_t part : parts_of(channels, ways, 1)) {
+    KernelWork work = work_of(SliceKernel::segmentation, saturating_product({part, rows, columns}));
+    work.row_bytes = divide_up(columns, 2) * element_bytes();
+    stage.calls.push_back({.cycles = kernel_cycles(work, target_),
+                           .constants = constants_of(SliceKernel::segmentation),
+                           .reads = {bytes / channels * part},
+                           .writes = bytes / channels * part});
+  }
+  return made;
+}
+
+void Expander::image(const Plan& plan) {
+  const ImageShape& shape = *plan.image;
+  const TileCut cut = plan.cut;
+  const bool is_segmented = shape.stride > 1 && is_from_outside();
+  const std::uint64_t each = shape.channels(cut);
+  for (std::uint64_t channel = 0; channel < shape.out_channels; channel += each) {
+    const std::uint64_t channels = std::min(each, shape.out_channels - channel);
+    for (std::uint64_t r = 0; r < cut.row_parts && out_.stages.size() < max_tasks; ++r) {
+      const std::uint64_t first = r * shape.rows(cut);
+      if (first >= shape.out_rows) break;
+      const std::uint64_t rows = std::min(shape.rows(cut), shape.out_rows - first);
+      const bool parted = shape.channelwise && cut.channel_parts > 1;
+      std::uint32_t from =
+          cut.row_parts == 1 && !parted
+              ? data()
+              : new_buffer(saturating_product({shape.channelwise ? channels : shape.in_channels,
+                                               shape.rows_read({cut.row_parts, 1}),
+                                               shape.in_columns, shape.element_bytes}),
+                           true);
+      // Wide windows of the last rows reach beyond the data.
+      const bool is_last = r > 0 && first + rows == shape.out_rows;
+      if (is_last && is_segmented && shape.window > 3)
+        from = filled(from, out_.buffers[from].bytes, 1);
+      // Weights of one slice stay for all rows.
+      const bool stay = r > 0 && plan.ways == 1 && cut.channel_parts > 1 && !shape.channelwise &&
+                        shape.stride == 1 && !operation().is_int8;
+      image_tile(plan, from, channels, rows, is_segmented, !stay);
+      if (r == 0 && cut.row_parts > 1 && cut.channel_parts == 1) store_all_of_result();
+    }
+  }
+}
+
+// The first tile of rows stores a whole result that fits LRAM.
+void Expander::store_all_of_result() {
+  const std::uint64_t bytes = out_.buffers[result()].bytes;
+  Stage& last = out_.stages.back();
+  if (bytes <= target_.lram_for_data() && last.calls.size() > 0) last.calls.back().writes = bytes;
+}
+
+// Data within an image of constants: it goes out, the data are written into it.
+std::uint32_t Expander::filled(std::uint32_t from, std::uint64_t bytes, std::uint64_t ways) {
+  const std::uint32_t made = new_buffer(bytes, true);
+  step(SliceKernel::fill, {}, bytes / element_bytes(), bytes, ways, false, made);
+  Stage& move = add(SliceKernel::fill, {{from, true}}, made);
+  move.kind = StageKind::move;
+  const std::uint64_t moved = out_.buffers[from].bytes;
+  move.calls.push_back({.reads = {moved}, .writes = moved});
+  return made;
+}
+
+// A kernel computes all rows that it reads; a further one takes those off that its neighbours have.
+void Expander::image_tile(const Plan& plan, std::uint32_t from, std::uint64_t channels,
+                          std::uint64_t rows, bool is_segmented, bool loads_weights) {
+  const ImageShape& shape = *plan.image;
+  const bool strided = shape.stride > 1, alone = shape.channelwise;
+  const std::uint64_t rows_read = shape.rows_read({plan.cut.row_parts, 1});
+  const bool takes_off = plan.cut.row_parts > 1 && shape.window > 1 && !strided;
+  // Windows within the data leave a border, which is left behind when the result goes out again.
+  const bool has_border = !takes_off && !strided && shape.out_rows < shape.in_rows;
+  const std::uint64_t made_rows = takes_off || has_border ? rows_read : rows;
+  const std::uint64_t made_columns = has_border ? shape.in_columns : shape.out_columns;
+  if (is_segmented) {
+    from = segmented(from, alone ? channels : shape.in_channels, rows_read, shape.in_columns,
+                     alone ? plan.ways : 1);
+  }
+  const SliceKernel kernel =
+      alone ? (strided ? SliceKernel::depthwise_stride2 : SliceKernel::depthwise)
+            : (strided && shape.window > 1 ? SliceKernel::conv2d_stride2 : SliceKernel::conv2d);
+  const std::uint64_t row_bytes = made_columns * shape.element_bytes;
+  const std::uint32_t made =
+      takes_off || has_border
+          ? new_buffer(saturating_product({channels, made_rows, row_bytes}), has_border)
+          : result();
+  Stage& stage = add(kernel, {{from, !alone || plan.ways == 1}}, made);
+  stage.follows = alone && is_segmented;
+  const std::uint64_t read_bytes = out_.buffers[from].bytes;
+  // Without a window a stride leaves out results that are computed all the same.
+  const bool at_full_rate = strided && shape.window == 1;
+  const std::uint64_t pixels =
+      at_full_rate ? rows_read * shape.in_columns : made_rows * made_columns;
+  for (const std::uint64_t part : parts_of(channels, plan.ways, 4)) {
+    KernelWork work = work_of(kernel, pixels);
+    work.in_channels = alone ? 1 : shape.in_channels;
+    work.out_channels = part;
+    work.window_y = shape.window;
+    work.window_x = shape.window_area / shape.window;
+    Call& call = stage.calls.emplace_back();
+    call.cycles = kernel_cycles(work, target_);
+    if (loads_weights) call.constants.push_back(shape.weight_bytes(part));
+    call.constants.push_back(part * std::max<std::uint64_t>(4, shape.bias_bytes));
+    call.reads = {alone ? read_bytes / channels * part : read_bytes};
+    call.writes = saturating_product({part, made_rows, row_bytes});
+  }
+  if (has_border) {
+    Stage& move = add(SliceKernel::convert, {{made, true}}, result());
+    move.kind = StageKind::move;
+    const std::uint64_t kept =
+        saturating_product({channels, rows, shape.out_columns, shape.element_bytes});
+    move.calls.push_back({.reads = {kept}, .writes = kept});
+  }
+  if (!takes_off) return;
+  const std::uint64_t kept = saturating_product({channels, rows, shape.out_columns});
+  step(SliceKernel::convert, {made}, kept, kept * shape.element_bytes, stage.calls.size(), true,
+       result());
+}
+
+// Data that windows do not cover evenly are filled up first.
+void Expander::max_pooling(const Plan& plan) {
+  const ImageShape& shape = *plan.image;
+  const bool uneven = !has_pads(node()) && shape.in_rows % 2 != 0 && shape.stride > 1;
+  const std::uint64_t parts = plan.cut.channel_parts, each = shape.channels({1, parts});
+  const std::uint64_t columns = shape.in_columns + (uneven ? 1 : 0);
+  for (std::uint64_t first = 0; first < shape.out_channels && out_.stages.size() < max_tasks;
+       first += each) {
+    const std::uint64_t channels = std::min(each, shape.out_channels - first);
+    std::uint32_t from =
+        parts == 1 ? data()
+                   : new_buffer(saturating_product({channels, shape.in_rows, shape.in_columns,
+                                                    shape.element_bytes}),
+                                true);
+    std::uint64_t rows = shape.in_rows;
+    if (uneven) {
+      ++rows;
+      from = filled(from, saturating_product({channels, rows, columns, shape.element_bytes}),
+                    plan.ways);
+    }
+    if (shape.stride > 1) from = segmented(from, channels, rows, columns, plan.ways);
+    const SliceKernel kernel =
+        has_pads(node()) ? SliceKernel::max_pool_padded : SliceKernel::max_pool;
+    Stage& stage = add(kernel, {{from, plan.ways == 1}}, result());
+    stage.follows = shape.stride > 1;
+    for (const std::uint64_t part : parts_of(channels, plan.ways, 1)) {
+      KernelWork work = work_of(kernel, shape.out_rows * shape.out_columns);
+      work.out_channels = part;
+      work.window_y = shape.window;
+      work.window_x = shape.window_area / shape.window;
+      stage.calls.push_back({.cycles = kernel_cycles(work, target_),
+                             .constants = constants_of(kernel),
+                             .reads = {out_.buffers[from].bytes / channels * part},
+                             .writes = saturating_product(
+                                 {part, shape.out_rows, shape.out_columns, shape.element_bytes})});
+    }
+  }
+}
+
+// Channels last, then each channel's sum, then back; as many channels at a time as fit LRAM.
+void Expander::global_average() {
+  const std::uint64_t channels = std::max<std::uint64_t>(1, result_elements());
+  const std::uint64_t pixels = graph_[node().inputs[0]].elements() / channels;
+  const std::uint64_t size = element_bytes();
+  const std::uint64_t room = target_.lram_for_data() - target_.slices.program_bytes;
+  const std::uint64_t tiles = std::min(
+      channels,
+      std::max<std::uint64_t>(1, divide_up(saturating_product({2, channels, pixels, size}), room)));
+  for (std::uint64_t i = 0; i < tiles && out_.stages.size() < max_tasks; ++i) {
+    const std::uint64_t part = channels / tiles + (i < channels % tiles);
+    const std::uint64_t bytes = saturating_product({part, pixels, size});
+    const std::uint32_t from = tiles == 1 ? data() : new_buffer(bytes, true);
+    const std::uint32_t turned = step(SliceKernel::transpose, {from}, part * pixels, bytes, 1);
+    if (pixels % 2 != 0) out_.stages.back().calls.front().cycles *= 2;  // no pairs of elements
+    const std::uint32_t means = new_buffer(part * size);
+    KernelWork work = work_of(SliceKernel::average_pool, pixels);
+    work.in_channels = pixels;
+    work.out_channels = part;
+    Stage& stage = add(SliceKernel::average_pool, {{turned, true}}, means);
+    stage.calls.push_back({.cycles = kernel_cycles(work, target_),
+                           .constants = operation().is_int8
+                                            ? std::vector<std::uint64_t>{1, part * 8}
+                                            : std::vector<std::uint64_t>{2, 4},
+                           .reads = {bytes},
+                           .writes = part * size});
+    step(SliceKernel::transpose, {means}, part, part * size, 1, false, result());
+  }
+}
+
+}  // namespace npuscope::npu::torq

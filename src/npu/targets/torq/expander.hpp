@@ -1,0 +1,121 @@
+// Makes the stages of operations; what several kinds of operations need for that. Private to
+// stages.hpp: images in expand_images.cpp, products and elementwise work in expand_values.cpp,
+// functions that are chains of kernels in expand_functions.cpp.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/arithmetic.hpp"
+#include "npu/targets/torq/stages.hpp"
+
+namespace npuscope::npu::torq {
+
+class Expander {
+ public:
+  Expander(const Lowering& lowering, const Graph& graph, const Target& target);
+  Result<Stages> run();
+
+ private:
+  // What is known of an operation before any stage is made.
+  struct Plan {
+    std::uint64_t ways = 1;    // slices that share it
+    bool reads_parts = false;  // each call of it a part of the data
+    bool on_host = false;      // its smallest tile does not fit LRAM
+    std::optional<ImageShape> image;
+    TileCut cut;
+  };
+
+  // Where data are: decided for all operations before their stages.
+  void plan(std::size_t index);
+  void plan_image(const Operation& operation, Plan& plan);
+  void leave_to_host(const Operation& operation, Plan& plan);
+  bool reads_in_parts(std::size_t index) const;
+  std::uint64_t ways_of(std::size_t index) const;
+  void decide_outside();
+
+  void expand(std::size_t index);
+
+  // A share of the elements of elementwise work, as large as fits LRAM.
+  struct ElementTile {
+    std::uint64_t elements = 0, bytes = 0;
+    std::vector<std::uint32_t> data;
+  };
+  std::uint64_t cut_of_elements(const Operation& operation) const;
+  void for_tiles(const std::function<void(const ElementTile&)>& make);
+
+  // Images
+  void image(const Plan& plan);
+  void image_tile(const Plan& plan, std::uint32_t from, std::uint64_t channels, std::uint64_t rows,
+                  bool is_segmented, bool loads_weights);
+  std::uint32_t segmented(std::uint32_t from, std::uint64_t channels, std::uint64_t rows,
+                          std::uint64_t columns, std::uint64_t ways);
+  std::uint32_t filled(std::uint32_t from, std::uint64_t bytes, std::uint64_t ways);
+  void store_all_of_result();
+  void max_pooling(const Plan& plan);
+  void global_average();
+
+  // Products and elementwise work
+  void product();
+  void matmul();
+  void elementwise(SliceKernel kernel);
+  void elements_of(SliceKernel kernel);
+  void around_host(const std::function<void()>& make);
+  void sum();
+  void multiplication();
+  void transpose();
+  void turn();
+  void reduction(SliceKernel kernel);
+  void copy();
+  void moves();
+  void css();
+  void host();
+  void gather();
+
+  // Functions as chains of kernels
+  void sigmoid();
+  void square_root();
+  void division();
+  void error_function();
+  void softmax();
+  void layer_normalization();
+  void means_in_float();
+
+  // The operation at hand
+  const Operation& operation() const { return lowering_.operations[at_]; }
+  const Plan& plan() const { return plans_[at_]; }
+  const Node& node() const { return graph_[operation().nodes.front()]; }
+  std::uint64_t element_bytes() const;
+  std::uint64_t result_elements() const { return graph_[operation().result].elements(); }
+  std::uint32_t result() { return buffer_of(operation().result); }
+  std::uint32_t data(std::size_t i = 0);
+  bool is_from_outside(std::size_t i = 0) const;
+
+  std::uint32_t buffer_of(TensorId id);
+  std::uint32_t new_buffer(std::uint64_t bytes, bool outside = false, bool constant = false);
+
+  Stage& add(SliceKernel kernel, std::vector<Read> reads, std::uint32_t result);
+  // Elements one like the other, a share for each of `ways` calls; every read has as many.
+  std::uint32_t step(SliceKernel kernel, std::vector<std::uint32_t> reads, std::uint64_t elements,
+                     std::uint64_t bytes, std::uint64_t ways, bool follows = false,
+                     std::optional<std::uint32_t> into = {});
+  std::vector<std::uint64_t> constants_of(SliceKernel kernel) const;
+  KernelWork work_of(SliceKernel kernel, std::uint64_t pixels) const;
+
+  const Lowering& lowering_;
+  const Graph& graph_;
+  const Target& target_;
+  Stages out_;
+  std::vector<Plan> plans_;
+  std::size_t at_ = 0;
+  std::uint64_t size_ = 0;  // of elements, where an operation computes in others than its own
+  std::map<TensorId, std::uint32_t> buffers_;
+  std::map<TensorId, std::size_t> writers_;  // operations
+  std::map<TensorId, std::vector<std::size_t>> readers_;
+  std::map<TensorId, bool> outside_;
+};
+
+}  // namespace npuscope::npu::torq

@@ -1,0 +1,312 @@
+#include "npu/targets/torq/stages.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "npu/targets/torq/expander.hpp"
+
+namespace npuscope::npu::torq {
+
+Expander::Expander(const Lowering& lowering, const Graph& graph, const Target& target)
+    : lowering_(lowering), graph_(graph), target_(target), plans_(lowering.operations.size()) {
+  for (std::size_t i = 0; i < lowering.operations.size(); ++i) {
+    for (const TensorId input : lowering.operations[i].inputs) {
+      std::vector<std::size_t>& readers = readers_[input];
+      if (readers.empty() || readers.back() != i) readers.push_back(i);
+    }
+    const Node& last = graph[lowering.operations[i].nodes.back()];
+    for (const TensorId output : present(last.outputs)) writers_[output] = i;
+    writers_[lowering.operations[i].result] = i;
+  }
+}
+
+Result<Stages> Expander::run() {
+  for (std::size_t i = 0; i < plans_.size(); ++i) plan(i);
+  decide_outside();
+  for (at_ = 0; at_ < lowering_.operations.size(); ++at_) {
+    size_ = 0;
+    // Scales around what only changes the shape are the host's.
+    if (operation().is_int8 && operation().reshaped) host();
+    expand(at_);
+    if (out_.stages.size() > max_tasks / 4) {
+      return input_error(
+          "{} ({}): {} bytes of LRAM cut it into so many tiles that the program would have more "
+          "than {} tasks; use a smaller model",
+          printable(node().name), operation().kernel, thousands(target_.lram_bytes),
+          thousands(max_tasks));
+    }
+  }
+  return std::move(out_);
+}
+
+void Expander::plan(std::size_t index) {
+  const Operation& operation = lowering_.operations[index];
+  Plan& plan = plans_[index];
+  at_ = index;
+  plan.ways = ways_of(index);
+  plan.reads_parts = reads_in_parts(index);
+  switch (operation.form) {
+    case Form::convolution:
+    case Form::depthwise:
+    case Form::max_pooling: return plan_image(operation, plan);
+    case Form::sum:
+    case Form::multiplication:
+    case Form::unary:
+    case Form::table:
+    case Form::sigmoid:
+    case Form::square_root:
+    case Form::division:
+    case Form::error_function: plan.cut.row_parts = cut_of_elements(operation); return;
+    default: return;
+  }
+}
+
+// So many that what a kernel reads and makes of one fits LRAM.
+std::uint64_t Expander::cut_of_elements(const Operation& operation) const {
+  const std::uint64_t bytes = lowering_.bytes(graph_, operation.result);
+  const std::uint64_t room = target_.lram_for_data() - 2 * target_.slices.program_bytes;
+  // A function keeps what its kernels make for each other.
+  const bool is_chain = operation.form == Form::sigmoid || operation.form == Form::square_root ||
+                        operation.form == Form::division;
+  const std::uint64_t kept = is_chain ? 4 : std::max<std::uint64_t>(2, operation.inputs.size() + 1);
+  return std::max<std::uint64_t>(1, divide_up(saturating_product({bytes, kept}), room));
+}
+
+// The data of each tile of an elementwise operation, and what becomes of them.
+void Expander::for_tiles(const std::function<void(const ElementTile&)>& make) {
+  const std::uint64_t tiles = plan().cut.row_parts, elements = result_elements();
+  for (std::uint64_t i = 0; i < tiles && out_.stages.size() < max_tasks; ++i) {
+    ElementTile tile;
+    tile.elements = elements / tiles + (i < elements % tiles);
+    tile.bytes = tile.elements * element_bytes();
+    for (std::size_t k = 0; k < std::max<std::size_t>(1, operation().inputs.size()); ++k) {
+      tile.data.push_back(tiles == 1 ? data(k) : new_buffer(tile.bytes, true));
+    }
+    make(tile);
+  }
+}
+
+// In bf16 most work is shared by the slices; what one kernel after the other does is not.
+std::uint64_t Expander::ways_of(std::size_t index) const {
+  const Operation& operation = lowering_.operations[index];
+  const std::uint64_t slices = target_.slices.count;
+  const auto only_reader = [&](TensorId id) {
+    const auto readers = readers_.find(id);
+    return writers_.contains(id) && readers != readers_.end() && readers->second.size() == 1;
+  };
+  const bool all_alone =
+      !operation.inputs.empty() && std::ranges::all_of(operation.inputs, only_reader);
+  const bool averages = graph_[operation.nodes.front()].op.ends_with("AveragePool");
+  switch (operation.form) {
+    case Form::convolution: return operation.is_int8 ? 1 : slices;
+    case Form::depthwise:
+      return operation.is_int8 || averages ||
+                     (!operation.inputs.empty() && writers_.contains(operation.inputs[0]))
+                 ? 1
+                 : slices;
+    case Form::sum: {
+      const bool of_images = graph_[operation.result].shape.size() == 4;
+      return operation.is_int8 || (all_alone && of_images && operation.inputs.size() > 1) ||
+                     graph_[operation.result].elements() < 1024
+                 ? 1
+                 : slices;
+    }
+    case Form::unary: {
+      if (!all_alone) return slices;
+      const Operation& writer = lowering_.operations[writers_.at(operation.inputs[0])];
+      return writer.form == Form::sum ? plans_[writers_.at(operation.inputs[0])].ways : slices;
+    }
+    case Form::transpose: {
+      // Slices have halves of the result's first dimension, of whole groups of four.
+      const Shape& shape = graph_[operation.result].shape;
+      const auto first =
+          std::ranges::find_if(shape, [](std::int64_t extent) { return extent > 1; });
+      const bool is_even = first != shape.end() && *first % std::int64_t(4 * slices) == 0;
+      return all_alone || !is_even ? 1 : slices;
+    }
+    case Form::max_pooling:
+    case Form::matmul:
+    case Form::table:
+    case Form::sigmoid:
+    case Form::layer_normalization: return slices;
+    default: return 1;
+  }
+}
+
+bool Expander::reads_in_parts(std::size_t index) const {
+  const Operation& operation = lowering_.operations[index];
+  const bool cuts_data = operation.form != Form::convolution && operation.form != Form::product;
+  return cuts_data && plans_[index].ways > 1;
+}
+
+// Results that nobody reads where they were written: those of the model, those that are read under
+// another shape, those of two slices of which the next kernels read other parts, and all that are
+// too large to stay.
+void Expander::decide_outside() {
+  for (const TensorId id : graph_.outputs) outside_[lowering_.roots[std::size_t(id)]] = true;
+  for (std::size_t i = 0; i < plans_.size(); ++i) {
+    const Operation& operation = lowering_.operations[i];
+    const bool is_tiled = plans_[i].cut != TileCut{};
+    const bool by_parts_of_rows = plans_[i].cut.row_parts > 1;
+    const bool ends_on_host = operation.is_int8 && (operation.form == Form::matmul ||
+                                                    operation.form == Form::layer_normalization ||
+                                                    operation.form == Form::unary);
+    const bool elsewhere =
+        operation.executor != Executor::slices || ends_on_host || plans_[i].on_host;
+    const bool large = lowering_.bytes(graph_, operation.result) > target_.lram_for_data() / 2;
+    if (is_tiled || elsewhere || large) outside_[operation.result] = true;
+    for (const TensorId input : operation.inputs) {
+      const auto writer = writers_.find(input);
+      if (writer == writers_.end()) continue;
+      const Plan& made = plans_[writer->second];
+      const Operation& maker = lowering_.operations[writer->second];
+      const bool next = made.ways > 1 && plans_[i].reads_parts &&
+                        !(operation.form == Form::unary && maker.form == Form::sum &&
+                          readers_.at(input).size() == 1 && maker.inputs.size() == 1);
+      if (operation.reshaped || next || by_parts_of_rows || elsewhere) outside_[input] = true;
+    }
+  }
+}
+
+void Expander::leave_to_host(const Operation& operation, Plan& plan) {
+  const Node& node = graph_[operation.nodes.front()];
+  plan.on_host = true;
+  out_.on_host.push_back(std::uint32_t(at_));
+  out_.warnings.push_back(
+      fmt::format("{} ({}): its smallest tile does not fit {} bytes of LRAM; the host computes it",
+                  printable(node.name), printable(node.op), thousands(target_.lram_for_data())));
+}
+
+void Expander::expand(std::size_t index) {
+  const Operation& operation = lowering_.operations[index];
+  const auto kernel_named = [&](std::initializer_list<SliceKernel> kernels) {
+    for (const SliceKernel each : kernels) {
+      if (names_of(each).operation == operation.kernel) return each;
+    }
+    return *kernels.begin();
+  };
+  if (plan().on_host) return host();
+  switch (operation.form) {
+    case Form::convolution:
+    case Form::depthwise: return image(plan());
+    case Form::max_pooling: return max_pooling(plan());
+    case Form::global_average: return global_average();
+    case Form::product: return product();
+    case Form::matmul: return matmul();
+    case Form::sum: return sum();
+    case Form::multiplication: return multiplication();
+    case Form::unary:
+      return elementwise(kernel_named({SliceKernel::clamp, SliceKernel::abs, SliceKernel::convert,
+                                       SliceKernel::compare, SliceKernel::select}));
+    case Form::table: return elementwise(SliceKernel::table);
+    case Form::sigmoid: return sigmoid();
+    case Form::square_root: return square_root();
+    case Form::division: return division();
+    case Form::error_function: return error_function();
+    case Form::softmax: return softmax();
+    case Form::layer_normalization: return layer_normalization();
+    case Form::reduction:
+      return reduction(kernel_named(
+          {SliceKernel::reduce_sum, SliceKernel::reduce_max, SliceKernel::reduce_mean}));
+    case Form::transpose: return transpose();
+    case Form::gather: return gather();
+    case Form::copy: return copy();
+    case Form::css: return css();
+    case Form::host: return host();
+  }
+}
+
+std::uint64_t Expander::element_bytes() const {
+  if (size_ > 0) return size_;
+  const Operation& each = operation();
+  return each.is_int8 ? 1
+                      : std::max<std::uint64_t>(lowering_.element_bytes(graph_, each.result), 2);
+}
+
+std::uint32_t Expander::data(std::size_t i) {
+  const std::vector<TensorId>& inputs = operation().inputs;
+  if (i < inputs.size()) return buffer_of(inputs[i]);
+  return new_buffer(result_elements() * element_bytes(), true, true);  // of the model
+}
+
+bool Expander::is_from_outside(std::size_t i) const {
+  const std::vector<TensorId>& inputs = operation().inputs;
+  if (i >= inputs.size() || !writers_.contains(inputs[i])) return true;
+  const auto found = outside_.find(inputs[i]);
+  return found != outside_.end() && found->second;
+}
+
+std::uint32_t Expander::buffer_of(TensorId id) {
+  const auto [place, is_new] = buffers_.try_emplace(id, 0);
+  if (is_new) {
+    const auto found = outside_.find(id);
+    const bool outside = !writers_.contains(id) || (found != outside_.end() && found->second);
+    place->second = new_buffer(lowering_.bytes(graph_, id), outside);
+  }
+  return place->second;
+}
+
+std::uint32_t Expander::new_buffer(std::uint64_t bytes, bool outside, bool constant) {
+  out_.buffers.push_back({bytes, outside, constant});
+  return std::uint32_t(out_.buffers.size() - 1);
+}
+
+Stage& Expander::add(SliceKernel kernel, std::vector<Read> reads, std::uint32_t result) {
+  Stage& stage = out_.stages.emplace_back();
+  stage.kernel = kernel;
+  stage.operation = std::uint32_t(at_);
+  stage.reads = std::move(reads);
+  stage.result = result;
+  stage.code_bytes = code_bytes(kernel, target_);
+  return stage;
+}
+
+KernelWork Expander::work_of(SliceKernel kernel, std::uint64_t pixels) const {
+  return {.kernel = kernel, .element_bytes = element_bytes(), .pixels = pixels};
+}
+
+// Scales, and a bias where a kernel has one.
+std::vector<std::uint64_t> Expander::constants_of(SliceKernel kernel) const {
+  switch (kernel) {
+    case SliceKernel::add:
+    case SliceKernel::sub:
+      return operation().is_int8 ? std::vector<std::uint64_t>{4, 8}
+                                 : std::vector<std::uint64_t>{4, 4};
+    case SliceKernel::mul:
+    case SliceKernel::table: return {8};
+    case SliceKernel::fma: return {1, 8};
+    case SliceKernel::segmentation: return {1, 8};
+    case SliceKernel::max_pool:
+    case SliceKernel::max_pool_padded: return {2};
+    default: return {};
+  }
+}
+
+std::uint32_t Expander::step(SliceKernel kernel, std::vector<std::uint32_t> reads,
+                             std::uint64_t elements, std::uint64_t bytes, std::uint64_t ways,
+                             bool follows, std::optional<std::uint32_t> into) {
+  const std::uint32_t made = into ? *into : new_buffer(bytes);
+  std::vector<Read> parts;
+  for (const std::uint32_t read : reads) parts.push_back({read, ways == 1});
+  Stage& stage = add(kernel, std::move(parts), made);
+  stage.follows = follows;
+  const std::uint64_t calls = std::max<std::uint64_t>(1, std::min(ways, elements));
+  for (std::uint64_t i = 0; i < calls; ++i) {
+    const auto share = [&](std::uint64_t whole) {
+      return divide_up(whole * (i + 1), calls) - divide_up(whole * i, calls);
+    };
+    Call& call = stage.calls.emplace_back();
+    call.cycles = kernel_cycles(work_of(kernel, share(elements)), target_);
+    call.constants = constants_of(kernel);
+    for (const std::uint32_t read : reads) call.reads.push_back(share(out_.buffers[read].bytes));
+    call.writes = share(bytes);
+  }
+  return made;
+}
+
+Result<Stages> stages_of(const Lowering& lowering, const Graph& graph, const Target& target) {
+  return Expander(lowering, graph, target).run();
+}
+
+}  // namespace npuscope::npu::torq
