@@ -34,7 +34,9 @@ const Names& qnn_types() {
       "Split=Split Slice=StridedSlice Pad=Pad Tile=Tile Expand=ElementWiseMultiply Resize=Resize "
       "Gather=Gather GatherElements=GatherElements GatherND=GatherNd ScatterND=ScatterNd "
       "ScatterElements=ScatterElements TopK=TopK CumSum=CumulativeSum Cast=Cast "
-      "QuantizeLinear=Quantize DequantizeLinear=Dequantize Reshape=Reshape Flatten=Reshape "
+      "QuantizeLinear=Quantize DequantizeLinear=Dequantize ToChannelsLast=Transpose "
+      "ToChannelsFirst=Transpose SpaceToDepthStride2=Conv2d Decimate=Conv2d Reshape=Reshape "
+      "Flatten=Reshape "
       "Squeeze=Squeeze Unsqueeze=ExpandDims LSTM=Lstm GRU=Gru ConvTranspose=TransposeConv2d");
   return names;
 }
@@ -43,6 +45,9 @@ const Names& compute_types() {
   static const Names names = word_pairs(
       "aicconverttod32=q::ForceFormat_Crouton aicconvertweightstod32=q::ForceFormat_Crouton "
       "aicconvertfromd32=q::ForceFormat_Flat aicsoftmax=q::Softmax aictranspose=q::Transpose_impl "
+      "elementspacetodepthstride2=q::ConvLayer_SpaceToDepth_stride2.tcm "
+      "elementdecimate=q::Decimate "
+      "elementtochannelslast=q::Transpose.2D elementtochannelsfirst=q::Transpose.2D "
       "aicdepthwiseconvd32=q::DepthwiseConv2d aicinputsemaphoreinc=SyncOp "
       "aicoutputsemaphoreinc=SyncOp aicendcyclestats=SyncOp");
   return names;

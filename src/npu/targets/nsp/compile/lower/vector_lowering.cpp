@@ -1,6 +1,7 @@
 #include "npu/targets/nsp/compile/lower/vector_lowering.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -207,7 +208,7 @@ class VectorTiles : LoweringPart {
     writer_.works_on(spec, operands_of_tile(kernel, tile, results, core));
     spec.types = writer_.node_types();
     spec.vtcm_read = tile.read_bytes;
-    spec.cycles = kernel.cycles(bytes);
+    set_work(spec, kernel.work(bytes));
     if (tile.written.count > 1) {
       spec.tile = std::uint32_t(tile.index);
       spec.tiles = std::uint32_t(tile.tiles);
@@ -297,6 +298,29 @@ std::uint64_t elements_at_once(const Graph& graph, const Node& node, OpClass op_
 }
 
 }  // namespace
+
+VectorKernel kernel_named(const CompileContext& context, const Node& node,
+                          const std::string& name) {
+  VectorKernel kernel;
+  kernel.name = name;
+  auto outputs = present(node.outputs);
+  if (outputs.empty()) return kernel;
+  const TensorId result = *outputs.begin();
+  const KernelCost& cost = kernel_cost(context.target, name, context.type_of(result));
+  const bool by_input = cost.by_input && node.has_input(0);
+  const VectorSize whole = vector_size(context, by_input ? node.inputs[0] : result);
+  std::uint64_t all = 0;  // several results are made together
+  for (const TensorId id : outputs) all += context.bytes_of(id);
+  kernel.work = [&target = context.target, name, whole, all, by_input](std::uint64_t bytes) {
+    VectorSize size = whole;
+    const double part =
+        double(bytes) / double(std::max<std::uint64_t>(by_input ? all : whole.bytes, 1));
+    size.padded_bytes = std::uint64_t(std::llround(double(whole.padded_bytes) * part));
+    size.bytes = by_input ? std::uint64_t(std::llround(double(whole.bytes) * part)) : bytes;
+    return vector_work(target, name, size);
+  };
+  return kernel;
+}
 
 std::vector<Operand> VectorLowering::prepare_inputs(const Node& node, OpClass op_class,
                                                     const Partition& output, Layout layout) {
@@ -391,7 +415,7 @@ void VectorLowering::copy_part(const VectorKernel& kernel, const Operand& operan
 
 void VectorLowering::lower_gather(const Node& node) {
   if (!node.has_input(0)) {
-    return lower(node, OpClass::gather, kernel_named(context_.target, "aicgather"));
+    return lower(node, OpClass::gather, kernel_named(context_, node, "aicgather"));
   }
   const TensorId data = node.inputs[0];
   const TensorId output = node.outputs[0];
@@ -428,7 +452,7 @@ void VectorLowering::lower_gather(const Node& node) {
     }
   }
   std::vector<Operand> operands;
-  VectorKernel kernel = kernel_named(context_.target, "aicgather");
+  VectorKernel kernel = kernel_named(context_, node, "aicgather");
   kernel.reads_ddr = from_ddr;
   kernel.table = data;
   if (context_.tensor(data).constant) {
@@ -449,14 +473,14 @@ void VectorLowering::lower_gather(const Node& node) {
 // All of the data comes out again, as the vendor's compiler does it too (the log of Amber's prefill
 // writes a whole KV cache for 32 tokens of 128). Within VTCM only the updates are work.
 void VectorLowering::lower_scatter(const Node& node) {
-  VectorKernel kernel = kernel_named(context_.target, "aicscatternd");
+  VectorKernel kernel = kernel_named(context_, node, "aicscatternd");
   const TensorId updates = node.has_input(2) ? node.inputs[2] : TensorId::none;
   if (updates != TensorId::none && node.has_input(0)) {
     const double share =
         std::min(1.0, double(context_.bytes_of(updates)) /
                           double(std::max<std::uint64_t>(context_.bytes_of(node.inputs[0]), 1)));
-    kernel.cycles = [&target = context_.target, share, name = kernel.name](std::uint64_t bytes) {
-      return vector_cycles(target, name, std::uint64_t(double(bytes) * share));
+    kernel.work = [share, whole = kernel.work](std::uint64_t bytes) {
+      return whole(std::uint64_t(double(bytes) * share));
     };
   }
   lower(node, OpClass::scatter, kernel);

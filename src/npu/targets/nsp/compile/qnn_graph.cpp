@@ -1,0 +1,146 @@
+#include "npu/targets/nsp/compile/qnn_graph.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "npu/graph/fold_quantization.hpp"
+#include "npu/graph/semantics.hpp"
+
+namespace npuscope::npu::nsp {
+namespace {
+
+bool is_wide(DataType type) { return type == DataType::float32 || type == DataType::float64; }
+
+// Those that want channels last.
+bool reads_images(const Graph& graph, const Node& node) {
+  const OpClass op_class = classify(graph, node);
+  return op_class == OpClass::convolution || op_class == OpClass::pooling ||
+         node.op == "GlobalAveragePool" || node.op == "GlobalMaxPool" || node.op == "Resize";
+}
+
+class Rewriter {
+ public:
+  Rewriter(Graph graph, bool convert_to_fp16) : graph_(std::move(graph)), fp16_(convert_to_fp16) {
+    images_ = std::ranges::any_of(graph_.nodes,
+                                  [&](const Node& node) { return reads_images(graph_, node); });
+  }
+
+  Graph run() {
+    std::vector<Node> nodes = std::exchange(graph_.nodes, {});
+    if (fp16_) narrow();
+    for (const TensorId input : graph_.inputs) take_input(input);
+    std::map<TensorId, TensorId> own;  // of results that are outputs too
+    for (const TensorId output : graph_.outputs) {
+      if (graph_[output].constant || graph_[output].producer == NodeId::none) continue;
+      const std::vector<std::string_view> steps = steps_of(output);
+      if (!steps.empty()) own.emplace(output, copy_of(output));
+    }
+    for (Node& node : nodes) {
+      for (TensorId& id : node.inputs) {
+        if (const auto found = renamed_.find(id); found != renamed_.end()) id = found->second;
+        if (const auto found = own.find(id); found != own.end()) id = found->second;
+      }
+      for (TensorId& id : node.outputs) {
+        if (const auto found = own.find(id); found != own.end()) id = found->second;
+      }
+      sort_places(node);
+      graph_.nodes.push_back(std::move(node));
+    }
+    for (const TensorId output : graph_.outputs) {
+      if (const auto found = own.find(output); found != own.end())
+        give_output(found->second, output);
+    }
+    connect(graph_);
+    return std::move(graph_);
+  }
+
+ private:
+  void narrow() {
+    const auto is_host = [&](TensorId id) {
+      return std::ranges::find(graph_.inputs, id) != graph_.inputs.end() ||
+             std::ranges::find(graph_.outputs, id) != graph_.outputs.end();
+    };
+    for (std::uint32_t i = 0; i < graph_.tensors.size(); ++i) {
+      Tensor& tensor = graph_.tensors[i];
+      if (is_wide(tensor.type) && (tensor.constant || !is_host(TensorId(i))))
+        tensor.type = DataType::float16;
+    }
+  }
+
+  // What lies between the host's tensor and that of the HTP; of an output the same, backwards.
+  std::vector<std::string_view> steps_of(TensorId id) const {
+    const Tensor& tensor = graph_[id];
+    std::vector<std::string_view> steps;
+    if (fp16_ && is_wide(tensor.type)) steps.push_back("Cast");
+    const bool image = images_ && tensor.shape.size() == 4 && tensor.shape[1] > 1 &&
+                       tensor.shape[2] * tensor.shape[3] > 1;
+    if (image) steps.push_back("ToChannelsLast");
+    return steps;
+  }
+
+  TensorId copy_of(TensorId id) {
+    Tensor copy = graph_[id];
+    copy.name += "_htp";
+    if (fp16_ && is_wide(copy.type)) copy.type = DataType::float16;
+    graph_.tensors.push_back(std::move(copy));
+    return TensorId(graph_.tensors.size() - 1);
+  }
+
+  void add(std::string_view op, TensorId from, TensorId to) {
+    Node node;
+    node.name = fmt::format("{}_{}", graph_[from].name, op);
+    node.op = op;
+    node.inputs = {from};
+    node.outputs = {to};
+    graph_.nodes.push_back(std::move(node));
+  }
+
+  void take_input(TensorId input) {
+    if (graph_[input].consumers.empty()) return;
+    TensorId at = input;
+    for (const std::string_view step : steps_of(input)) {
+      const TensorId next = copy_of(at);
+      add(step, at, next);
+      at = next;
+    }
+    if (at != input) renamed_.emplace(input, at);
+  }
+
+  void give_output(TensorId from, TensorId output) {
+    std::vector<std::string_view> steps = steps_of(output);
+    std::ranges::reverse(steps);
+    TensorId at = from;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const TensorId next = i + 1 == steps.size() ? output : copy_of(at);
+      add(steps[i] == "Cast" ? "Cast" : "ToChannelsFirst", at, next);
+      at = next;
+    }
+  }
+
+  void sort_places(Node& node) {
+    if (node.op != "Conv" && node.op != "QLinearConv") return;
+    const auto strides = node.ints_attribute("strides");
+    if (std::ranges::all_of(strides, [](std::int64_t stride) { return stride <= 1; })) return;
+    const auto kernel = node.ints_attribute("kernel_shape");
+    const bool one_place =
+        std::ranges::all_of(kernel, [](std::int64_t extent) { return extent == 1; });
+    const TensorId sorted = copy_of(node.inputs[0]);
+    add(one_place ? "Decimate" : "SpaceToDepthStride2", node.inputs[0], sorted);
+    node.inputs[0] = sorted;
+  }
+
+  Graph graph_;
+  bool fp16_;
+  bool images_ = false;
+  std::map<TensorId, TensorId> renamed_;  // inputs as the HTP has them
+};
+
+}  // namespace
+
+Graph qnn_graph(const Graph& graph, bool convert_to_fp16) {
+  return Rewriter(fold_quantization(graph, true), convert_to_fp16).run();
+}
+
+}  // namespace npuscope::npu::nsp
