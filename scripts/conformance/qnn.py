@@ -78,8 +78,8 @@ def reference(npuscope, model, folder, target):
 
 def figures(events, bytes_moved):
     hvx = {}
-    for lane, _, cycles, _ in events:
-        if "HVX" in lane and "DMA" not in lane:
+    for lane, _, cycles, flags in events:
+        if "HVX" in lane and "DMA" not in lane and not {"dma_wait", "sync"} & set(flags):
             hvx[lane] = hvx.get(lane, 0) + cycles
     return [max(at + cycles for _, at, cycles, _ in events) - min(at for _, at, _, _ in events),
             sum(cycles for _, _, cycles, flags in events if "uses_hmx" in flags), max(hvx.values(), default=0), bytes_moved]

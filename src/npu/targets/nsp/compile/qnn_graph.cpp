@@ -76,7 +76,8 @@ class Rewriter {
     if (fp16_ && is_wide(tensor.type)) steps.push_back("Cast");
     const bool image = images_ && tensor.shape.size() == 4 && tensor.shape[1] > 1 &&
                        tensor.shape[2] * tensor.shape[3] > 1;
-    if (image) steps.push_back("ToChannelsLast");
+    // Few channels are moved at once, more in two steps.
+    if (image) steps.push_back(tensor.shape[1] < 32 ? "ToChannelsLast" : "ManyToChannelsLast");
     return steps;
   }
 
@@ -126,6 +127,9 @@ class Rewriter {
     const auto kernel = node.ints_attribute("kernel_shape");
     const bool one_place =
         std::ranges::all_of(kernel, [](std::int64_t extent) { return extent == 1; });
+    const bool integer = bits_of(graph_[node.inputs[0]].type) <= 8;
+    const bool depthwise = node.int_attribute("group", 1) > 1;
+    if (integer && depthwise) return;  // a kernel of its own reads every second place
     const TensorId sorted = copy_of(node.inputs[0]);
     add(one_place ? "Decimate" : "SpaceToDepthStride2", node.inputs[0], sorted);
     node.inputs[0] = sorted;
@@ -137,10 +141,37 @@ class Rewriter {
   std::map<TensorId, TensorId> renamed_;  // inputs as the HTP has them
 };
 
+// x * Sigmoid(x) becomes one operator.
+void fuse_swish(Graph& graph) {
+  std::vector<bool> gone(graph.nodes.size());
+  for (Node& node : graph.nodes) {
+    if (node.op != "Mul" || node.inputs.size() != 2) continue;
+    for (std::size_t gate = 0; gate < 2; ++gate) {
+      const NodeId producer = graph[node.inputs[gate]].producer;
+      if (producer == NodeId::none || graph[producer].op != "Sigmoid") continue;
+      const TensorId source = graph[producer].inputs[0];
+      if (node.inputs[1 - gate] != source || graph[node.inputs[gate]].consumers.size() != 1)
+        continue;
+      gone[std::uint32_t(producer)] = true;
+      node.op = "Swish";
+      node.inputs = {source};
+      break;
+    }
+  }
+  std::vector<Node> nodes;
+  for (std::size_t i = 0; i < gone.size(); ++i) {
+    if (!gone[i]) nodes.push_back(std::move(graph.nodes[i]));
+  }
+  graph.nodes = std::move(nodes);
+  connect(graph);
+}
+
 }  // namespace
 
 Graph qnn_graph(const Graph& graph, bool convert_to_fp16) {
-  return Rewriter(fold_quantization(graph, true), convert_to_fp16).run();
+  Graph folded = fold_quantization(graph, true);
+  fuse_swish(folded);
+  return Rewriter(std::move(folded), convert_to_fp16).run();
 }
 
 }  // namespace npuscope::npu::nsp

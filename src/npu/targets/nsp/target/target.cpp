@@ -145,9 +145,12 @@ void read_kernels(FieldReader& in, Target& target) {
     KernelCost cost;
     in.number(path + ".cycles_per_kib", cost.cycles_per_kib, 0, 1e9);
     in.number(path + ".overhead_cycles", cost.overhead_cycles, 0, 1e9);
-    if (in.has(path + ".cycles_per_padded_kib")) {
-      in.number(path + ".cycles_per_padded_kib", cost.cycles_per_padded_kib, 0, 1e9);
-    }
+    const auto number = [&](const char* field, double& out) {
+      if (in.has(path + field)) in.number(path + field, out, 0, 1e9);
+    };
+    number(".cycles_per_padded_kib", cost.cycles_per_padded_kib);
+    number(".cycles_per_row", cost.cycles_per_row);
+    number(".tile_bytes", cost.tile_bytes);
     if (in.has(path + ".by_input")) in.boolean(path + ".by_input", cost.by_input);
     if (in.has(path + ".on_hmx")) in.boolean(path + ".on_hmx", cost.on_hmx);
     if (key.str() == "default") target.default_kernel = cost;

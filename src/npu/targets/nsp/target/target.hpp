@@ -25,6 +25,8 @@ struct KernelCost {
   // Of targets whose vectors are cut into tiles (Target::vector_tile_bytes), where the figures are
   // of one thread:
   double cycles_per_padded_kib = 0;  // more, for each KiB with rows and channels padded
+  double cycles_per_row = 0;         // more, for each row of the innermost dimension
+  double tile_bytes = 0;             // that one thread takes at a time; 0: vector_tile_bytes
   bool by_input = false;             // KiB of the first input, not of the result
   bool on_hmx = false;
 };

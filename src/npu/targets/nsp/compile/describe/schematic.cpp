@@ -35,6 +35,7 @@ const Names& qnn_types() {
       "Gather=Gather GatherElements=GatherElements GatherND=GatherNd ScatterND=ScatterNd "
       "ScatterElements=ScatterElements TopK=TopK CumSum=CumulativeSum Cast=Cast "
       "QuantizeLinear=Quantize DequantizeLinear=Dequantize ToChannelsLast=Transpose "
+      "ManyToChannelsLast=Transpose Swish=ElementWiseNeuron "
       "ToChannelsFirst=Transpose SpaceToDepthStride2=Conv2d Decimate=Conv2d Reshape=Reshape "
       "Flatten=Reshape "
       "Squeeze=Squeeze Unsqueeze=ExpandDims LSTM=Lstm GRU=Gru ConvTranspose=TransposeConv2d");
@@ -47,7 +48,8 @@ const Names& compute_types() {
       "aicconvertfromd32=q::ForceFormat_Flat aicsoftmax=q::Softmax aictranspose=q::Transpose_impl "
       "elementspacetodepthstride2=q::ConvLayer_SpaceToDepth_stride2.tcm "
       "elementdecimate=q::Decimate "
-      "elementtochannelslast=q::Transpose.2D elementtochannelsfirst=q::Transpose.2D "
+      "elementtochannelslast=q::Transpose_impl elementmanytochannelslast=q::Transpose.2D "
+      "elementtochannelsfirst=q::Transpose.2D "
       "aicdepthwiseconvd32=q::DepthwiseConv2d aicinputsemaphoreinc=SyncOp "
       "aicoutputsemaphoreinc=SyncOp aicendcyclestats=SyncOp");
   return names;

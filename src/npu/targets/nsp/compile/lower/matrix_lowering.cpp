@@ -464,13 +464,15 @@ void MatrixLowering::shape_for_tiles(const Node& node, ProductJob& job) const {
       strides.empty() ? 1 : std::uint64_t(std::max<std::int64_t>(strides[0], 1));
   const std::uint64_t grain = context_.target.hmx_alignment;
   const std::uint64_t channels = divide_up(product.depth, product.kernel_area);
-  if (job.groups > 1 && channels < grain) {  // each block of channels is multiplied whole
+  const bool on_hvx = job.groups > 1 && channels == 1 && stride > 1 && job.plan->integer;
+  if (job.groups > 1 && channels < grain && !on_hvx) {  // blocks of channels are multiplied whole
     const std::uint64_t columns = product.columns * job.groups;
     product.depth = grain * product.kernel_area;
     product.columns = columns;
     product.batch = job.groups = 1;
-  } else if (stride > 1 && job.plan->integer && channels * stride * stride <= grain) {
-    product.kernel_area = divide_up(product.kernel_area, stride * stride);
+  } else if (stride > 1 && job.plan->integer && channels * stride * stride <= grain &&
+             product.kernel_area > 9) {
+    product.kernel_area = divide_up(product.kernel_area, stride * stride) + 3;
     product.depth = grain * product.kernel_area;
   }
 }
@@ -527,16 +529,17 @@ void MatrixLowering::lower_depthwise(const ProductJob& job) {
   metrics_.non_hmx_macs += macs;
   const double macs_per_byte =
       double(macs) / double(std::max<std::uint64_t>(context_.bytes_of(plan.result), 1));
-  VectorKernel kernel;
-  kernel.name = "aicdepthwiseconvd32";
-  kernel.work = [macs_per_byte, &target = context_.target,
-                 type = context_.type_of(plan.activation)](std::uint64_t bytes) {
-    return VectorWork{
-        hvx_product_cycles(target, std::uint64_t(macs_per_byte * double(bytes)), type)};
-  };
   Node fused = *job.node;
   fused.outputs = {plan.result};
   fused.inputs = {plan.activation, plan.weights};
+  VectorKernel kernel = kernel_named(context_, fused, "aicdepthwiseconvd32");
+  const bool by_macs = context_.target.vector_tile_bytes == 0;
+  if (by_macs)
+    kernel.work = [macs_per_byte, &target = context_.target,
+                   type = context_.type_of(plan.activation)](std::uint64_t bytes) {
+      return VectorWork{
+          hvx_product_cycles(target, std::uint64_t(macs_per_byte * double(bytes)), type)};
+    };
   vector_.lower(fused, OpClass::convolution, kernel);
 }
 

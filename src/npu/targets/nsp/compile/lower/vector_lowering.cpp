@@ -1,7 +1,6 @@
 #include "npu/targets/nsp/compile/lower/vector_lowering.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -283,6 +282,18 @@ bool keeps_layout(OpClass op_class) {
          op_class == OpClass::convolution || op_class == OpClass::reduction;
 }
 
+// Images whose channels come and go in whole blocks stay in tiles where threads work on tiles.
+bool moves_whole_tiles(const CompileContext& context, const Node& node) {
+  if (context.target.vector_tile_bytes == 0) return false;
+  const auto in_blocks = [&](TensorId id) {
+    const Shape& shape = context.tensor(id).shape;
+    return shape.size() == 4 && shape[1] % context.target.hmx_alignment == 0;
+  };
+  if (node.op == "Resize") return in_blocks(node.outputs[0]);
+  return node.op == "Concat" && node.int_attribute("axis", 0) == 1 &&
+         std::ranges::all_of(present(node.inputs), in_blocks);
+}
+
 // A Concat of more takes one after the other: were all in VTCM at once, each would look for its
 // place among all others.
 constexpr std::size_t max_parts_at_once = 64;
@@ -299,24 +310,34 @@ std::uint64_t elements_at_once(const Graph& graph, const Node& node, OpClass op_
 
 }  // namespace
 
+std::string kernel_of(const CompileContext& context, const Node& node, OpClass op_class) {
+  if (!moves_whole_tiles(context, node)) return vector_kernel(context.graph, node, op_class);
+  if (node.op == "Resize") return "aicresized32";
+  // Products with no other reader put their channels where they belong.
+  const bool in_place = std::ranges::all_of(present(node.inputs), [&](TensorId id) {
+    const NodeId producer = context.tensor(id).producer;
+    if (producer == NodeId::none || context.tensor(id).consumers.size() != 1) return false;
+    const NodePlan& plan = context.plans[std::uint32_t(producer)];
+    return plan.fate == NodeFate::fused || plan.op_class == OpClass::convolution;
+  });
+  return in_place ? "aicjoind32" : "aicconcatd32";
+}
+
 VectorKernel kernel_named(const CompileContext& context, const Node& node,
                           const std::string& name) {
   VectorKernel kernel;
   kernel.name = name;
   auto outputs = present(node.outputs);
   if (outputs.empty()) return kernel;
-  const TensorId result = *outputs.begin();
-  const KernelCost& cost = kernel_cost(context.target, name, context.type_of(result));
-  const bool by_input = cost.by_input && node.has_input(0);
-  const VectorSize whole = vector_size(context, by_input ? node.inputs[0] : result);
   std::uint64_t all = 0;  // several results are made together
   for (const TensorId id : outputs) all += context.bytes_of(id);
+  VectorSize whole = vector_size(context, *outputs.begin());
+  const bool by_input = kernel_cost(context.target, name, whole).by_input && node.has_input(0);
+  if (by_input) whole = vector_size(context, node.inputs[0]);
   kernel.work = [&target = context.target, name, whole, all, by_input](std::uint64_t bytes) {
-    VectorSize size = whole;
-    const double part =
-        double(bytes) / double(std::max<std::uint64_t>(by_input ? all : whole.bytes, 1));
-    size.padded_bytes = std::uint64_t(std::llround(double(whole.padded_bytes) * part));
-    size.bytes = by_input ? std::uint64_t(std::llround(double(whole.bytes) * part)) : bytes;
+    const std::uint64_t made = by_input ? all : whole.bytes;
+    VectorSize size = whole.part(double(bytes) / double(std::max<std::uint64_t>(made, 1)));
+    if (!by_input) size.bytes = bytes;
     return vector_work(target, name, size);
   };
   return kernel;
@@ -350,7 +371,8 @@ void VectorLowering::lower(const Node& node, OpClass op_class, const VectorKerne
   placed.row_elements = elements_at_once(context_.graph, node, op_class);
   Layout layout = Layout::flat;
   const StorageId first = place_.storages.of(node.inputs.empty() ? TensorId::none : node.inputs[0]);
-  if (keeps_layout(op_class) && first != no_storage) layout = place_.storages[first].layout;
+  const bool keeps = keeps_layout(op_class) || moves_whole_tiles(context_, node);
+  if (keeps && first != no_storage) layout = place_.storages[first].layout;
   if (layout == Layout::weights_d32) layout = Layout::flat;
   auto operands = prepare_inputs(node, op_class, partition, layout);
   std::vector<BufferId> halos;

@@ -26,6 +26,9 @@ struct VectorKernel {
   std::uint64_t row_elements = 0;
 };
 
+// The kernel of a node that is not a matrix product.
+std::string kernel_of(const CompileContext& context, const Node& node, OpClass op_class);
+
 // One whose cycles the target's description gives, for `node`.
 VectorKernel kernel_named(const CompileContext& context, const Node& node, const std::string& name);
 

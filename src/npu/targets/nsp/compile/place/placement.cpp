@@ -167,9 +167,8 @@ void Transfers::convert(const Conversion& conversion, const CoreShapes& shapes) 
     TaskSpec spec = writer_.vector_task(core, kernel, writer_.name_of_tile(tile, tiles),
                                         context_.type_of(tensor));
     spec.output_bytes = bytes;
-    VectorSize size = vector_size(context_, tensor);
-    size.padded_bytes = std::uint64_t(double(size.padded_bytes) * double(bytes) /
-                                      double(std::max<std::uint64_t>(size.bytes, 1)));
+    const VectorSize all = vector_size(context_, tensor);
+    VectorSize size = all.part(double(bytes) / double(std::max<std::uint64_t>(all.bytes, 1)));
     size.bytes = bytes;
     set_work(spec, vector_work(context_.target, kernel, size));
     spec.tensor = tensor;

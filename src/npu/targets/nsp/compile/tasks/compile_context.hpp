@@ -82,7 +82,8 @@ struct NodePlan {
   bool compound = false;  // several products in one operator: attention, LSTM, Einsum
 };
 
-std::vector<NodePlan> plan_nodes(const Graph& graph);
+// `qnn`: as QNN fuses them.
+std::vector<NodePlan> plan_nodes(const Graph& graph, bool qnn = false);
 
 // Thrown inside the compiler only; compile_network makes an Error of it.
 struct LoweringFailure {
@@ -94,7 +95,7 @@ struct CompileContext {
       : graph(graph),
         target(target),
         options(options),
-        plans(plan_nodes(graph)),
+        plans(plan_nodes(graph, target.qnn_graphs)),
         cores(options.cores),
         vtcm_bytes(target.vtcm_bytes - target.vtcm_reserved_bytes),
         cuts_resident(!target.session && (options.slices < 2 || options.cuts_slices)) {}

@@ -5,7 +5,8 @@
 //            three tiles keeps three threads busy, one of five the first thread twice
 //
 // Where a target's description has figures of a kernel by type ("elementadd_int8", of 8 bit;
-// "convertto_wide", of 32 and more), those count.
+// "convertto_wide", of 32 and more), or of what is not an image ("elementtanh_matrix"), those
+// count.
 #pragma once
 
 #include <cstdint>
@@ -28,14 +29,18 @@ struct VectorSize {
   DataType type = DataType::undefined;
   std::uint64_t bytes = 0;
   std::uint64_t padded_bytes = 0;
-  bool cuttable = true;  // images of fewer channels than a tile has go to one thread
+  double rows = 0;  // of the innermost dimension
+  bool image = false;
+
+  VectorSize part(double share) const;
 };
 
 VectorSize vector_size(const CompileContext& context, TensorId id);
 
 VectorWork vector_work(const Target& target, const std::string& kernel, const VectorSize& size);
 
-const KernelCost& kernel_cost(const Target& target, const std::string& kernel, DataType type);
+const KernelCost& kernel_cost(const Target& target, const std::string& kernel,
+                              const VectorSize& size);
 
 // Cycles of the thread group for `output_bytes` of result on one core.
 std::uint64_t vector_cycles(const Target& target, const std::string& kernel,
