@@ -20,12 +20,15 @@ bool reads_images(const Graph& graph, const Node& node) {
          node.op == "GlobalAveragePool" || node.op == "GlobalMaxPool" || node.op == "Resize";
 }
 
+bool keeps_images(OpClass op_class) {
+  return op_class == OpClass::elementwise || op_class == OpClass::normalization ||
+         op_class == OpClass::copy || op_class == OpClass::reduction;
+}
+
 class Rewriter {
  public:
-  Rewriter(Graph graph, bool convert_to_fp16) : graph_(std::move(graph)), fp16_(convert_to_fp16) {
-    images_ = std::ranges::any_of(graph_.nodes,
-                                  [&](const Node& node) { return reads_images(graph_, node); });
-  }
+  Rewriter(Graph graph, bool convert_to_fp16)
+      : graph_(std::move(graph)), fp16_(convert_to_fp16), images_(find_images(graph_)) {}
 
   Graph run() {
     std::vector<Node> nodes = std::exchange(graph_.nodes, {});
@@ -74,8 +77,8 @@ class Rewriter {
     const Tensor& tensor = graph_[id];
     std::vector<std::string_view> steps;
     if (fp16_ && is_wide(tensor.type)) steps.push_back("Cast");
-    const bool image = images_ && tensor.shape.size() == 4 && tensor.shape[1] > 1 &&
-                       tensor.shape[2] * tensor.shape[3] > 1;
+    const bool image = std::uint32_t(id) < images_.size() && images_[std::uint32_t(id)] &&
+                       tensor.shape[1] > 1 && tensor.shape[2] * tensor.shape[3] > 1;
     // Few channels are moved at once, more in two steps.
     if (image) steps.push_back(tensor.shape[1] < 32 ? "ToChannelsLast" : "ManyToChannelsLast");
     return steps;
@@ -131,15 +134,47 @@ class Rewriter {
     const bool depthwise = node.int_attribute("group", 1) > 1;
     if (integer && depthwise) return;  // a kernel of its own reads every second place
     const TensorId sorted = copy_of(node.inputs[0]);
-    add(one_place ? "Decimate" : "SpaceToDepthStride2", node.inputs[0], sorted);
+    const bool large = std::ranges::any_of(kernel, [](std::int64_t extent) { return extent > 3; });
+    add(one_place ? "Decimate"
+        : large   ? "SpaceToDepthLarge"
+                  : "SpaceToDepthStride2",
+        node.inputs[0], sorted);
     node.inputs[0] = sorted;
   }
 
   Graph graph_;
   bool fp16_;
-  bool images_ = false;
+  std::vector<bool> images_;
   std::map<TensorId, TensorId> renamed_;  // inputs as the HTP has them
 };
+
+void remove_nodes(Graph& graph, const std::vector<bool>& gone) {
+  std::vector<Node> nodes;
+  for (std::size_t i = 0; i < gone.size(); ++i) {
+    if (!gone[i]) nodes.push_back(std::move(graph.nodes[i]));
+  }
+  graph.nodes = std::move(nodes);
+  connect(graph);
+}
+
+// What limits the sum of two images is part of the sum.
+void fuse_limits(Graph& graph) {
+  const std::vector<bool> images = find_images(graph);
+  std::vector<bool> gone(graph.nodes.size());
+  for (std::size_t i = 0; i < gone.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    if ((node.op != "Relu" && node.op != "Clip") || node.outputs.size() != 1) continue;
+    const TensorId sum = node.inputs[0];
+    const NodeId producer = graph[sum].producer;
+    const bool fuses = producer != NodeId::none && graph[producer].op == "Add" &&
+                       images[std::uint32_t(sum)] && graph[sum].consumers.size() == 1 &&
+                       std::ranges::find(graph.outputs, sum) == graph.outputs.end();
+    if (!fuses) continue;
+    graph.nodes[std::uint32_t(producer)].outputs = {node.outputs[0]};
+    gone[i] = true;
+  }
+  remove_nodes(graph, gone);
+}
 
 // x * Sigmoid(x) becomes one operator.
 void fuse_swish(Graph& graph) {
@@ -158,19 +193,39 @@ void fuse_swish(Graph& graph) {
       break;
     }
   }
-  std::vector<Node> nodes;
-  for (std::size_t i = 0; i < gone.size(); ++i) {
-    if (!gone[i]) nodes.push_back(std::move(graph.nodes[i]));
-  }
-  graph.nodes = std::move(nodes);
-  connect(graph);
+  remove_nodes(graph, gone);
 }
 
 }  // namespace
 
+std::vector<bool> find_images(const Graph& graph) {
+  std::vector<bool> images(graph.tensors.size());
+  const auto mark = [&](TensorId id) {
+    if (graph[id].shape.size() == 4 && !graph[id].constant) images[std::uint32_t(id)] = true;
+  };
+  const auto is_image = [&](TensorId id) { return bool(images[std::uint32_t(id)]); };
+  const auto visit = [&](const Node& node, bool backwards) {
+    auto inputs = present(node.inputs);
+    auto outputs = present(node.outputs);
+    if (reads_images(graph, node)) {
+      if (!inputs.empty()) mark(*inputs.begin());
+      for (const TensorId id : outputs) mark(id);
+    } else if (keeps_images(classify(graph, node))) {
+      if (!backwards && std::ranges::any_of(inputs, is_image))
+        for (const TensorId id : outputs) mark(id);
+      if (backwards && std::ranges::any_of(outputs, is_image))
+        for (const TensorId id : inputs) mark(id);
+    }
+  };
+  for (const Node& node : graph.nodes) visit(node, false);
+  for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) visit(*node, true);
+  return images;
+}
+
 Graph qnn_graph(const Graph& graph, bool convert_to_fp16) {
   Graph folded = fold_quantization(graph, true);
   fuse_swish(folded);
+  fuse_limits(folded);
   return Rewriter(std::move(folded), convert_to_fp16).run();
 }
 

@@ -7,10 +7,16 @@
 //   convolutions with strides read an image whose places were sorted before (SpaceToDepth)
 #pragma once
 
+#include <vector>
+
 #include "npu/graph/graph.hpp"
 
 namespace npuscope::npu::nsp {
 
 Graph qnn_graph(const Graph& graph, bool convert_to_fp16);
+
+// By tensor: images, whose second dimension are channels, as convolutions and windows make and read
+// them. Others of four dimensions, such as the heads of attention, have their channels last.
+std::vector<bool> find_images(const Graph& graph);
 
 }  // namespace npuscope::npu::nsp

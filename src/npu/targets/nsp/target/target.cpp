@@ -84,6 +84,9 @@ void read_engines(FieldReader& in, Target& target) {
   if (in.has("hmx.channel_macs_per_cycle_fp16")) {
     in.number("hmx.channel_macs_per_cycle_fp16", target.hmx_channel_macs_per_cycle_fp16, 1, 1e9);
   }
+  if (in.has("hmx.output_cycles_per_kib")) {
+    in.number("hmx.output_cycles_per_kib", target.hmx_output_cycles_per_kib, 0, 1e6);
+  }
   if (in.has("hmx.tile_rows")) {
     in.integer("hmx.tile_rows", target.hmx_tile_rows, 1, 4096);
     in.integer("hmx.tile_columns", target.hmx_tile_columns, target.hmx_alignment, 1 << 20);

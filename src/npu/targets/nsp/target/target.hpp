@@ -104,6 +104,7 @@ struct Target {
   double hmx_overhead_cycles = 0;  // per task
   // More for each channel, whatever the size of the convolution's kernel; 0: none.
   double hmx_channel_macs_per_cycle_fp16 = 0;
+  double hmx_output_cycles_per_kib = 0;
   std::uint32_t hmx_tile_rows = 0;     // of an image, in a task; of a matrix 32 times as many; 0:
   std::uint32_t hmx_tile_columns = 0;  // as large as VTCM allows
   std::uint32_t hmx_alignment = 32;    // rows, depth and columns are padded to multiples of this

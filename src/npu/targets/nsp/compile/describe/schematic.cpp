@@ -36,7 +36,8 @@ const Names& qnn_types() {
       "ScatterElements=ScatterElements TopK=TopK CumSum=CumulativeSum Cast=Cast "
       "QuantizeLinear=Quantize DequantizeLinear=Dequantize ToChannelsLast=Transpose "
       "ManyToChannelsLast=Transpose Swish=ElementWiseNeuron "
-      "ToChannelsFirst=Transpose SpaceToDepthStride2=Conv2d Decimate=Conv2d Reshape=Reshape "
+      "ToChannelsFirst=Transpose SpaceToDepthStride2=Conv2d SpaceToDepthLarge=Conv2d "
+      "Decimate=Conv2d Reshape=Reshape "
       "Flatten=Reshape "
       "Squeeze=Squeeze Unsqueeze=ExpandDims LSTM=Lstm GRU=Gru ConvTranspose=TransposeConv2d");
   return names;
@@ -47,6 +48,8 @@ const Names& compute_types() {
       "aicconverttod32=q::ForceFormat_Crouton aicconvertweightstod32=q::ForceFormat_Crouton "
       "aicconvertfromd32=q::ForceFormat_Flat aicsoftmax=q::Softmax aictranspose=q::Transpose_impl "
       "elementspacetodepthstride2=q::ConvLayer_SpaceToDepth_stride2.tcm "
+      "elementspacetodepthlarge=q::ConvLayer_SpaceToDepth_stride2.tcm "
+      "aictransposerows=q::Transpose_impl "
       "elementdecimate=q::Decimate "
       "elementtochannelslast=q::Transpose_impl elementmanytochannelslast=q::Transpose.2D "
       "elementtochannelsfirst=q::Transpose.2D "

@@ -311,6 +311,13 @@ std::uint64_t elements_at_once(const Graph& graph, const Node& node, OpClass op_
 }  // namespace
 
 std::string kernel_of(const CompileContext& context, const Node& node, OpClass op_class) {
+  const bool tiles = context.target.vector_tile_bytes > 0;
+  if (tiles && node.op == "BatchNormalization") return "aicbatchnormd32";
+  if (tiles && node.op == "Transpose") {
+    const auto order = node.ints_attribute("perm");
+    const bool moves_rows = !order.empty() && order.back() == std::int64_t(order.size()) - 1;
+    if (moves_rows) return "aictransposerows";
+  }
   if (!moves_whole_tiles(context, node)) return vector_kernel(context.graph, node, op_class);
   if (node.op == "Resize") return "aicresized32";
   // Products with no other reader put their channels where they belong.
@@ -371,7 +378,10 @@ void VectorLowering::lower(const Node& node, OpClass op_class, const VectorKerne
   placed.row_elements = elements_at_once(context_.graph, node, op_class);
   Layout layout = Layout::flat;
   const StorageId first = place_.storages.of(node.inputs.empty() ? TensorId::none : node.inputs[0]);
-  const bool keeps = keeps_layout(op_class) || moves_whole_tiles(context_, node);
+  const bool rows = context_.target.vector_tile_bytes > 0 && op_class == OpClass::elementwise &&
+                    context_.tensor(node.outputs[0]).shape.size() == 2 &&
+                    bits_of(context_.type_of(node.outputs[0])) == 16;
+  const bool keeps = (keeps_layout(op_class) && !rows) || moves_whole_tiles(context_, node);
   if (keeps && first != no_storage) layout = place_.storages[first].layout;
   if (layout == Layout::weights_d32) layout = Layout::flat;
   auto operands = prepare_inputs(node, op_class, partition, layout);

@@ -142,17 +142,25 @@ TensorId constant_operand(const Graph& graph, const Node& node, TensorId data) {
 // Tries to make `next`, the only consumer of the product's result so far, part of the product.
 bool fuse(const Graph& graph, const Node& next, OpClass op_class, bool qnn, NodePlan& plan) {
   if (next.outputs.size() != 1) return false;
-  if (next.op == "Relu" || next.op == "Clip" || next.op == "QuantizeLinear") return true;
+  const bool matrix = graph[plan.result].shape.size() == 2 && !plan.integer;
+  if (next.op == "Relu" || next.op == "Clip") return !qnn || !matrix || op_class != OpClass::matmul;
+  if (next.op == "QuantizeLinear") return true;
   if (next.op == "BatchNormalization" && op_class == OpClass::convolution) {
+    // Integers that stand for other values lie between.
+    if (qnn && graph[plan.result].scale) return false;
     const bool folds = std::all_of(next.inputs.begin() + 1, next.inputs.end(), [&](TensorId id) {
       return id == TensorId::none || graph[id].constant;
     });
     if (folds && next.inputs.size() > 2) plan.fused_constants.push_back(next.inputs[2]);
     return folds;
   }
+  if (qnn && (next.op == "Mul" || next.op == "Div")) {
+    const TensorId factor = constant_operand(graph, next, plan.result);
+    return factor != TensorId::none && graph[factor].elements() == 1 &&
+           factor == next.inputs.back();
+  }
   if (next.op == "Add") {
     // Only matrices of floating point get one by the front end of QNN.
-    const bool matrix = graph[plan.result].shape.size() == 2 && !plan.integer;
     if (qnn && op_class == OpClass::matmul && !matrix) return false;
     const TensorId bias = constant_operand(graph, next, plan.result);
     if (bias != TensorId::none) plan.fused_constants.push_back(bias);

@@ -9,6 +9,7 @@
 #include "npu/graph/graph.hpp"
 #include "npu/graph/semantics.hpp"
 #include "npu/targets/nsp/compile/compile.hpp"
+#include "npu/targets/nsp/compile/qnn_graph.hpp"
 
 namespace npuscope::npu::nsp {
 
@@ -96,6 +97,7 @@ struct CompileContext {
         target(target),
         options(options),
         plans(plan_nodes(graph, target.qnn_graphs)),
+        images(target.qnn_graphs ? find_images(graph) : std::vector<bool>(graph.tensors.size())),
         cores(options.cores),
         vtcm_bytes(target.vtcm_bytes - target.vtcm_reserved_bytes),
         cuts_resident(!target.session && (options.slices < 2 || options.cuts_slices)) {}
@@ -104,6 +106,7 @@ struct CompileContext {
   const Target& target;
   const CompileOptions& options;
   const std::vector<NodePlan> plans;  // by node
+  const std::vector<bool> images;     // by tensor (qnn_graph.hpp)
   const std::uint32_t cores;
   const std::uint64_t vtcm_bytes;                           // of each core, for tensors
   const std::uint64_t tile_bytes = vtcm_bytes / 16;         // streamed at a time

@@ -85,7 +85,9 @@ HmxWork hmx_work(const Target& target, const MatrixProduct& product, std::uint64
               round_up(columns, grain);
   const double rate = (integer ? target.hmx_macs_per_cycle_int8 : target.hmx_macs_per_cycle_fp16) *
                       target.hmx_efficiency;
-  double cycles = double(work.macs) / rate;
+  const double output_kib =
+      double(round_up(rows, grain) * round_up(columns, grain)) * (integer ? 1 : 2) / 1024;
+  double cycles = double(work.macs) / rate + output_kib * target.hmx_output_cycles_per_kib;
   if (!integer && target.hmx_channel_macs_per_cycle_fp16 > 0) {
     cycles +=
         double(work.macs) / double(product.kernel_area) / target.hmx_channel_macs_per_cycle_fp16;

@@ -22,7 +22,7 @@ VectorSize vector_size(const CompileContext& context, TensorId id) {
   VectorSize size{context.type_of(id), context.bytes_of(id), context.bytes_of(id)};
   if (shape.empty() || elements_of(shape) == 0) return size;
   size.rows = double(elements_of(shape, shape.size() - 1));
-  size.image = shape.size() == 4;
+  size.image = context.images[std::uint32_t(id)];
   const auto channels_last = std::uint64_t(shape.back());
   const std::uint64_t padded =
       size.image ? std::uint64_t(shape[0]) * round_up(std::uint64_t(shape[1]), channels) *
