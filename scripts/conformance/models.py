@@ -1,14 +1,10 @@
-"""Models that scripts/conformance compares on: those that the targets' figures were taken from (FITS) and others (PREDICTIONS)."""
+"""Models that scripts/conformance compares on: written here, or the light ones of npuscope with random weights."""
 
 from pathlib import Path
 
 import numpy
 import onnx
 from onnx import TensorProto, helper, numpy_helper, version_converter
-
-FITS = ["chain8", "small", "attention", "squeezenet", "resnet50"]
-PREDICTIONS = ["shufflenet", "inception_v1", "alexnet", "mobile", "encoder", "unet", "perceptron", "gated", "pyramid"]
-
 
 class Writer:
     """An ONNX graph whose nodes are appended one by one."""

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "npu/graph/fold_quantization.hpp"
@@ -31,6 +32,13 @@ class Rewriter {
       : graph_(std::move(graph)), fp16_(convert_to_fp16), images_(find_images(graph_)) {}
 
   Graph run() {
+    for (const TensorId output : graph_.outputs) {
+      const NodeId producer = graph_[output].producer;
+      const bool product = producer != NodeId::none && graph_[producer].op == "MatMul" &&
+                           graph_[producer].has_input(1) &&
+                           graph_[graph_[producer].inputs[1]].constant;
+      if (product) makes_rows_.insert(output);
+    }
     std::vector<Node> nodes = std::exchange(graph_.nodes, {});
     if (fp16_) narrow();
     for (const TensorId input : graph_.inputs) take_input(input);
@@ -49,7 +57,10 @@ class Rewriter {
         if (const auto found = own.find(id); found != own.end()) id = found->second;
       }
       sort_places(node);
+      const TensorId made = node.op == "ConvTranspose" ? node.outputs[0] : TensorId::none;
+      if (made != TensorId::none) node.outputs[0] = copy_of(made);
       graph_.nodes.push_back(std::move(node));
+      if (made != TensorId::none) add("DepthToSpaceStride2", graph_.nodes.back().outputs[0], made);
     }
     for (const TensorId output : graph_.outputs) {
       if (const auto found = own.find(output); found != own.end())
@@ -76,7 +87,11 @@ class Rewriter {
   std::vector<std::string_view> steps_of(TensorId id) const {
     const Tensor& tensor = graph_[id];
     std::vector<std::string_view> steps;
+    // Products have rows by eights, which nothing after this one puts back.
+    const bool rows =
+        tensor.shape.size() == 3 && tensor.producer != NodeId::none && makes_rows_.contains(id);
     if (fp16_ && is_wide(tensor.type)) steps.push_back("Cast");
+    if (rows) steps.push_back("FromRows");
     const bool image = std::uint32_t(id) < images_.size() && images_[std::uint32_t(id)] &&
                        tensor.shape[1] > 1 && tensor.shape[2] * tensor.shape[3] > 1;
     // Few channels are moved at once, more in two steps.
@@ -118,7 +133,8 @@ class Rewriter {
     TensorId at = from;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const TensorId next = i + 1 == steps.size() ? output : copy_of(at);
-      add(steps[i] == "Cast" ? "Cast" : "ToChannelsFirst", at, next);
+      const bool image = steps[i] == "ToChannelsLast" || steps[i] == "ManyToChannelsLast";
+      add(image ? "ToChannelsFirst" : steps[i], at, next);
       at = next;
     }
   }
@@ -145,6 +161,7 @@ class Rewriter {
   Graph graph_;
   bool fp16_;
   std::vector<bool> images_;
+  std::set<TensorId> makes_rows_;         // outputs that are a product's own result
   std::map<TensorId, TensorId> renamed_;  // inputs as the HTP has them
 };
 

@@ -155,6 +155,7 @@ void read_kernels(FieldReader& in, Target& target) {
     number(".cycles_per_row", cost.cycles_per_row);
     number(".tile_bytes", cost.tile_bytes);
     if (in.has(path + ".by_input")) in.boolean(path + ".by_input", cost.by_input);
+    if (in.has(path + ".by_window")) in.boolean(path + ".by_window", cost.by_window);
     if (in.has(path + ".on_hmx")) in.boolean(path + ".on_hmx", cost.on_hmx);
     if (key.str() == "default") target.default_kernel = cost;
     target.kernels.emplace(key.str(), cost);

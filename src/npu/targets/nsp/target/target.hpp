@@ -28,6 +28,7 @@ struct KernelCost {
   double cycles_per_row = 0;         // more, for each row of the innermost dimension
   double tile_bytes = 0;             // that one thread takes at a time; 0: vector_tile_bytes
   bool by_input = false;             // KiB of the first input, not of the result
+  bool by_window = false;            // times the places of a pooling window
   bool on_hmx = false;
 };
 

@@ -451,7 +451,8 @@ class BatchProducts : LoweringPart {
 // Images in tiles of 8 by 8 places. With strides, whole channels of places that lie side by side
 // are one of the product's, where there are few channels.
 void MatrixLowering::shape_for_tiles(const Node& node, ProductJob& job) const {
-  const Shape& made = context_.tensor(node.outputs[0]).shape;
+  const bool transposed = node.op == "ConvTranspose";
+  const Shape& made = context_.tensor(transposed ? node.inputs[0] : node.outputs[0]).shape;
   if (made.size() != 4 || job.product.rows == 0) return;
   MatrixProduct& product = job.product;
   const auto padded = [](std::int64_t extent) {
@@ -459,6 +460,7 @@ void MatrixLowering::shape_for_tiles(const Node& node, ProductJob& job) const {
   };
   job.padding =
       double(std::uint64_t(made[0]) * padded(made[2]) * padded(made[3])) / double(product.rows);
+  if (transposed) return;
   const auto strides = node.ints_attribute("strides");
   const std::uint64_t stride =
       strides.empty() ? 1 : std::uint64_t(std::max<std::int64_t>(strides[0], 1));

@@ -313,10 +313,12 @@ std::uint64_t elements_at_once(const Graph& graph, const Node& node, OpClass op_
 std::string kernel_of(const CompileContext& context, const Node& node, OpClass op_class) {
   const bool tiles = context.target.vector_tile_bytes > 0;
   if (tiles && node.op == "BatchNormalization") return "aicbatchnormd32";
+  if (tiles && node.op == "AveragePool") return "aicavgwindowd32";
   if (tiles && node.op == "Transpose") {
     const auto order = node.ints_attribute("perm");
     const bool moves_rows = !order.empty() && order.back() == std::int64_t(order.size()) - 1;
     if (moves_rows) return "aictransposerows";
+    if (order.size() > 4) return "aictransposechannels";
   }
   if (!moves_whole_tiles(context, node)) return vector_kernel(context.graph, node, op_class);
   if (node.op == "Resize") return "aicresized32";
@@ -339,12 +341,18 @@ VectorKernel kernel_named(const CompileContext& context, const Node& node,
   std::uint64_t all = 0;  // several results are made together
   for (const TensorId id : outputs) all += context.bytes_of(id);
   VectorSize whole = vector_size(context, *outputs.begin());
-  const bool by_input = kernel_cost(context.target, name, whole).by_input && node.has_input(0);
+  const KernelCost& cost = kernel_cost(context.target, name, whole);
+  const bool by_input = cost.by_input && node.has_input(0);
+  double places = 1;
+  if (cost.by_window)
+    for (const std::int64_t extent : node.ints_attribute("kernel_shape")) places *= double(extent);
   if (by_input) whole = vector_size(context, node.inputs[0]);
-  kernel.work = [&target = context.target, name, whole, all, by_input](std::uint64_t bytes) {
+  kernel.work = [&target = context.target, name, whole, all, by_input,
+                 places](std::uint64_t bytes) {
     const std::uint64_t made = by_input ? all : whole.bytes;
     VectorSize size = whole.part(double(bytes) / double(std::max<std::uint64_t>(made, 1)));
     if (!by_input) size.bytes = bytes;
+    size.places = places;
     return vector_work(target, name, size);
   };
   return kernel;
@@ -379,7 +387,8 @@ void VectorLowering::lower(const Node& node, OpClass op_class, const VectorKerne
   Layout layout = Layout::flat;
   const StorageId first = place_.storages.of(node.inputs.empty() ? TensorId::none : node.inputs[0]);
   const bool rows = context_.target.vector_tile_bytes > 0 && op_class == OpClass::elementwise &&
-                    context_.tensor(node.outputs[0]).shape.size() == 2 &&
+                    op_class == OpClass::elementwise && (node.op == "Relu" || node.op == "Clip") &&
+                    context_.tensor(node.outputs[0]).shape.size() < 4 &&
                     bits_of(context_.type_of(node.outputs[0])) == 16;
   const bool keeps = (keeps_layout(op_class) && !rows) || moves_whole_tiles(context_, node);
   if (keeps && first != no_storage) layout = place_.storages[first].layout;

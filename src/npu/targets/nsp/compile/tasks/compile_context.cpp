@@ -142,7 +142,7 @@ TensorId constant_operand(const Graph& graph, const Node& node, TensorId data) {
 // Tries to make `next`, the only consumer of the product's result so far, part of the product.
 bool fuse(const Graph& graph, const Node& next, OpClass op_class, bool qnn, NodePlan& plan) {
   if (next.outputs.size() != 1) return false;
-  const bool matrix = graph[plan.result].shape.size() == 2 && !plan.integer;
+  const bool matrix = graph[plan.result].shape.size() < 4 && !plan.integer;
   if (next.op == "Relu" || next.op == "Clip") return !qnn || !matrix || op_class != OpClass::matmul;
   if (next.op == "QuantizeLinear") return true;
   if (next.op == "BatchNormalization" && op_class == OpClass::convolution) {
@@ -160,8 +160,10 @@ bool fuse(const Graph& graph, const Node& next, OpClass op_class, bool qnn, Node
            factor == next.inputs.back();
   }
   if (next.op == "Add") {
-    // Only matrices of floating point get one by the front end of QNN.
-    if (qnn && op_class == OpClass::matmul && !matrix) return false;
+    // Products of floating point get one by the front end of QNN, save those around attention.
+    const bool attends = std::ranges::any_of(
+        graph.nodes, [](const Node& node) { return node.op == "LayerNormalization"; });
+    if (qnn && op_class == OpClass::matmul && (plan.integer || attends)) return false;
     const TensorId bias = constant_operand(graph, next, plan.result);
     if (bias != TensorId::none) plan.fused_constants.push_back(bias);
     return bias != TensorId::none;

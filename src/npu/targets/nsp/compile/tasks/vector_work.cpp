@@ -66,9 +66,9 @@ VectorWork vector_work(const Target& target, const std::string& kernel, const Ve
   const auto tiles = std::max<std::uint64_t>(1, std::uint64_t(double(size.padded_bytes) / tile));
   const auto threads =
       cost.on_hmx ? 1 : std::uint32_t(std::min<std::uint64_t>(tiles, target.hvx_threads));
-  const double work = double(size.bytes) / 1024 * cost.cycles_per_kib +
-                      double(size.padded_bytes) / 1024 * cost.cycles_per_padded_kib +
-                      size.rows * cost.cycles_per_row;
+  const double work = size.places * (double(size.bytes) / 1024 * cost.cycles_per_kib +
+                                     double(size.padded_bytes) / 1024 * cost.cycles_per_padded_kib +
+                                     size.rows * cost.cycles_per_row);
   const double cycles =
       cost.overhead_cycles * double(divide_up(tiles, std::uint64_t{threads})) + work / threads;
   return {std::uint64_t(std::llround(cycles)), threads, cost.on_hmx};

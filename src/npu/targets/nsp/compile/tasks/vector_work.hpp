@@ -31,6 +31,7 @@ struct VectorSize {
   std::uint64_t padded_bytes = 0;
   double rows = 0;  // of the innermost dimension
   bool image = false;
+  double places = 1;  // of a window
 
   VectorSize part(double share) const;
 };
