@@ -137,7 +137,86 @@ def pyramid(w):
     return w.convolution(x, 256, 255, 1, act=None)
 
 
-OWN = {"chain8": (chain8, [256, 256]), "small": (small, [1, 32, 56, 56]), "attention": (attention, [1, 64, 128]),
+def classified(w, x, channels):
+    x = w.node("Flatten", w.node("GlobalAveragePool", x))
+    return w.node("Gemm", x, w.constant(1000, channels), w.constant(1000, scale=0.1), transB=1)
+
+
+def dense(w):
+    x = w.node("MaxPool", w.convolution("x", 3, 64, 3, 2), kernel_shape=[2, 2], strides=[2, 2])
+    channels = 64
+    for _ in range(4):
+        made = w.convolution(w.convolution(x, channels, 128), 128, 32, 3)
+        x, channels = w.node("Concat", x, made, axis=1), channels + 32
+    x = w.node("AveragePool", w.convolution(x, channels, 96), kernel_shape=[2, 2], strides=[2, 2])
+    return classified(w, w.convolution(x, 96, 256, 3), 256)
+
+
+def inverted(w):
+    x, channels = w.convolution("x", 3, 32, 3, 2), 32
+    for made, stride in [(32, 1), (64, 2), (64, 1), (96, 2), (96, 1), (160, 2), (160, 1)]:
+        wide = w.convolution(w.convolution(x, channels, 6 * channels), 6 * channels, 6 * channels, 3, stride, group=6 * channels)
+        narrow = w.convolution(wide, 6 * channels, made, act=None)
+        x, channels = w.node("Add", x, narrow) if made == channels and stride == 1 else narrow, made
+    return classified(w, w.convolution(x, channels, 640), 640)
+
+
+def stacked(w):
+    x, channels = "x", 3
+    for made, count in [(64, 1), (128, 2), (256, 2)]:
+        for _ in range(count):
+            x, channels = w.convolution(x, channels, made, 3), made
+        x = w.node("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2])
+    x = w.node("Flatten", x)
+    x = w.node("Relu", w.node("Gemm", x, w.constant(512, 256 * 64, scale=0.01), w.constant(512, scale=0.1), transB=1))
+    return w.node("Gemm", x, w.constant(100, 512), w.constant(100, scale=0.1), transB=1)
+
+
+def detector(w):
+    silu = lambda x: w.node("Mul", x, w.node("Sigmoid", x))
+    conv = lambda x, a, b, kernel=1, stride=1: silu(w.convolution(x, a, b, kernel, stride, act=None))
+    x = conv(conv("x", 3, 32, 3, 2), 32, 64, 3, 2)
+    side = conv(x, 64, 32)
+    x = conv(x, 64, 32)
+    x = w.node("Add", x, conv(conv(x, 32, 32), 32, 32, 3))
+    fine = conv(w.node("Concat", x, side, axis=1), 64, 64)
+    x = conv(conv(fine, 64, 128, 3, 2), 128, 64)
+    x = w.node("Resize", x, "", w.given(numpy.array([1, 1, 2, 2], numpy.float32)), mode="nearest",
+               coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    x = conv(w.node("Concat", x, fine, axis=1), 128, 64, 3)
+    return w.convolution(x, 64, 255, 1, act="Sigmoid")
+
+
+def generator(w):
+    x = w.convolution("x", 128, 128, 3)
+    for channels in (128, 64):
+        x = w.node("Relu", w.node("ConvTranspose", x, w.constant(channels, channels // 2, 2, 2), w.constant(channels // 2, scale=0.1),
+                                  kernel_shape=[2, 2], strides=[2, 2]))
+        x = w.convolution(x, channels // 2, channels // 2, 3)
+    return w.convolution(x, 32, 3, 3, act="Tanh")
+
+
+def patches(w, width=192, heads=3, count=196):
+    x = w.node("Conv", "x", w.constant(width, 3, 16, 16), w.constant(width, scale=0.1), kernel_shape=[16, 16], strides=[16, 16])
+    x = w.node("Transpose", w.node("Reshape", x, w.given(numpy.array([1, width, count], numpy.int64))), perm=[0, 2, 1])
+    heads_shape = w.given(numpy.array([1, count, heads, width // heads], numpy.int64))
+    for _ in range(2):
+        y = w.normalized(x, width)
+        q, k, v = (w.node("Reshape", w.product(y, width, width), heads_shape) for _ in range(3))
+        q, v = (w.node("Transpose", each, perm=[0, 2, 1, 3]) for each in (q, v))
+        scores = w.node("Div", w.node("MatMul", q, w.node("Transpose", k, perm=[0, 2, 3, 1])), w.given(numpy.float32(8)))
+        y = w.node("Transpose", w.node("MatMul", w.node("Softmax", scores, axis=-1), v), perm=[0, 2, 1, 3])
+        y = w.node("Reshape", y, w.given(numpy.array([1, count, width], numpy.int64)))
+        x = w.node("Add", x, w.product(y, width, width))
+        y = w.product(w.normalized(x, width), width, 4 * width)
+        y = w.product(w.node("Relu", y), 4 * width, width)
+        x = w.node("Add", x, y)
+    return w.normalized(x, width)
+
+
+OWN = {"dense": (dense, [1, 3, 224, 224]), "inverted": (inverted, [1, 3, 192, 192]), "stacked": (stacked, [1, 3, 64, 64]),
+       "detector": (detector, [1, 3, 256, 256]), "generator": (generator, [1, 128, 32, 32]), "patches": (patches, [1, 3, 224, 224]),
+       "chain8": (chain8, [256, 256]), "small": (small, [1, 32, 56, 56]), "attention": (attention, [1, 64, 128]),
        "mobile": (mobile, [1, 3, 224, 224]), "encoder": (encoder, [1, 128, 256]), "unet": (unet, [1, 3, 128, 128]),
        "perceptron": (perceptron, [128, 512]), "gated": (gated, [1, 3, 192, 192]), "pyramid": (pyramid, [1, 3, 224, 224])}
 

@@ -146,7 +146,9 @@ void read_kernels(FieldReader& in, Target& target) {
   for (const auto& [key, node] : *kernels) {
     const std::string path = fmt::format("kernels.{}", key.str());
     KernelCost cost;
-    in.number(path + ".cycles_per_kib", cost.cycles_per_kib, 0, 1e9);
+    if (in.has(path + ".cycles_per_kib") || !in.has(path + ".cycles_per_padded_kib")) {
+      in.number(path + ".cycles_per_kib", cost.cycles_per_kib, 0, 1e9);
+    }
     in.number(path + ".overhead_cycles", cost.overhead_cycles, 0, 1e9);
     const auto number = [&](const char* field, double& out) {
       if (in.has(path + field)) in.number(path + field, out, 0, 1e9);

@@ -52,6 +52,7 @@ const Names& compute_types() {
       "elementspacetodepthlarge=q::ConvLayer_SpaceToDepth_stride2.tcm "
       "aictransposerows=q::Transpose_impl "
       "elementdepthtospacestride2=q::x2s_opt aictransposechannels=q::Transpose_impl "
+      "aicmaxpoolpaddedd32=q::MaxPool_valid.tcm "
       "elementdecimate=q::Decimate "
       "elementtochannelslast=q::Transpose_impl elementmanytochannelslast=q::Transpose.2D "
       "elementtochannelsfirst=q::Transpose.2D "

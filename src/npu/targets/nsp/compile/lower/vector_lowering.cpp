@@ -314,6 +314,11 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
   const bool tiles = context.target.vector_tile_bytes > 0;
   if (tiles && node.op == "BatchNormalization") return "aicbatchnormd32";
   if (tiles && node.op == "AveragePool") return "aicavgwindowd32";
+  if (tiles && node.op == "MaxPool") {  // windows across the border take longer
+    const auto pads = node.ints_attribute("pads");
+    const bool inside = std::ranges::all_of(pads, [](std::int64_t pad) { return pad == 0; });
+    return inside ? "aicmaxpoold32" : "aicmaxpoolpaddedd32";
+  }
   if (tiles && node.op == "Transpose") {
     const auto order = node.ints_attribute("perm");
     const bool moves_rows = !order.empty() && order.back() == std::int64_t(order.size()) - 1;
@@ -346,7 +351,9 @@ VectorKernel kernel_named(const CompileContext& context, const Node& node,
   double places = 1;
   if (cost.by_window)
     for (const std::int64_t extent : node.ints_attribute("kernel_shape")) places *= double(extent);
+  const std::uint64_t cut_bytes = whole.cut_bytes;
   if (by_input) whole = vector_size(context, node.inputs[0]);
+  whole.cut_bytes = cut_bytes;
   kernel.work = [&target = context.target, name, whole, all, by_input,
                  places](std::uint64_t bytes) {
     const std::uint64_t made = by_input ? all : whole.bytes;

@@ -19,7 +19,8 @@ const KernelCost* find_cost(const Target& target, const std::string& kernel) {
 
 VectorSize vector_size(const CompileContext& context, TensorId id) {
   const Shape& shape = context.tensor(id).shape;
-  VectorSize size{context.type_of(id), context.bytes_of(id), context.bytes_of(id)};
+  VectorSize size{context.type_of(id), context.bytes_of(id), context.bytes_of(id),
+                  context.bytes_of(id)};
   if (shape.empty() || elements_of(shape) == 0) return size;
   size.rows = double(elements_of(shape, shape.size() - 1));
   size.image = context.images[std::uint32_t(id)];
@@ -28,7 +29,7 @@ VectorSize vector_size(const CompileContext& context, TensorId id) {
       size.image ? std::uint64_t(shape[0]) * round_up(std::uint64_t(shape[1]), channels) *
                        round_up(std::uint64_t(shape[2]), places) * round_up(channels_last, places)
                  : round_up(std::uint64_t(size.rows), places) * round_up(channels_last, channels);
-  size.padded_bytes = device_bytes(padded, size.type);
+  size.padded_bytes = size.cut_bytes = device_bytes(padded, size.type);
   return size;
 }
 
@@ -36,6 +37,7 @@ VectorSize VectorSize::part(double share) const {
   VectorSize size = *this;
   size.bytes = std::uint64_t(std::llround(double(bytes) * share));
   size.padded_bytes = std::uint64_t(std::llround(double(padded_bytes) * share));
+  size.cut_bytes = std::uint64_t(std::llround(double(cut_bytes) * share));
   size.rows *= share;
   return size;
 }
@@ -63,7 +65,7 @@ VectorWork vector_work(const Target& target, const std::string& kernel, const Ve
   if (target.vector_tile_bytes == 0) return {vector_cycles(target, kernel, size.bytes), 0, false};
   const KernelCost& cost = kernel_cost(target, kernel, size);
   const double tile = cost.tile_bytes > 0 ? cost.tile_bytes : double(target.vector_tile_bytes);
-  const auto tiles = std::max<std::uint64_t>(1, std::uint64_t(double(size.padded_bytes) / tile));
+  const auto tiles = std::max<std::uint64_t>(1, std::uint64_t(double(size.cut_bytes) / tile));
   const auto threads =
       cost.on_hmx ? 1 : std::uint32_t(std::min<std::uint64_t>(tiles, target.hvx_threads));
   const double work = size.places * (double(size.bytes) / 1024 * cost.cycles_per_kib +

@@ -29,7 +29,8 @@ struct VectorSize {
   DataType type = DataType::undefined;
   std::uint64_t bytes = 0;
   std::uint64_t padded_bytes = 0;
-  double rows = 0;  // of the innermost dimension
+  std::uint64_t cut_bytes = 0;  // of the result, padded: what is cut into tiles
+  double rows = 0;              // of the innermost dimension
   bool image = false;
   double places = 1;  // of a window
 
