@@ -57,10 +57,17 @@ class Rewriter {
         if (const auto found = own.find(id); found != own.end()) id = found->second;
       }
       sort_places(node);
-      const TensorId made = node.op == "ConvTranspose" ? node.outputs[0] : TensorId::none;
-      if (made != TensorId::none) node.outputs[0] = copy_of(made);
+      const TensorId made = node.outputs.empty() ? TensorId::none : node.outputs[0];
+      // What limits a product is done with it, before its places are put where they belong.
+      const bool limits =
+          (node.op == "Relu" || node.op == "Clip") && spread_.contains(node.inputs[0]);
+      const bool spreads = node.op == "ConvTranspose" || limits;
+      const bool goes_on = spreads && !limits && is_limited(nodes, made);
+      if (goes_on) spread_.insert(made);
+      if (spreads && !goes_on) node.outputs[0] = copy_of(made);
+      const bool puts = spreads && !goes_on;
       graph_.nodes.push_back(std::move(node));
-      if (made != TensorId::none) add("DepthToSpaceStride2", graph_.nodes.back().outputs[0], made);
+      if (puts) add("DepthToSpaceStride2", graph_.nodes.back().outputs[0], made);
     }
     for (const TensorId output : graph_.outputs) {
       if (const auto found = own.find(output); found != own.end())
@@ -71,6 +78,13 @@ class Rewriter {
   }
 
  private:
+  bool is_limited(const std::vector<Node>& nodes, TensorId id) const {
+    const auto& readers = graph_[id].consumers;
+    if (readers.size() != 1) return false;
+    const Node& reader = nodes[std::uint32_t(readers[0])];
+    return reader.op == "Relu" || reader.op == "Clip";
+  }
+
   void narrow() {
     const auto is_host = [&](TensorId id) {
       return std::ranges::find(graph_.inputs, id) != graph_.inputs.end() ||
@@ -150,8 +164,10 @@ class Rewriter {
     const bool depthwise = node.int_attribute("group", 1) > 1;
     if (integer && depthwise) return;  // a kernel of its own reads every second place
     const TensorId sorted = copy_of(node.inputs[0]);
+    const bool patches = kernel == strides;
     const bool large = std::ranges::any_of(kernel, [](std::int64_t extent) { return extent > 3; });
     add(one_place ? "Decimate"
+        : patches ? "SpaceRearrange"
         : large   ? "SpaceToDepthLarge"
                   : "SpaceToDepthStride2",
         node.inputs[0], sorted);
@@ -161,6 +177,7 @@ class Rewriter {
   Graph graph_;
   bool fp16_;
   std::vector<bool> images_;
+  std::set<TensorId> spread_;             // results of transposed convolutions that a limit follows
   std::set<TensorId> makes_rows_;         // outputs that are a product's own result
   std::map<TensorId, TensorId> renamed_;  // inputs as the HTP has them
 };

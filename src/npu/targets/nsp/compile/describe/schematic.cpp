@@ -37,7 +37,7 @@ const Names& qnn_types() {
       "QuantizeLinear=Quantize DequantizeLinear=Dequantize ToChannelsLast=Transpose "
       "ManyToChannelsLast=Transpose Swish=ElementWiseNeuron "
       "ToChannelsFirst=Transpose SpaceToDepthStride2=Conv2d SpaceToDepthLarge=Conv2d "
-      "DepthToSpaceStride2=TransposeConv2d FromRows=Reshape "
+      "SpaceRearrange=Conv2d DepthToSpaceStride2=TransposeConv2d FromRows=Reshape "
       "Decimate=Conv2d Reshape=Reshape "
       "Flatten=Reshape "
       "Squeeze=Squeeze Unsqueeze=ExpandDims LSTM=Lstm GRU=Gru ConvTranspose=TransposeConv2d");
@@ -51,6 +51,7 @@ const Names& compute_types() {
       "elementspacetodepthstride2=q::ConvLayer_SpaceToDepth_stride2.tcm "
       "elementspacetodepthlarge=q::ConvLayer_SpaceToDepth_stride2.tcm "
       "aictransposerows=q::Transpose_impl "
+      "elementspacerearrange=q::space_rearrange aicsoftmaxnarrow=q::Softmax "
       "elementdepthtospacestride2=q::x2s_opt aictransposechannels=q::Transpose_impl "
       "aicmaxpoolpaddedd32=q::MaxPool_valid.tcm "
       "elementdecimate=q::Decimate "

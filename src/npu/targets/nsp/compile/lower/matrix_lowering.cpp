@@ -165,7 +165,8 @@ class ConstantProducts : LoweringPart {
   // Strips of an image, blocks of a matrix.
   std::uint64_t row_tiles(const ProductJob& job) const {
     const std::uint64_t strip = context_.target.hmx_tile_rows;
-    const Shape& made = context_.tensor(job.plan->result).shape;
+    const bool transposed = job.node->op == "ConvTranspose";
+    const Shape& made = context_.tensor(transposed ? job.plan->activation : job.plan->result).shape;
     if (job.is_convolution() && made.size() == 4) {
       return std::max<std::uint64_t>(
           1, std::uint64_t(made[0]) * divide_up(std::uint64_t(made[2]), strip));
@@ -448,6 +449,14 @@ class BatchProducts : LoweringPart {
 
 }  // namespace
 
+namespace {
+
+bool kernel_is_stride(const Node& node) {
+  return node.ints_attribute("kernel_shape") == node.ints_attribute("strides");
+}
+
+}  // namespace
+
 // Images in tiles of 8 by 8 places. With strides, whole channels of places that lie side by side
 // are one of the product's, where there are few channels.
 void MatrixLowering::shape_for_tiles(const Node& node, ProductJob& job) const {
@@ -472,6 +481,9 @@ void MatrixLowering::shape_for_tiles(const Node& node, ProductJob& job) const {
     product.depth = grain * product.kernel_area;
     product.columns = columns;
     product.batch = job.groups = 1;
+  } else if (stride > 1 && job.groups == 1 && kernel_is_stride(node)) {  // patches side by side
+    product.depth = round_up(product.depth, grain);
+    product.kernel_area = 1;
   } else if (stride > 1 && job.plan->integer && channels * stride * stride <= grain &&
              product.kernel_area > 9) {
     product.kernel_area = divide_up(product.kernel_area, stride * stride) + 3;

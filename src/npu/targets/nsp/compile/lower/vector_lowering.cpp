@@ -314,6 +314,11 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
   const bool tiles = context.target.vector_tile_bytes > 0;
   if (tiles && node.op == "BatchNormalization") return "aicbatchnormd32";
   if (tiles && node.op == "AveragePool") return "aicavgwindowd32";
+  if (tiles && op_class == OpClass::softmax) {
+    const Shape& shape = context.tensor(node.outputs[0]).shape;
+    constexpr std::int64_t narrow = 128;
+    return !shape.empty() && shape.back() <= narrow ? "aicsoftmaxnarrow" : "aicsoftmax";
+  }
   if (tiles && node.op == "MaxPool") {  // windows across the border take longer
     const auto pads = node.ints_attribute("pads");
     const bool inside = std::ranges::all_of(pads, [](std::int64_t pad) { return pad == 0; });

@@ -142,7 +142,10 @@ TensorId constant_operand(const Graph& graph, const Node& node, TensorId data) {
 // Tries to make `next`, the only consumer of the product's result so far, part of the product.
 bool fuse(const Graph& graph, const Node& next, OpClass op_class, bool qnn, NodePlan& plan) {
   if (next.outputs.size() != 1) return false;
-  const bool matrix = graph[plan.result].shape.size() < 4 && !plan.integer;
+  // Rows by eights come out of their tiles before they are limited.
+  const Shape& made = graph[plan.result].shape;
+  const bool matrix = made.size() < 4 && !plan.integer && !made.empty() &&
+                      elements_of(made, made.size() - 1) % 8 == 0;
   if (next.op == "Relu" || next.op == "Clip") return !qnn || !matrix || op_class != OpClass::matmul;
   if (next.op == "QuantizeLinear") return true;
   if (next.op == "BatchNormalization" && op_class == OpClass::convolution) {

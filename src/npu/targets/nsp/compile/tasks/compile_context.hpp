@@ -100,6 +100,7 @@ struct CompileContext {
         images(target.qnn_graphs ? find_images(graph) : std::vector<bool>(graph.tensors.size())),
         cores(options.cores),
         vtcm_bytes(target.vtcm_bytes - target.vtcm_reserved_bytes),
+        resident_limit(target.qnn_graphs ? vtcm_bytes * 4 / 5 : vtcm_bytes * 2 / 5),
         cuts_resident(!target.session && (options.slices < 2 || options.cuts_slices)) {}
 
   const Graph& graph;
@@ -108,9 +109,9 @@ struct CompileContext {
   const std::vector<NodePlan> plans;  // by node
   const std::vector<bool> images;     // by tensor (qnn_graph.hpp)
   const std::uint32_t cores;
-  const std::uint64_t vtcm_bytes;                           // of each core, for tensors
-  const std::uint64_t tile_bytes = vtcm_bytes / 16;         // streamed at a time
-  const std::uint64_t resident_limit = vtcm_bytes * 2 / 5;  // a larger slice stays in DDR
+  const std::uint64_t vtcm_bytes;                    // of each core, for tensors
+  const std::uint64_t tile_bytes = vtcm_bytes / 16;  // streamed at a time
+  const std::uint64_t resident_limit;                // a larger slice stays in DDR
   // Whether operators on tensors in VTCM are cut along the pieces of those. Schematics, which
   // targets with sessions have, name operators, not tiles. Programs for several devices only
   // where that is asked for.
