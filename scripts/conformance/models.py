@@ -214,7 +214,63 @@ def patches(w, width=192, heads=3, count=196):
     return w.normalized(x, width)
 
 
-OWN = {"dense": (dense, [1, 3, 224, 224]), "inverted": (inverted, [1, 3, 192, 192]), "stacked": (stacked, [1, 3, 64, 64]),
+def residual(w):
+    x = w.node("MaxPool", w.convolution("x", 3, 64, 7, 2), kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    channels = 64
+    for made, stride in [(64, 1), (128, 2), (128, 1), (256, 2), (256, 1)]:
+        skip = x if stride == 1 else w.convolution(x, channels, made, 1, 2, act=None)
+        x = w.node("Relu", w.node("Add", w.convolution(w.convolution(x, channels, made, 3, stride), made, made, 3, act=None), skip))
+        channels = made
+    return classified(w, x, channels)
+
+
+def gelu(w, x):
+    erf = w.node("Erf", w.node("Div", x, w.given(numpy.float32(2**0.5))))
+    return w.node("Mul", w.node("Mul", x, w.node("Add", erf, w.given(numpy.float32(1)))), w.given(numpy.float32(0.5)))
+
+
+def tokens(w, rows=64, width=384, heads=6):
+    x = encoder_layer(w, "x", rows, width, heads)
+    return encoder_layer(w, x, rows, width, heads)
+
+
+def encoder_layer(w, x, rows, width, heads):
+    shape = w.given(numpy.array([1, rows, heads, width // heads], numpy.int64))
+    q, k, v = (w.node("Reshape", w.product(x, width, width), shape) for _ in range(3))
+    q, v = (w.node("Transpose", each, perm=[0, 2, 1, 3]) for each in (q, v))
+    scores = w.node("Div", w.node("MatMul", q, w.node("Transpose", k, perm=[0, 2, 3, 1])), w.given(numpy.float32(8)))
+    y = w.node("Transpose", w.node("MatMul", w.node("Softmax", scores, axis=-1), v), perm=[0, 2, 1, 3])
+    y = w.node("Reshape", y, w.given(numpy.array([1, rows, width], numpy.int64)))
+    x = w.normalized(w.node("Add", w.product(y, width, width), x), width)
+    y = w.product(gelu(w, w.product(x, width, 4 * width)), 4 * width, width)
+    return w.normalized(w.node("Add", y, x), width)
+
+
+def segments(w):
+    x, skips, channels = "x", [], 3
+    for made in (32, 64, 128):
+        x = w.convolution(x, channels, made, 3, 2, act="LeakyRelu")
+        x, channels = w.convolution(x, made, made, 3, act="LeakyRelu"), made
+        skips.append(x)
+    for skip, made in ((skips[1], 64), (skips[0], 32)):
+        x = w.node("Resize", w.convolution(x, channels, made), "", w.given(numpy.array([1, 1, 2, 2], numpy.float32)), mode="linear")
+        x, channels = w.convolution(w.node("Add", x, skip), made, made, 3), made
+    return w.convolution(x, channels, 32, 1, act=None)
+
+
+def mixed(w, rows=128, width=256):
+    x = "x"
+    for _ in range(3):
+        y = w.node("Transpose", w.normalized(x, width), perm=[0, 2, 1])
+        y = w.product(gelu(w, w.product(y, rows, 2 * rows)), 2 * rows, rows)
+        x = w.node("Add", x, w.node("Transpose", y, perm=[0, 2, 1]))
+        x = w.node("Add", x, w.product(gelu(w, w.product(w.normalized(x, width), width, 4 * width)), 4 * width, width))
+    return w.normalized(x, width)
+
+
+OWN = {"residual": (residual, [1, 3, 160, 160]), "tokens": (tokens, [1, 64, 384]), "segments": (segments, [1, 3, 128, 192]),
+       "mixed": (mixed, [1, 128, 256]),
+       "dense": (dense, [1, 3, 224, 224]), "inverted": (inverted, [1, 3, 192, 192]), "stacked": (stacked, [1, 3, 64, 64]),
        "detector": (detector, [1, 3, 256, 256]), "generator": (generator, [1, 128, 32, 32]), "patches": (patches, [1, 3, 224, 224]),
        "chain8": (chain8, [256, 256]), "small": (small, [1, 32, 56, 56]), "attention": (attention, [1, 64, 128]),
        "mobile": (mobile, [1, 3, 224, 224]), "encoder": (encoder, [1, 128, 256]), "unet": (unet, [1, 3, 128, 128]),

@@ -21,6 +21,11 @@ bool reads_images(const Graph& graph, const Node& node) {
          node.op == "GlobalAveragePool" || node.op == "GlobalMaxPool" || node.op == "Resize";
 }
 
+bool is_limit(const Node& node) { return node.op == "Relu" || node.op == "Clip"; }
+bool is_sum(const Node& node) {
+  return (node.op == "Add" || node.op == "Sum") && node.inputs.size() == 2;
+}
+
 bool keeps_images(OpClass op_class) {
   return op_class == OpClass::elementwise || op_class == OpClass::normalization ||
          op_class == OpClass::copy || op_class == OpClass::reduction;
@@ -59,8 +64,7 @@ class Rewriter {
       sort_places(node);
       const TensorId made = node.outputs.empty() ? TensorId::none : node.outputs[0];
       // What limits a product is done with it, before its places are put where they belong.
-      const bool limits =
-          (node.op == "Relu" || node.op == "Clip") && spread_.contains(node.inputs[0]);
+      const bool limits = is_limit(node) && spread_.contains(node.inputs[0]);
       const bool spreads = node.op == "ConvTranspose" || limits;
       const bool goes_on = spreads && !limits && is_limited(nodes, made);
       if (goes_on) spread_.insert(made);
@@ -81,8 +85,7 @@ class Rewriter {
   bool is_limited(const std::vector<Node>& nodes, TensorId id) const {
     const auto& readers = graph_[id].consumers;
     if (readers.size() != 1) return false;
-    const Node& reader = nodes[std::uint32_t(readers[0])];
-    return reader.op == "Relu" || reader.op == "Clip";
+    return is_limit(nodes[std::uint32_t(readers[0])]);
   }
 
   void narrow() {
@@ -191,16 +194,75 @@ void remove_nodes(Graph& graph, const std::vector<bool>& gone) {
   connect(graph);
 }
 
+// x / sqrt(2) -> Erf -> + 1 -> * x -> / 2, or with the half first, becomes one operator.
+class GeluFuser {
+ public:
+  explicit GeluFuser(Graph& graph) : graph_(graph), gone_(graph.nodes.size()) {}
+
+  void run() {
+    for (std::uint32_t i = 0; i < graph_.nodes.size(); ++i)
+      if (graph_.nodes[i].op == "Erf") fuse(i);
+    remove_nodes(graph_, gone_);
+  }
+
+ private:
+  static constexpr std::uint32_t none = ~0u;
+
+  std::uint32_t producer(TensorId id) const { return std::uint32_t(graph_[id].producer); }
+  std::uint32_t only_reader(TensorId id, std::string_view op) const {
+    const auto& readers = graph_[id].consumers;
+    if (readers.size() != 1 || graph_[readers[0]].op != op) return none;
+    return std::uint32_t(readers[0]);
+  }
+  // The other operand of a node that scales or shifts by a constant scalar.
+  TensorId scaled(std::uint32_t node, std::string_view ops) const {
+    if (node == none || ops.find(graph_.nodes[node].op) == ops.npos) return TensorId::none;
+    const auto& inputs = graph_.nodes[node].inputs;
+    if (inputs.size() != 2) return TensorId::none;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const Tensor& factor = graph_[inputs[1 - i]];
+      if (factor.constant && factor.elements() == 1) return inputs[i];
+    }
+    return TensorId::none;
+  }
+
+  void fuse(std::uint32_t erf) {
+    const std::uint32_t scaling = producer(graph_.nodes[erf].inputs[0]);
+    const TensorId x = scaled(scaling, "Div Mul");
+    const std::uint32_t shifted = only_reader(graph_.nodes[erf].outputs[0], "Add");
+    if (x == TensorId::none || scaled(shifted, "Add") == TensorId::none) return;
+    const TensorId sum = graph_.nodes[shifted].outputs[0];
+    const std::uint32_t product = only_reader(sum, "Mul");
+    if (product == none || graph_.nodes[product].inputs.size() != 2) return;
+    const auto& factors = graph_.nodes[product].inputs;
+    const TensorId other = factors[0] == sum ? factors[1] : factors[0];
+    std::uint32_t last = product, half = only_reader(graph_.nodes[product].outputs[0], "Mul");
+    if (other == x && scaled(half, "Mul") != TensorId::none) {
+      last = half;
+      half = product;
+    } else if (half = producer(other); scaled(half, "Mul") != x) {
+      return;
+    }
+    for (const std::uint32_t node : {erf, scaling, shifted, product, half}) gone_[node] = true;
+    gone_[last] = false;
+    graph_.nodes[last].op = "Gelu";
+    graph_.nodes[last].inputs = {x};
+  }
+
+  Graph& graph_;
+  std::vector<bool> gone_;
+};
+
 // What limits the sum of two images is part of the sum.
 void fuse_limits(Graph& graph) {
   const std::vector<bool> images = find_images(graph);
   std::vector<bool> gone(graph.nodes.size());
   for (std::size_t i = 0; i < gone.size(); ++i) {
     const Node& node = graph.nodes[i];
-    if ((node.op != "Relu" && node.op != "Clip") || node.outputs.size() != 1) continue;
+    if (!is_limit(node) || node.outputs.size() != 1) continue;
     const TensorId sum = node.inputs[0];
     const NodeId producer = graph[sum].producer;
-    const bool fuses = producer != NodeId::none && graph[producer].op == "Add" &&
+    const bool fuses = producer != NodeId::none && is_sum(graph[producer]) &&
                        images[std::uint32_t(sum)] && graph[sum].consumers.size() == 1 &&
                        std::ranges::find(graph.outputs, sum) == graph.outputs.end();
     if (!fuses) continue;
@@ -258,6 +320,9 @@ std::vector<bool> find_images(const Graph& graph) {
 
 Graph qnn_graph(const Graph& graph, bool convert_to_fp16) {
   Graph folded = fold_quantization(graph, true);
+  const auto scales = tensor_scales(folded);
+  for (std::size_t i = 0; i < scales.size(); ++i) folded.tensors[i].scale = scales[i];
+  GeluFuser(folded).run();
   fuse_swish(folded);
   fuse_limits(folded);
   return Rewriter(std::move(folded), convert_to_fp16).run();

@@ -103,7 +103,7 @@ TEST(Schematic, SpillsAndFillsWhatDoesNotFit) {
   const Graph graph = generated_model("bert-base", {8, 128, 0}, 2);
   const auto counts = ops_by_type(*compiled_for_htp(graph).schematic);
   EXPECT_GT(counts.at("@Spill"), 10u);
-  EXPECT_GT(counts.at("@Fill"), 10u);
+  EXPECT_GT(counts.at("@Fill"), 5u);
   EXPECT_GT(counts.at("q::Concat"), 0u);
   expect_graph(graph, 0);
 }
