@@ -150,8 +150,10 @@ class Rewriter {
     TensorId at = from;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const TensorId next = i + 1 == steps.size() ? output : copy_of(at);
-      const bool image = steps[i] == "ToChannelsLast" || steps[i] == "ManyToChannelsLast";
-      add(image ? "ToChannelsFirst" : steps[i], at, next);
+      const std::string_view step = steps[i] == "ManyToChannelsLast" ? "ManyToChannelsFirst"
+                                    : steps[i] == "ToChannelsLast"   ? "ToChannelsFirst"
+                                                                     : steps[i];
+      add(step, at, next);
       at = next;
     }
   }

@@ -111,7 +111,7 @@ TEST(QnnGraph, MovesChannelsLastAndSortsPlacesForStrides) {
             "Cast float16\nToChannelsLast float16\n"
             "SpaceToDepthStride2 float16\nConv float16\n"
             "SpaceRearrange float16\nConv float16\n"
-            "ToChannelsFirst float16\nCast float\nToChannelsFirst float16\nCast float\n");
+            "ManyToChannelsFirst float16\nCast float\nManyToChannelsFirst float16\nCast float\n");
 }
 
 TEST(QnnGraph, PutsPlacesOfATransposedConvolutionAfterItsLimit) {
@@ -123,7 +123,7 @@ TEST(QnnGraph, PutsPlacesOfATransposedConvolutionAfterItsLimit) {
       })");
   EXPECT_EQ(ops_of(qnn_graph(graph, true)),
             "ManyToChannelsLast float16\nConvTranspose float16\nRelu float16\n"
-            "DepthToSpaceStride2 float16\nToChannelsFirst float16\n");
+            "DepthToSpaceStride2 float16\nManyToChannelsFirst float16\n");
 }
 
 TEST(QnnGraph, MakesOneOperatorOfAGateAndOfASumWithItsLimit) {
@@ -138,7 +138,7 @@ TEST(QnnGraph, MakesOneOperatorOfAGateAndOfASumWithItsLimit) {
       })");
   EXPECT_EQ(ops_of(qnn_graph(graph, true)),
             "ManyToChannelsLast float16\nConv float16\nSwish float16\nAdd float16\n"
-            "ToChannelsFirst float16\n");
+            "ManyToChannelsFirst float16\n");
 }
 
 // Heads of attention have four dimensions as well.

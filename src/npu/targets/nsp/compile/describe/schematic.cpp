@@ -37,7 +37,8 @@ const Names& qnn_types() {
       "QuantizeLinear=Quantize DequantizeLinear=Dequantize ToChannelsLast=Transpose "
       "ManyToChannelsLast=Transpose Swish=ElementWiseNeuron "
       "ToChannelsFirst=Transpose SpaceToDepthStride2=Conv2d SpaceToDepthLarge=Conv2d "
-      "SpaceRearrange=Conv2d DepthToSpaceStride2=TransposeConv2d FromRows=Reshape "
+      "SpaceRearrange=Conv2d DepthToSpaceStride2=TransposeConv2d ManyToChannelsFirst=Transpose "
+      "FromRows=Reshape "
       "Decimate=Conv2d Reshape=Reshape "
       "Flatten=Reshape "
       "Squeeze=Squeeze Unsqueeze=ExpandDims LSTM=Lstm GRU=Gru ConvTranspose=TransposeConv2d");
@@ -57,6 +58,7 @@ const Names& compute_types() {
       "elementdecimate=q::Decimate "
       "elementtochannelslast=q::Transpose_impl elementmanytochannelslast=q::Transpose.2D "
       "elementtochannelsfirst=q::Transpose.2D "
+      "elementmanytochannelsfirst=q::Transpose.2D aiclrnd32=q::LrnAccChannelImp "
       "aicdepthwiseconvd32=q::DepthwiseConv2d aicinputsemaphoreinc=SyncOp "
       "aicoutputsemaphoreinc=SyncOp aicendcyclestats=SyncOp");
   return names;

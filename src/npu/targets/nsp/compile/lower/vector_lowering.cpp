@@ -314,6 +314,7 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
   const bool tiles = context.target.vector_tile_bytes > 0;
   if (tiles && node.op == "BatchNormalization") return "aicbatchnormd32";
   if (tiles && node.op == "AveragePool") return "aicavgwindowd32";
+  if (tiles && node.op == "LRN") return "aiclrnd32";
   if (tiles && op_class == OpClass::softmax) {
     const Shape& shape = context.tensor(node.outputs[0]).shape;
     constexpr std::int64_t narrow = 128;
