@@ -71,7 +71,10 @@ class Rewriter {
       if (spreads && !goes_on) node.outputs[0] = copy_of(made);
       const bool puts = spreads && !goes_on;
       graph_.nodes.push_back(std::move(node));
-      if (puts) add("DepthToSpaceStride2", graph_.nodes.back().outputs[0], made);
+      if (puts) {
+        const Node made_by = graph_.nodes.back();
+        add("DepthToSpaceStride2", made_by.name, made_by.outputs[0], made);
+      }
     }
     for (const TensorId output : graph_.outputs) {
       if (const auto found = own.find(output); found != own.end())
@@ -124,9 +127,10 @@ class Rewriter {
     return TensorId(graph_.tensors.size() - 1);
   }
 
-  void add(std::string_view op, TensorId from, TensorId to) {
+  // Called after `of`, the host's tensor or the node that it is a part of.
+  void add(std::string_view op, std::string_view of, TensorId from, TensorId to) {
     Node node;
-    node.name = fmt::format("{}_{}", graph_[from].name, op);
+    node.name = fmt::format("{}_{}", of, op);
     node.op = op;
     node.inputs = {from};
     node.outputs = {to};
@@ -138,7 +142,7 @@ class Rewriter {
     TensorId at = input;
     for (const std::string_view step : steps_of(input)) {
       const TensorId next = copy_of(at);
-      add(step, at, next);
+      add(step, graph_[input].name, at, next);
       at = next;
     }
     if (at != input) renamed_.emplace(input, at);
@@ -153,7 +157,7 @@ class Rewriter {
       const std::string_view step = steps[i] == "ManyToChannelsLast" ? "ManyToChannelsFirst"
                                     : steps[i] == "ToChannelsLast"   ? "ToChannelsFirst"
                                                                      : steps[i];
-      add(step, at, next);
+      add(step, graph_[output].name, at, next);
       at = next;
     }
   }
@@ -175,7 +179,7 @@ class Rewriter {
         : patches ? "SpaceRearrange"
         : large   ? "SpaceToDepthLarge"
                   : "SpaceToDepthStride2",
-        node.inputs[0], sorted);
+        node.name, node.inputs[0], sorted);
     node.inputs[0] = sorted;
   }
 
@@ -255,7 +259,7 @@ class GeluFuser {
   std::vector<bool> gone_;
 };
 
-// What limits the sum of two images is part of the sum.
+// What limits a sum in tiles, such as that of two images, is part of the sum.
 void fuse_limits(Graph& graph) {
   const std::vector<bool> images = find_images(graph);
   std::vector<bool> gone(graph.nodes.size());
@@ -264,8 +268,12 @@ void fuse_limits(Graph& graph) {
     if (!is_limit(node) || node.outputs.size() != 1) continue;
     const TensorId sum = node.inputs[0];
     const NodeId producer = graph[sum].producer;
-    const bool fuses = producer != NodeId::none && is_sum(graph[producer]) &&
-                       images[std::uint32_t(sum)] && graph[sum].consumers.size() == 1 &&
+    const Shape& made = graph[sum].shape;
+    // Rows by eights come out of their tiles before they are limited.
+    const bool in_tiles = images[std::uint32_t(sum)] ||
+                          (!made.empty() && elements_of(made, made.size() - 1) % 8 != 0);
+    const bool fuses = producer != NodeId::none && is_sum(graph[producer]) && in_tiles &&
+                       graph[sum].consumers.size() == 1 &&
                        std::ranges::find(graph.outputs, sum) == graph.outputs.end();
     if (!fuses) continue;
     graph.nodes[std::uint32_t(producer)].outputs = {node.outputs[0]};

@@ -282,6 +282,16 @@ bool keeps_layout(OpClass op_class) {
          op_class == OpClass::convolution || op_class == OpClass::reduction;
 }
 
+// Elements that add up to one. Without an axis it is the last or, in older models, the second.
+std::uint64_t softmax_extent(const Graph& graph, const Node& node) {
+  const Shape& shape = graph[node.outputs[0]].shape;
+  const auto rank = std::int64_t(shape.size());
+  const std::int64_t axis =
+      node.int_attribute("axis", !shape.empty() && shape.back() == 1 ? 1 : -1);
+  const std::int64_t place = axis < 0 ? axis + rank : axis;
+  return place >= 0 && place < rank ? std::uint64_t(shape[std::size_t(place)]) : 1;
+}
+
 // Images whose channels come and go in whole blocks stay in tiles where threads work on tiles.
 bool moves_whole_tiles(const CompileContext& context, const Node& node) {
   if (context.target.vector_tile_bytes == 0) return false;
@@ -316,9 +326,8 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
   if (tiles && node.op == "AveragePool") return "aicavgwindowd32";
   if (tiles && node.op == "LRN") return "aiclrnd32";
   if (tiles && op_class == OpClass::softmax) {
-    const Shape& shape = context.tensor(node.outputs[0]).shape;
-    constexpr std::int64_t narrow = 128;
-    return !shape.empty() && shape.back() <= narrow ? "aicsoftmaxnarrow" : "aicsoftmax";
+    constexpr std::uint64_t narrow = 128;
+    return softmax_extent(context.graph, node) <= narrow ? "aicsoftmaxnarrow" : "aicsoftmax";
   }
   if (tiles && node.op == "MaxPool") {  // windows across the border take longer
     const auto pads = node.ints_attribute("pads");
@@ -352,6 +361,10 @@ VectorKernel kernel_named(const CompileContext& context, const Node& node,
   std::uint64_t all = 0;  // several results are made together
   for (const TensorId id : outputs) all += context.bytes_of(id);
   VectorSize whole = vector_size(context, *outputs.begin());
+  if (name.starts_with("aicsoftmax")) {
+    const auto elements = double(context.tensor(*outputs.begin()).elements());
+    whole.rows = elements / double(std::max<std::uint64_t>(softmax_extent(context.graph, node), 1));
+  }
   const KernelCost& cost = kernel_cost(context.target, name, whole);
   const bool by_input = cost.by_input && node.has_input(0);
   double places = 1;
