@@ -116,7 +116,7 @@ def table(rows):
 
 
 def within(rows):
-    lines = ["| figure | models | within 15 % | within 25 % | within 35 % |", "|---|---:|---:|---:|---:|"]
+    lines = ["| figure | runs | within 15 % | within 25 % | within 35 % |", "|---|---:|---:|---:|---:|"]
     for i, each in enumerate(COLUMNS):
         misses = [abs(ours[i] / theirs[i] - 1) for _, _, theirs, ours in rows if theirs[i]]
         lines.append(f"| {each} | {len(misses)} | " + " | ".join(str(sum(miss <= limit for miss in misses)) for limit in (0.15, 0.25, 0.35)) + " |")
@@ -127,11 +127,11 @@ def section(npuscope, folder):
     """Markdown; a sentence of why there is none raises SystemExit."""
     lines = ["onnxruntime-qnn's compiler prepares each model on a host for a SoC with HTP v73 (soc_model 52) and estimates its cycles;",
              "the reference NPU compiles and runs the same file for `htp-v73`. HMX cycles are of ops on the HMX, HVX those of the",
-             "thread with most, transfers' waits left out. int8 models are quantised with ONNX Runtime's tools; what quantises",
+             "thread with most; waits for transfers count for neither. int8 models are quantised with ONNX Runtime's tools; what quantises",
              "their inputs and outputs stays with the host in both."]
     for title, names, what in (
             ("Fits", FITS, "The figures of targets/htp-v73.toml were taken from these models and from single operators."),
-            ("Predictions", PREDICTIONS, "Nobody has looked at how these are compiled while the figures were taken.")):
+            ("Predictions", PREDICTIONS, "While the figures were taken only these tables were looked at, not how the models are compiled.")):
         rows = compare(npuscope, folder, names)
         lines += ["", f"### {title}", "", what, "", *table(rows), "", *within(rows)]
     return lines

@@ -182,7 +182,10 @@ TEST(QnnGraph, FoldsBatchNormalisationIntoTheConvolution) {
     const CompiledNetwork without = compiled_for(target, graph(false));
     auto kernels = kernels_of(with);
     EXPECT_EQ(kernels.erase("aicbatchnormd32") + kernels.erase("aicbroadcastadd"), 0u);
-    EXPECT_EQ(kernels, kernels_of(without));
+    auto others = kernels_of(without);
+    EXPECT_EQ(kernels["aiccopytovtcm"], others["aiccopytovtcm"] + 1);  // its shift comes as a bias
+    kernels["aiccopytovtcm"] = others["aiccopytovtcm"];
+    EXPECT_EQ(kernels, others);
     EXPECT_EQ(with.metrics.original_macs, without.metrics.original_macs);
     EXPECT_EQ(with.metrics.hmx_macs, without.metrics.hmx_macs);
     EXPECT_EQ(with.program.output_bytes, without.program.output_bytes);
