@@ -62,6 +62,7 @@ class Rewriter {
         if (const auto found = own.find(id); found != own.end()) id = found->second;
       }
       sort_places(node);
+      keep_order(node);
       const TensorId made = node.outputs.empty() ? TensorId::none : node.outputs[0];
       // What limits a product is done with it, before its places are put where they belong.
       const bool limits = is_limit(node) && spread_.contains(node.inputs[0]);
@@ -70,7 +71,15 @@ class Rewriter {
       if (goes_on) spread_.insert(made);
       if (spreads && !goes_on) node.outputs[0] = copy_of(made);
       const bool puts = spreads && !goes_on;
+      const TensorId becomes_image =
+          reshapes(node) && !puts && is_image(made) && !is_image(node.inputs[0]) ? made
+                                                                                 : TensorId::none;
+      if (becomes_image != TensorId::none) node.outputs[0] = copy_of(made);
       graph_.nodes.push_back(std::move(node));
+      if (becomes_image != TensorId::none) {
+        const Node made_by = graph_.nodes.back();
+        add("ManyToChannelsLast", made_by.name, made_by.outputs[0], made);
+      }
       if (puts) {
         const Node made_by = graph_.nodes.back();
         add("DepthToSpaceStride2", made_by.name, made_by.outputs[0], made);
@@ -112,10 +121,9 @@ class Rewriter {
         tensor.shape.size() == 3 && tensor.producer != NodeId::none && makes_rows_.contains(id);
     if (fp16_ && is_wide(tensor.type)) steps.push_back("Cast");
     if (rows) steps.push_back("FromRows");
-    const bool image = std::uint32_t(id) < images_.size() && images_[std::uint32_t(id)] &&
-                       tensor.shape[1] > 1 && tensor.shape[2] * tensor.shape[3] > 1;
     // Few channels are moved at once, more in two steps.
-    if (image) steps.push_back(tensor.shape[1] < 32 ? "ToChannelsLast" : "ManyToChannelsLast");
+    if (is_image(id))
+      steps.push_back(tensor.shape[1] < 32 ? "ToChannelsLast" : "ManyToChannelsLast");
     return steps;
   }
 
@@ -160,6 +168,24 @@ class Rewriter {
       add(step, graph_[output].name, at, next);
       at = next;
     }
+  }
+
+  static bool reshapes(const Node& node) {
+    return (node.op == "Reshape" || node.op == "Flatten") && !node.inputs.empty();
+  }
+  bool is_image(TensorId id) const {
+    const auto at = std::uint32_t(id);
+    if (at >= images_.size() || !images_[at]) return false;
+    const Shape& shape = graph_[id].shape;
+    return shape[1] > 1 && shape[2] * shape[3] > 1;
+  }
+
+  // The elements of an image that is seen in another shape follow one another with channels first.
+  void keep_order(Node& node) {
+    if (!reshapes(node) || !is_image(node.inputs[0]) || is_image(node.outputs[0])) return;
+    const TensorId ordered = copy_of(node.inputs[0]);
+    add("ManyToChannelsFirst", node.name, node.inputs[0], ordered);
+    node.inputs[0] = ordered;
   }
 
   void sort_places(Node& node) {

@@ -114,6 +114,26 @@ TEST(QnnGraph, MovesChannelsLastAndSortsPlacesForStrides) {
             "ManyToChannelsFirst float16\nCast float\nManyToChannelsFirst float16\nCast float\n");
 }
 
+// A shuffle of channels sees an image in five dimensions: its elements must follow one another.
+TEST(QnnGraph, PutsChannelsFirstWhereAnImageIsSeenInAnotherShape) {
+  const Graph graph = parsed(R"(
+      <ir_version: 8, opset_import: ["" : 13]>
+      model (float16[1,32,8,8] x, float16[32,32,1,1] w) => (float16[1,32,8,8] y) {
+        five = Constant <value_ints = [1,4,8,8,8]> ()
+        four = Constant <value_ints = [1,32,8,8]> ()
+        a = Conv <kernel_shape = [1,1]> (x, w)
+        b = Reshape (a, five)
+        c = Transpose <perm = [0,2,1,3,4]> (b)
+        d = Reshape (c, four)
+        y = Conv <kernel_shape = [1,1]> (d, w)
+      })");
+  EXPECT_EQ(
+      ops_of(qnn_graph(graph, true)),
+      "ManyToChannelsLast float16\nConv float16\nManyToChannelsFirst float16\nReshape float16\n"
+      "Transpose float16\nReshape float16\nManyToChannelsLast float16\nConv float16\n"
+      "ManyToChannelsFirst float16\n");
+}
+
 TEST(QnnGraph, PutsPlacesOfATransposedConvolutionAfterItsLimit) {
   const Graph graph = parsed(R"(
       <ir_version: 8, opset_import: ["" : 13]>
