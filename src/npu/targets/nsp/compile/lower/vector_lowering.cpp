@@ -341,7 +341,10 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
     if (order.size() > 4) return "aictransposechannels";
   }
   if (!moves_whole_tiles(context, node)) return vector_kernel(context.graph, node, op_class);
-  if (node.op == "Resize") return "aicresized32";
+  if (node.op == "Resize") {
+    const bool copies = node.string_attribute("mode", "nearest") == "nearest";
+    return copies ? "aicresized32" : "aicresizelineard32";
+  }
   // Products with no other reader put their channels where they belong.
   const bool in_place = std::ranges::all_of(present(node.inputs), [&](TensorId id) {
     const NodeId producer = context.tensor(id).producer;
