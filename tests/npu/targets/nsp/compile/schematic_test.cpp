@@ -114,7 +114,7 @@ TEST(Schematic, NamesOpsAsTheHtpsToolsDo) {
   for (const char* type :
        {"q::*InputSlice", "q::*OutputSlice", "q::ConvLayer.fp16.s1.tcm",
         "q::ConvLayer.opt.weights_to_vtcm", "q::ConvLayer.opt.bias_to_vtcm",
-        "q::ForceFormat_Crouton", "q::PoolMax2d", "SyncOp", "$Const", "$Shape"}) {
+        "q::ForceFormat_Crouton", "q::MaxPool_valid.tcm", "SyncOp", "$Const", "$Shape"}) {
     EXPECT_TRUE(counts.contains(type)) << type;
   }
   // Kernel and strides of every product are the same two constants.

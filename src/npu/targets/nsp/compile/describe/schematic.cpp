@@ -55,6 +55,8 @@ const Names& compute_types() {
       "elementspacerearrange=q::space_rearrange aicsoftmaxnarrow=q::Softmax "
       "elementdepthtospacestride2=q::x2s_opt aictransposechannels=q::Transpose_impl "
       "aicmaxpoolpaddedd32=q::MaxPool_valid.tcm "
+      "aicmaxpoolwided32=q::MaxPool_valid.tcm aicmaxpoolnarrowd32=q::MaxPool_valid.tcm "
+      "aicmaxpoold32=q::MaxPool_valid.tcm "
       "elementdecimate=q::Decimate "
       "elementtochannelslast=q::Transpose_impl elementmanytochannelslast=q::Transpose.2D "
       "elementtochannelsfirst=q::Transpose.2D "

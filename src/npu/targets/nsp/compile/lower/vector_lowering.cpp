@@ -332,7 +332,12 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
   if (tiles && node.op == "MaxPool") {  // windows across the border take longer
     const auto pads = node.ints_attribute("pads");
     const bool inside = std::ranges::all_of(pads, [](std::int64_t pad) { return pad == 0; });
-    return inside ? "aicmaxpoold32" : "aicmaxpoolpaddedd32";
+    if (inside) return "aicmaxpoold32";
+    const auto strides = node.ints_attribute("strides");
+    if (strides.empty() || strides.back() < 2) return "aicmaxpoolpaddedd32";
+    constexpr std::int64_t most_places = 96;  // in a row; from where on is between 97 and 112
+    const bool wide = context.tensor(node.inputs[0]).shape.back() > most_places;
+    return wide ? "aicmaxpoolwided32" : "aicmaxpoolnarrowd32";
   }
   if (tiles && node.op == "Transpose") {
     const auto order = node.ints_attribute("perm");
