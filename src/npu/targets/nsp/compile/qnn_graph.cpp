@@ -26,6 +26,14 @@ bool is_sum(const Node& node) {
   return (node.op == "Add" || node.op == "Sum") && node.inputs.size() == 2;
 }
 
+bool is_output(const Graph& graph, TensorId id) {
+  return std::ranges::find(graph.outputs, id) != graph.outputs.end();
+}
+// Whether one node alone reads it.
+bool has_one_reader(const Graph& graph, TensorId id) {
+  return graph[id].consumers.size() == 1 && !is_output(graph, id);
+}
+
 bool keeps_images(OpClass op_class) {
   return op_class == OpClass::elementwise || op_class == OpClass::normalization ||
          op_class == OpClass::copy || op_class == OpClass::reduction;
@@ -66,7 +74,7 @@ class Rewriter {
       const TensorId made = node.outputs.empty() ? TensorId::none : node.outputs[0];
       // What limits a product is done with it, before its places are put where they belong.
       const bool limits = is_limit(node) && spread_.contains(node.inputs[0]);
-      const bool spreads = node.op == "ConvTranspose" || limits;
+      const bool spreads = made != TensorId::none && (node.op == "ConvTranspose" || limits);
       const bool goes_on = spreads && !limits && is_limited(nodes, made);
       if (goes_on) spread_.insert(made);
       if (spreads && !goes_on) node.outputs[0] = copy_of(made);
@@ -85,10 +93,7 @@ class Rewriter {
         add("DepthToSpaceStride2", made_by.name, made_by.outputs[0], made);
       }
     }
-    for (const TensorId output : graph_.outputs) {
-      if (const auto found = own.find(output); found != own.end())
-        give_output(found->second, output);
-    }
+    for (const auto& [output, from] : own) give_output(from, output);
     connect(graph_);
     return std::move(graph_);
   }
@@ -102,8 +107,7 @@ class Rewriter {
 
   void narrow() {
     const auto is_host = [&](TensorId id) {
-      return std::ranges::find(graph_.inputs, id) != graph_.inputs.end() ||
-             std::ranges::find(graph_.outputs, id) != graph_.outputs.end();
+      return std::ranges::find(graph_.inputs, id) != graph_.inputs.end() || is_output(graph_, id);
     };
     for (std::uint32_t i = 0; i < graph_.tensors.size(); ++i) {
       Tensor& tensor = graph_.tensors[i];
@@ -242,9 +246,9 @@ class GeluFuser {
 
   std::uint32_t producer(TensorId id) const { return std::uint32_t(graph_[id].producer); }
   std::uint32_t only_reader(TensorId id, std::string_view op) const {
-    const auto& readers = graph_[id].consumers;
-    if (readers.size() != 1 || graph_[readers[0]].op != op) return none;
-    return std::uint32_t(readers[0]);
+    if (!has_one_reader(graph_, id)) return none;
+    const NodeId reader = graph_[id].consumers[0];
+    return graph_[reader].op == op ? std::uint32_t(reader) : none;
   }
   // The other operand of a node that scales or shifts by a constant scalar.
   TensorId scaled(std::uint32_t node, std::string_view ops) const {
@@ -262,7 +266,10 @@ class GeluFuser {
     const std::uint32_t scaling = producer(graph_.nodes[erf].inputs[0]);
     const TensorId x = scaled(scaling, "Div Mul");
     const std::uint32_t shifted = only_reader(graph_.nodes[erf].outputs[0], "Add");
-    if (x == TensorId::none || scaled(shifted, "Add") == TensorId::none) return;
+    if (x == TensorId::none || scaled(shifted, "Add") == TensorId::none ||
+        !has_one_reader(graph_, graph_.nodes[erf].inputs[0])) {
+      return;
+    }
     const TensorId sum = graph_.nodes[shifted].outputs[0];
     const std::uint32_t product = only_reader(sum, "Mul");
     if (product == none || graph_.nodes[product].inputs.size() != 2) return;
@@ -272,7 +279,7 @@ class GeluFuser {
     if (other == x && scaled(half, "Mul") != TensorId::none) {
       last = half;
       half = product;
-    } else if (half = producer(other); scaled(half, "Mul") != x) {
+    } else if (half = producer(other); scaled(half, "Mul") != x || !has_one_reader(graph_, other)) {
       return;
     }
     for (const std::uint32_t node : {erf, scaling, shifted, product, half}) gone_[node] = true;
@@ -299,8 +306,7 @@ void fuse_limits(Graph& graph) {
     const bool in_tiles = images[std::uint32_t(sum)] ||
                           (!made.empty() && elements_of(made, made.size() - 1) % 8 != 0);
     const bool fuses = producer != NodeId::none && is_sum(graph[producer]) && in_tiles &&
-                       graph[sum].consumers.size() == 1 &&
-                       std::ranges::find(graph.outputs, sum) == graph.outputs.end();
+                       has_one_reader(graph, sum);
     if (!fuses) continue;
     graph.nodes[std::uint32_t(producer)].outputs = {node.outputs[0]};
     gone[i] = true;
@@ -317,8 +323,7 @@ void fuse_swish(Graph& graph) {
       const NodeId producer = graph[node.inputs[gate]].producer;
       if (producer == NodeId::none || graph[producer].op != "Sigmoid") continue;
       const TensorId source = graph[producer].inputs[0];
-      if (node.inputs[1 - gate] != source || graph[node.inputs[gate]].consumers.size() != 1)
-        continue;
+      if (node.inputs[1 - gate] != source || !has_one_reader(graph, node.inputs[gate])) continue;
       gone[std::uint32_t(producer)] = true;
       node.op = "Swish";
       node.inputs = {source};

@@ -507,7 +507,8 @@ ProductJob MatrixLowering::describe(const Node& node, const NodePlan& plan) cons
   }
   job.weight_bytes = context_.bytes_of(plan.weights);
   job.on_hmx = plan.integer || bits_of(context_.type_of(plan.activation)) <= 16;
-  if (context_.target.hmx_tile_rows > 0 && job.is_convolution()) shape_for_tiles(node, job);
+  if (context_.target.hmx_tile_rows > 0 && job.is_convolution() && job.on_hmx)
+    shape_for_tiles(node, job);
   return job;
 }
 

@@ -377,7 +377,8 @@ VectorKernel kernel_named(const CompileContext& context, const Node& node,
   const bool by_input = cost.by_input && node.has_input(0);
   double places = 1;
   if (cost.by_window)
-    for (const std::int64_t extent : node.ints_attribute("kernel_shape")) places *= double(extent);
+    for (const std::int64_t extent : node.ints_attribute("kernel_shape"))
+      places *= double(std::max<std::int64_t>(extent, 1));
   const std::uint64_t cut_bytes = whole.cut_bytes;
   if (by_input) whole = vector_size(context, node.inputs[0]);
   whole.cut_bytes = cut_bytes;
