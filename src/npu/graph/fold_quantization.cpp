@@ -60,7 +60,8 @@ class Folder {
     if (!is_float(graph_[id].type)) return true;
     const Node* node = producer(id);
     if (node == nullptr) return false;
-    if (node->op == "DequantizeLinear") return is_fixed_point(graph_[node->inputs[0]].type);
+    if (node->op == "DequantizeLinear")
+      return node->has_input(0) && is_fixed_point(graph_[node->inputs[0]].type);
     return makes_integers(graph_[id].producer);
   }
   bool goes_as_integers(TensorId id) const {
@@ -90,7 +91,7 @@ class Folder {
 
   // Whether the node goes away; then its result is another tensor.
   bool fold(const Node& node) {
-    if (!converts(node)) return false;
+    if (!converts(node) || !node.has_input(0) || present(node.outputs).empty()) return false;
     const TensorId from = node.inputs[0], to = node.outputs[0];
     if (node.op == "QuantizeLinear") return fold_quantize(from, to);
     const bool constant = graph_[from].constant;

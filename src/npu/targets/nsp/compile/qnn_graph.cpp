@@ -21,7 +21,9 @@ bool reads_images(const Graph& graph, const Node& node) {
          node.op == "GlobalAveragePool" || node.op == "GlobalMaxPool" || node.op == "Resize";
 }
 
-bool is_limit(const Node& node) { return node.op == "Relu" || node.op == "Clip"; }
+bool is_limit(const Node& node) {
+  return (node.op == "Relu" || node.op == "Clip") && node.has_input(0);
+}
 bool is_sum(const Node& node) {
   return (node.op == "Add" || node.op == "Sum") && node.inputs.size() == 2;
 }
@@ -175,7 +177,8 @@ class Rewriter {
   }
 
   static bool reshapes(const Node& node) {
-    return (node.op == "Reshape" || node.op == "Flatten") && !node.inputs.empty();
+    return (node.op == "Reshape" || node.op == "Flatten") && node.has_input(0) &&
+           !node.outputs.empty();
   }
   bool is_image(TensorId id) const {
     const auto at = std::uint32_t(id);
@@ -193,7 +196,7 @@ class Rewriter {
   }
 
   void sort_places(Node& node) {
-    if (node.op != "Conv" && node.op != "QLinearConv") return;
+    if ((node.op != "Conv" && node.op != "QLinearConv") || !node.has_input(0)) return;
     const auto strides = node.ints_attribute("strides");
     if (std::ranges::all_of(strides, [](std::int64_t stride) { return stride <= 1; })) return;
     const auto kernel = node.ints_attribute("kernel_shape");
@@ -244,9 +247,11 @@ class GeluFuser {
  private:
   static constexpr std::uint32_t none = ~0u;
 
-  std::uint32_t producer(TensorId id) const { return std::uint32_t(graph_[id].producer); }
+  std::uint32_t producer(TensorId id) const {
+    return id == TensorId::none ? none : std::uint32_t(graph_[id].producer);
+  }
   std::uint32_t only_reader(TensorId id, std::string_view op) const {
-    if (!has_one_reader(graph_, id)) return none;
+    if (id == TensorId::none || !has_one_reader(graph_, id)) return none;
     const NodeId reader = graph_[id].consumers[0];
     return graph_[reader].op == op ? std::uint32_t(reader) : none;
   }
@@ -254,7 +259,8 @@ class GeluFuser {
   TensorId scaled(std::uint32_t node, std::string_view ops) const {
     if (node == none || ops.find(graph_.nodes[node].op) == ops.npos) return TensorId::none;
     const auto& inputs = graph_.nodes[node].inputs;
-    if (inputs.size() != 2) return TensorId::none;
+    if (inputs.size() != 2 || !graph_.nodes[node].has_input(0) || !graph_.nodes[node].has_input(1))
+      return TensorId::none;
     for (std::size_t i = 0; i < 2; ++i) {
       const Tensor& factor = graph_[inputs[1 - i]];
       if (factor.constant && factor.elements() == 1) return inputs[i];
@@ -263,6 +269,7 @@ class GeluFuser {
   }
 
   void fuse(std::uint32_t erf) {
+    if (!graph_.nodes[erf].has_input(0) || graph_.nodes[erf].outputs.empty()) return;
     const std::uint32_t scaling = producer(graph_.nodes[erf].inputs[0]);
     const TensorId x = scaled(scaling, "Div Mul");
     const std::uint32_t shifted = only_reader(graph_.nodes[erf].outputs[0], "Add");
@@ -298,7 +305,7 @@ void fuse_limits(Graph& graph) {
   std::vector<bool> gone(graph.nodes.size());
   for (std::size_t i = 0; i < gone.size(); ++i) {
     const Node& node = graph.nodes[i];
-    if (!is_limit(node) || node.outputs.size() != 1) continue;
+    if (!is_limit(node) || present(node.outputs).empty() || node.outputs.size() != 1) continue;
     const TensorId sum = node.inputs[0];
     const NodeId producer = graph[sum].producer;
     const Shape& made = graph[sum].shape;
@@ -318,10 +325,13 @@ void fuse_limits(Graph& graph) {
 void fuse_swish(Graph& graph) {
   std::vector<bool> gone(graph.nodes.size());
   for (Node& node : graph.nodes) {
-    if (node.op != "Mul" || node.inputs.size() != 2) continue;
+    if (node.op != "Mul" || !node.has_input(0) || !node.has_input(1)) continue;
     for (std::size_t gate = 0; gate < 2; ++gate) {
       const NodeId producer = graph[node.inputs[gate]].producer;
-      if (producer == NodeId::none || graph[producer].op != "Sigmoid") continue;
+      if (producer == NodeId::none || graph[producer].op != "Sigmoid" ||
+          !graph[producer].has_input(0)) {
+        continue;
+      }
       const TensorId source = graph[producer].inputs[0];
       if (node.inputs[1 - gate] != source || !has_one_reader(graph, node.inputs[gate])) continue;
       gone[std::uint32_t(producer)] = true;
