@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The reference NPU's Torq against torq-compiler 2.3.0, as a section of docs/validation.md.
+"""The reference NPU's Torq against torq-compiler 2.3.0: run.py makes a section of docs/validation.md of it.
 
-    scripts/conformance/torq.py --program build/release/npuscope --data ../shared/data/torq/real [--write docs/validation.md]
+    scripts/conformance/torq.py --program build/release/npuscope --data ../shared/data/torq/real
 
 The compiler's side is data, because its wheels need a newer C library than most machines have: sweep.csv of the
 folder, whose cases the reference was made after, and torq_predictions.csv next to this file, whose cases and nets
@@ -18,7 +18,6 @@ import sys
 from pathlib import Path
 
 TITLE = "Torq against torq-compiler 2.3.0"
-HEADING = "# The reference NPU against vendors' compilers"
 ROOT = Path(__file__).resolve().parents[2]
 PREDICTIONS = Path(__file__).with_name("torq_predictions.csv")
 
@@ -317,26 +316,13 @@ def section(npuscope, folder, data=None):
     ]
 
 
-def write(document, lines):
-    text = document.read_text()
-    before, heading, ours = text.partition(f"\n{HEADING}\n")
-    parts = re.split(r"^(?=## )", ours, flags=re.MULTILINE) if heading else ["\n"]
-    kept = [part for part in parts if not part.startswith(f"## {TITLE}\n")]
-    kept[-1] = kept[-1].rstrip("\n") + "\n\n" if kept[-1].strip() else "\n"
-    document.write_text(f"{before.rstrip()}\n\n{HEADING}\n" + "".join(kept) + "\n".join([f"## {TITLE}", "", *lines]) + "\n")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", type=Path, default=ROOT / "build/release/npuscope", help="npuscope")
     parser.add_argument("--data", type=Path, help="the folder of the compiler's sweep.csv")
     parser.add_argument("--folder", type=Path, default=ROOT / "build/conformance", help="for what is made")
-    parser.add_argument("--write", type=Path, metavar="DOCUMENT", help="its section there anew")
     given = parser.parse_args()
-    lines = section(given.program.resolve(), given.folder, given.data)
-    print("\n".join(lines))
-    if given.write:
-        write(given.write, lines)
+    print("\n".join(section(given.program.resolve(), given.folder, given.data)))
 
 
 if __name__ == "__main__":

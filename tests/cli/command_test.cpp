@@ -186,7 +186,7 @@ TEST(Completion, OfBashKnowsCommandsFlagsValuesAndFiles) {
   EXPECT_EQ(bash_offers("npuscope units --by "), "core device engine unit ");
   EXPECT_EQ(bash_offers("npuscope units --by = e"), "engine ");  // as bash cuts --by=e
   EXPECT_EQ(bash_offers("npuscope show --from "), " ");
-  EXPECT_EQ(bash_offers("npuscope show --target h"), "htp-v75 ");
+  EXPECT_EQ(bash_offers("npuscope show --target h"), "htp-v73 htp-v75 htp-v79 ");
   EXPECT_EQ(bash_offers("npuscope diagnose --rule boundary"), "boundary-tax ");
   EXPECT_EQ(bash_offers("npuscope ops --rules t"), "transformer ");
   EXPECT_EQ(bash_offers("npuscope record-help lla"), "llama.cpp llamacpp ");

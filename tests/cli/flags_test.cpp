@@ -186,7 +186,7 @@ TEST_F(Flags, ARefusedNameIsAnsweredWithTheOneThatMayBeMeant) {
       {{"ops", path("trace.json"), "--csv", "--table", "opps"}, "ops"},
       {{"units", path("trace.json"), "--color", "alwais"}, "always"},
       {{"show", path("trace.json"), "--section", "untis"}, "units"},
-      {{"show", path("trace.json"), "--target", "htp-v57"}, "htp-v75"},
+      {{"show", path("trace.json"), "--target", "htq-v75"}, "htp-v75"},
       {{"diagnose", "--explain", "host-bounds"}, "host-bound"},
       {{"convert", path("trace.json"), "--format", "perfeto", "-o", "x"}, "perfetto"},
   };

@@ -178,7 +178,7 @@ TEST(SpillAgainstTheCompiler, OfABertThatDoesNotFit) {
   EXPECT_EQ(spill.unpaired_fills + spill.unpaired_spills, 0u);
   EXPECT_GT(compiled.spill_bytes, 10'000'000u);
   EXPECT_GE(std::uint64_t(written), compiled.spill_bytes);
-  EXPECT_LT(others, written / 100);  // 1.5 MiB of result, the statistics
+  EXPECT_LT(others, written / 20);  // 3 MiB of result in 32 bit, the statistics
   std::int64_t of_tensors = 0;
   for (const analysis::SpilledTensor& tensor : spill.tensors) of_tensors += tensor.written;
   EXPECT_EQ(of_tensors, written);

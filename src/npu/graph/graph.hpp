@@ -64,6 +64,12 @@ inline std::uint64_t elements_of(const Shape& shape, std::size_t count = ~std::s
   return elements;
 }
 
+// What the integers of a quantised tensor stand for: real = (integer - zero point) * step.
+struct TensorScale {
+  double step = 1;  // finite, above 0
+  std::int64_t zero_point = 0;
+};
+
 struct Tensor {
   std::string name;
   DataType type = DataType::undefined;
@@ -74,6 +80,8 @@ struct Tensor {
   // scales) are in `float_values`.
   std::optional<std::vector<std::int64_t>> values;
   std::optional<std::vector<double>> float_values;
+  // Where the operators that say it were folded (fold_quantization.hpp).
+  std::optional<TensorScale> scale = {};
   NodeId producer = NodeId::none;  // none: graph input or initializer
   std::vector<NodeId> consumers;
 

@@ -63,16 +63,11 @@ OpClass einsum_class(const Graph& graph, const Node& node);
 
 std::uint64_t saturating_product(std::initializer_list<std::uint64_t> factors);
 
-// What the integers of quantised tensors stand for: real = (integer - zero point) * step. The
-// scales stand in the model beside the tensors, as operands of QuantizeLinear, DequantizeLinear and
-// the operators on quantised tensors; operators that only move values keep them.
+// What the integers of quantised tensors stand for. The scales stand in the model next to the
+// tensors, as operands of QuantizeLinear, DequantizeLinear and the operators on quantised tensors;
+// operators that only move values keep them.
 //
 //   x  uint8  --DequantizeLinear(x, 0.5, 128)-->  …     scales[x] = {0.5, 128}
-
-struct TensorScale {
-  double step = 1;  // finite, above 0
-  std::int64_t zero_point = 0;
-};
 
 // By tensor. None for tensors that are not quantised, or by channel, or by scales that are only
 // known when the model runs.

@@ -59,9 +59,9 @@ struct Task {
   std::uint32_t dependency_count = 0;
   std::uint8_t flags = 0;  // TaskFlags
   std::uint8_t thread_imbalance =
-      0;                   // HVX: percent of `cycles` by which the lightest thread is shorter
-  std::uint16_t port = 0;  // of a semaphore task: host_input_port or host_output_port; else 0
-  std::uint32_t reserved = 0;
+      0;                      // HVX: percent of `cycles` by which the lightest thread is shorter
+  std::uint16_t port = 0;     // of a semaphore task: host_input_port or host_output_port; else 0
+  std::uint32_t threads = 0;  // HVX: of the group, that share it; 0: all
 };
 static_assert(sizeof(Task) == 64);
 

@@ -141,9 +141,11 @@ Status check_task(const Program& program, std::size_t index, std::string_view na
         std::uint64_t{task.dependency_begin} + task.dependency_count, program.dependencies.size());
   }
   if ((task.flags & ~known_flags) != 0 || task.thread_imbalance > 100 ||
+      task.threads > program.hvx_threads ||
       (task.port != 0 && task.port != host_input_port && task.port != host_output_port)) {
-    return input_error("{}: task {} has flags {}, imbalance {} % and port {}, which mean nothing",
-                       name, index, task.flags, task.thread_imbalance, task.port);
+    return input_error(
+        "{}: task {} has flags {}, imbalance {} %, {} threads and port {}, which mean nothing",
+        name, index, task.flags, task.thread_imbalance, task.threads, task.port);
   }
   return {};
 }

@@ -50,7 +50,9 @@ bool moves_values(const Node& node) {
 
 class ScaleFinder {
  public:
-  explicit ScaleFinder(const Graph& graph) : graph_(graph), scales_(graph.tensors.size()) {}
+  explicit ScaleFinder(const Graph& graph) : graph_(graph) {
+    for (const Tensor& tensor : graph.tensors) scales_.push_back(tensor.scale);
+  }
 
   std::vector<std::optional<TensorScale>> find() {
     for (const Node& node : graph_.nodes) {

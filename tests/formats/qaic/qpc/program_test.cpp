@@ -143,7 +143,9 @@ TEST(Program, WithIndicesOutsideItsTablesIsRefused) {
   EXPECT_EQ(verdict_after([](Program& p) { p.dependencies[2].task = 4; }),
             "p.bin: dependency 2 is on task 4 of 4 with kind 0");
   EXPECT_EQ(verdict_after([](Program& p) { p.tasks[0].flags = 8; }),
-            "p.bin: task 0 has flags 8, imbalance 0 % and port 0, which mean nothing");
+            "p.bin: task 0 has flags 8, imbalance 0 %, 0 threads and port 0, which mean nothing");
+  EXPECT_NE(verdict_after([](Program& p) { p.tasks[0].threads = 99; }).find(", 99 threads and "),
+            std::string::npos);
 }
 
 TEST(Program, WithSumsThatOverflowIsRefused) {

@@ -15,6 +15,7 @@
 #include "npu/targets/nsp/compile/devices/devices.hpp"
 #include "npu/targets/nsp/compile/lower/lowering.hpp"
 #include "npu/targets/nsp/compile/place/storages.hpp"
+#include "npu/targets/nsp/compile/qnn_graph.hpp"
 #include "npu/targets/nsp/compile/tasks/task_graph.hpp"
 #include "npuscope/npu/nsp/compile/build.hpp"
 #include "profile/pmu_events.hpp"
@@ -138,11 +139,14 @@ std::uint32_t batch_of(const Graph& graph) {
 
 }  // namespace
 
-Result<CompiledNetwork> compile_network(const Graph& graph, const Target& target,
+Result<CompiledNetwork> compile_network(const Graph& model, const Target& target,
                                         const CompileOptions& given) {
   CompileOptions options = given;
   if (options.cores == 0) options.cores = target.cores;
   TRY(check_options(options, target));
+  const Graph prepared = target.qnn_graphs ? qnn_graph(model, options.convert_to_fp16) : Graph{};
+  const Graph& graph = target.qnn_graphs ? prepared : model;
+  if (target.qnn_graphs) options.convert_to_fp16 = false;  // done
   try {
     CompiledNetwork compiled;
     qaic::Program& program = compiled.program;

@@ -241,6 +241,7 @@ std::vector<TaskIndex> emit_program(const TaskGraph& tasks, const Schedule& sche
     task.macs = spec.macs;
     task.flags |= spec.flags;  // task_signals may have been set already
     task.thread_imbalance = spec.thread_imbalance;
+    task.threads = spec.threads;
     task.port = spec.port;
     task.wait_begin = std::uint32_t(program.waits.size());
     task.wait_count = std::uint32_t(waits[origin[at]].size());

@@ -81,9 +81,23 @@ void read_engines(FieldReader& in, Target& target) {
   in.number("hmx.efficiency", target.hmx_efficiency, 0.01, 1);
   in.number("hmx.overhead_cycles", target.hmx_overhead_cycles, 0, 1e6);
   in.integer("hmx.alignment", target.hmx_alignment, 1, 4096);
+  if (in.has("hmx.channel_macs_per_cycle_fp16")) {
+    in.number("hmx.channel_macs_per_cycle_fp16", target.hmx_channel_macs_per_cycle_fp16, 1, 1e9);
+  }
+  if (in.has("hmx.output_cycles_per_kib")) {
+    in.number("hmx.output_cycles_per_kib", target.hmx_output_cycles_per_kib, 0, 1e6);
+  }
+  if (in.has("hmx.tile_rows")) {
+    in.integer("hmx.tile_rows", target.hmx_tile_rows, 1, 4096);
+    in.integer("hmx.tile_columns", target.hmx_tile_columns, target.hmx_alignment, 1 << 20);
+  }
   in.number("hvx.macs_per_cycle_int8", target.hvx_macs_per_cycle_int8, 1, 1e9);
   in.number("hvx.macs_per_cycle_fp16", target.hvx_macs_per_cycle_fp16, 1, 1e9);
   in.number("hvx.macs_per_cycle_fp32", target.hvx_macs_per_cycle_fp32, 1, 1e9);
+  if (in.has("hvx.tile_bytes")) {
+    in.integer("hvx.tile_bytes", target.vector_tile_bytes, 1024, 1ll << 32);
+  }
+  if (in.has("graph.qnn")) in.boolean("graph.qnn", target.qnn_graphs);
 }
 
 void read_memory_and_host(FieldReader& in, Target& target) {
@@ -132,8 +146,19 @@ void read_kernels(FieldReader& in, Target& target) {
   for (const auto& [key, node] : *kernels) {
     const std::string path = fmt::format("kernels.{}", key.str());
     KernelCost cost;
-    in.number(path + ".cycles_per_kib", cost.cycles_per_kib, 0, 1e9);
+    if (in.has(path + ".cycles_per_kib") || !in.has(path + ".cycles_per_padded_kib")) {
+      in.number(path + ".cycles_per_kib", cost.cycles_per_kib, 0, 1e9);
+    }
     in.number(path + ".overhead_cycles", cost.overhead_cycles, 0, 1e9);
+    const auto number = [&](const char* field, double& out) {
+      if (in.has(path + field)) in.number(path + field, out, 0, 1e9);
+    };
+    number(".cycles_per_padded_kib", cost.cycles_per_padded_kib);
+    number(".cycles_per_row", cost.cycles_per_row);
+    number(".tile_bytes", cost.tile_bytes);
+    if (in.has(path + ".by_input")) in.boolean(path + ".by_input", cost.by_input);
+    if (in.has(path + ".by_window")) in.boolean(path + ".by_window", cost.by_window);
+    if (in.has(path + ".on_hmx")) in.boolean(path + ".on_hmx", cost.on_hmx);
     if (key.str() == "default") target.default_kernel = cost;
     target.kernels.emplace(key.str(), cost);
   }

@@ -22,6 +22,14 @@ namespace npuscope::npu::nsp {
 struct KernelCost {
   double cycles_per_kib = 0;
   double overhead_cycles = 0;
+  // Of targets whose vectors are cut into tiles (Target::vector_tile_bytes), where the figures are
+  // of one thread:
+  double cycles_per_padded_kib = 0;  // more, for each KiB with rows and channels padded
+  double cycles_per_row = 0;         // more, for each row of the innermost dimension
+  double tile_bytes = 0;             // that one thread takes at a time; 0: vector_tile_bytes
+  bool by_input = false;             // KiB of the first input, not of the result
+  bool by_window = false;            // times the places of a pooling window
+  bool on_hmx = false;
 };
 
 struct PmuEvent {
@@ -93,12 +101,22 @@ struct Target {
 
   double hmx_macs_per_cycle_int8 = 0;  // peak
   double hmx_macs_per_cycle_fp16 = 0;
-  double hmx_efficiency = 1;           // sustained share of the peak
-  double hmx_overhead_cycles = 0;      // per task
+  double hmx_efficiency = 1;       // sustained share of the peak
+  double hmx_overhead_cycles = 0;  // per task
+  // More for each channel, whatever the size of the convolution's kernel; 0: none.
+  double hmx_channel_macs_per_cycle_fp16 = 0;
+  double hmx_output_cycles_per_kib = 0;
+  std::uint32_t hmx_tile_rows = 0;     // of an image, in a task; of a matrix 32 times as many; 0:
+  std::uint32_t hmx_tile_columns = 0;  // as large as VTCM allows
   std::uint32_t hmx_alignment = 32;    // rows, depth and columns are padded to multiples of this
   double hvx_macs_per_cycle_int8 = 0;  // of one core, all HVX threads together
   double hvx_macs_per_cycle_fp16 = 0;
   double hvx_macs_per_cycle_fp32 = 0;  // float32 products run here: the HMX has no float32
+
+  // What one HVX thread takes of a result at a time; 0: all threads share every kernel evenly.
+  std::uint64_t vector_tile_bytes = 0;
+  // Graphs are prepared as QNN and its front end for ONNX do it (qnn_graph.hpp).
+  bool qnn_graphs = false;
 
   double ddr_bytes_per_s = 0;            // peak
   double ddr_efficiency = 1;             // sustained share of it

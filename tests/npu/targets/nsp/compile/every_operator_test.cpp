@@ -129,7 +129,21 @@ bool is_of_usual_size(const Graph& graph) {
                      [](const Tensor& tensor) { return tensor.bytes() < limit_bytes; });
 }
 
+const Target& htp() {
+  static const Target target = *builtin_target("htp-v73");
+  return target;
+}
+
+void expect_program_for_htp(const Graph& graph, CompileOptions options) {
+  options.cores = 1;
+  const auto network = compile_network(graph, htp(), options);
+  ASSERT_TRUE(network) << network.error().message;
+  const auto again = qaic::read_program(qaic::write_program(network->program), "program");
+  ASSERT_TRUE(again) << again.error().message;
+}
+
 void expect_sound_program(const Graph& graph, const CompileOptions& options) {
+  ASSERT_NO_FATAL_FAILURE(expect_program_for_htp(graph, options));
   const auto network = compile_network(graph, aic100(), options);
   ASSERT_TRUE(network) << network.error().message;
   const auto again = qaic::read_program(qaic::write_program(network->program), "program");
@@ -179,9 +193,12 @@ TEST(EveryOperator, OfAnyTypesRanksAndAttributesCompilesOrIsRefused) {
       const auto graph = import_onnx(as_byte_span(model), "one.onnx",
                                      {.symbols = {}, .allow_unknown = false, .batch = 1});
       if (!graph || !is_of_usual_size(*graph)) continue;
-      const auto network = compile_network(*graph, aic100(), options_for(1 + round % 4));
-      if (!network) {
-        ASSERT_FALSE(network.error().message.empty()) << op.name;
+      for (const Target& target : {aic100(), htp()}) {
+        const auto cores = target.cores == 1 ? 1 : 1 + std::uint32_t(round % 4);
+        const auto network = compile_network(*graph, target, options_for(cores));
+        if (!network) {
+          ASSERT_FALSE(network.error().message.empty()) << op.name;
+        }
       }
     }
   }

@@ -103,7 +103,7 @@ TEST(Schematic, SpillsAndFillsWhatDoesNotFit) {
   const Graph graph = generated_model("bert-base", {8, 128, 0}, 2);
   const auto counts = ops_by_type(*compiled_for_htp(graph).schematic);
   EXPECT_GT(counts.at("@Spill"), 10u);
-  EXPECT_GT(counts.at("@Fill"), 10u);
+  EXPECT_GT(counts.at("@Fill"), 5u);
   EXPECT_GT(counts.at("q::Concat"), 0u);
   expect_graph(graph, 0);
 }
@@ -114,7 +114,7 @@ TEST(Schematic, NamesOpsAsTheHtpsToolsDo) {
   for (const char* type :
        {"q::*InputSlice", "q::*OutputSlice", "q::ConvLayer.fp16.s1.tcm",
         "q::ConvLayer.opt.weights_to_vtcm", "q::ConvLayer.opt.bias_to_vtcm",
-        "q::ForceFormat_Crouton", "q::PoolMax2d", "SyncOp", "$Const", "$Shape"}) {
+        "q::ForceFormat_Crouton", "q::MaxPool_valid.tcm", "SyncOp", "$Const", "$Shape"}) {
     EXPECT_TRUE(counts.contains(type)) << type;
   }
   // Kernel and strides of every product are the same two constants.

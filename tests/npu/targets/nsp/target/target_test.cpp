@@ -119,11 +119,39 @@ TEST(HtpV75, RefusesAGovernorBesideItsSessions) {
             "phases");
 }
 
+TEST(HtpV73, DescribesTilesAndGraphs) {
+  for (const char* name : {"htp-v73", "htp-v75", "htp-v79"}) {
+    SCOPED_TRACE(name);
+    const auto target = builtin_target(name);
+    ASSERT_TRUE(target) << target.error().message;
+    EXPECT_TRUE(target->qnn_graphs);
+    EXPECT_EQ(target->vector_tile_bytes, 32u << 10);
+    EXPECT_EQ(target->hmx_tile_columns, 256u);
+    EXPECT_TRUE(target->kernels.at("elementadd").on_hmx);
+    EXPECT_TRUE(target->kernels.at("aicmaxpoold32").by_window);
+    EXPECT_TRUE(target->kernels.at("aicavgpoold32").by_input);
+    EXPECT_GT(target->kernels.at("aicsoftmax").cycles_per_row, 0);
+  }
+  EXPECT_FALSE(builtin_target("aic100")->qnn_graphs);
+  EXPECT_EQ(builtin_target("aic100")->vector_tile_bytes, 0u);
+}
+
+TEST(HtpV73, RefusesAKernelWithoutCost) {
+  std::string toml = builtin_target("htp-v73")->toml;
+  const std::string cost = "elementadd                      = { cycles_per_padded_kib = 28, ";
+  ASSERT_NE(toml.find(cost), toml.npos);
+  toml.replace(toml.find(cost), cost.size(), "elementadd = { ");
+  const auto target = parse_target(toml, "htp.toml");
+  ASSERT_FALSE(target);
+  EXPECT_EQ(target.error().message,
+            "htp.toml: kernels.elementadd.cycles_per_kib is missing; it must be a number");
+}
+
 TEST(BuiltinTarget, UnknownNameListsTheKnownOnes) {
   const auto target = builtin_target("aic200");
   ASSERT_FALSE(target);
   EXPECT_TRUE(target.error().message.starts_with(
-      "target 'aic200' is not built in (did you mean 'aic100'?); use one of: aic100, htp-v75, "))
+      "target 'aic200' is not built in (did you mean 'aic100'?); use one of: aic100, htp-v73, "))
       << target.error().message;
   EXPECT_TRUE(target.error().message.ends_with(", or the path of a .toml file"));
 }
@@ -146,7 +174,7 @@ TEST(FindTargetFile, KnowsTheArchitectureOfEveryBuiltInTarget) {
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_EQ(file->architecture, TargetArchitecture::nsp);
   EXPECT_EQ(file->name, "targets/htp-v75.toml");
-  EXPECT_EQ(builtin_target_names(TargetArchitecture::nsp), "aic100, htp-v75");
+  EXPECT_EQ(builtin_target_names(TargetArchitecture::nsp), "aic100, htp-v73, htp-v75, htp-v79");
 }
 
 TEST(FindTargetFile, ReadsAFile) {
@@ -159,10 +187,11 @@ TEST(FindTargetFile, ReadsAFile) {
   EXPECT_EQ(file->architecture, TargetArchitecture::ipu);
   ASSERT_FALSE(target);
   EXPECT_EQ(target.error().kind, ErrorKind::usage);
-  EXPECT_EQ(target.error().message,
-            "target '" + path +
-                "' is a SigmaStar IPU; this needs one with HMX and HVX cores: aic100, htp-v75, or "
-                "the path of such a .toml file");
+  EXPECT_EQ(
+      target.error().message,
+      "target '" + path +
+          "' is a SigmaStar IPU; this needs one with HMX and HVX cores: aic100, htp-v73, htp-v75, "
+          "htp-v79, or the path of such a .toml file");
 }
 
 TEST(ParseTarget, NamesTheFieldThatIsMissing) {

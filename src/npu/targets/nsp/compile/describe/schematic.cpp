@@ -34,7 +34,13 @@ const Names& qnn_types() {
       "Split=Split Slice=StridedSlice Pad=Pad Tile=Tile Expand=ElementWiseMultiply Resize=Resize "
       "Gather=Gather GatherElements=GatherElements GatherND=GatherNd ScatterND=ScatterNd "
       "ScatterElements=ScatterElements TopK=TopK CumSum=CumulativeSum Cast=Cast "
-      "QuantizeLinear=Quantize DequantizeLinear=Dequantize Reshape=Reshape Flatten=Reshape "
+      "QuantizeLinear=Quantize DequantizeLinear=Dequantize ToChannelsLast=Transpose "
+      "ManyToChannelsLast=Transpose Swish=ElementWiseNeuron "
+      "ToChannelsFirst=Transpose SpaceToDepthStride2=Conv2d SpaceToDepthLarge=Conv2d "
+      "SpaceRearrange=Conv2d DepthToSpaceStride2=TransposeConv2d ManyToChannelsFirst=Transpose "
+      "FromRows=Reshape "
+      "Decimate=Conv2d Reshape=Reshape "
+      "Flatten=Reshape "
       "Squeeze=Squeeze Unsqueeze=ExpandDims LSTM=Lstm GRU=Gru ConvTranspose=TransposeConv2d");
   return names;
 }
@@ -43,6 +49,18 @@ const Names& compute_types() {
   static const Names names = word_pairs(
       "aicconverttod32=q::ForceFormat_Crouton aicconvertweightstod32=q::ForceFormat_Crouton "
       "aicconvertfromd32=q::ForceFormat_Flat aicsoftmax=q::Softmax aictranspose=q::Transpose_impl "
+      "elementspacetodepthstride2=q::ConvLayer_SpaceToDepth_stride2.tcm "
+      "elementspacetodepthlarge=q::ConvLayer_SpaceToDepth_stride2.tcm "
+      "aictransposerows=q::Transpose_impl "
+      "elementspacerearrange=q::space_rearrange aicsoftmaxnarrow=q::Softmax "
+      "elementdepthtospacestride2=q::x2s_opt aictransposechannels=q::Transpose_impl "
+      "aicmaxpoolpaddedd32=q::MaxPool_valid.tcm "
+      "aicmaxpoolwided32=q::MaxPool_valid.tcm aicmaxpoolnarrowd32=q::MaxPool_valid.tcm "
+      "aicmaxpoold32=q::MaxPool_valid.tcm "
+      "elementdecimate=q::Decimate "
+      "elementtochannelslast=q::Transpose_impl elementmanytochannelslast=q::Transpose.2D "
+      "elementtochannelsfirst=q::Transpose.2D "
+      "elementmanytochannelsfirst=q::Transpose.2D aiclrnd32=q::LrnAccChannelImp "
       "aicdepthwiseconvd32=q::DepthwiseConv2d aicinputsemaphoreinc=SyncOp "
       "aicoutputsemaphoreinc=SyncOp aicendcyclestats=SyncOp");
   return names;

@@ -245,7 +245,7 @@ void Chains::describe_step(TaskSpec& spec, const Step& step, const ChainTile& ti
 void Chains::emit_step(const Step& step, const ChainTile& tile) {
   const CoreBytes& core_bytes = tile.core_bytes;
   const VectorKernel kernel = kernel_named(
-      context_.target, vector_kernel(context_.graph, *step.node, OpClass::elementwise));
+      context_, *step.node, vector_kernel(context_.graph, *step.node, OpClass::elementwise));
   const auto used = [&](BufferId buffer) { return buffer == tile.home ? tile.part : BufferPart{}; };
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
     if (core_bytes[core] == 0) continue;
@@ -255,7 +255,7 @@ void Chains::emit_step(const Step& step, const ChainTile& tile) {
     describe_step(spec, step, tile);
     spec.types = writer_.node_types();
     spec.vtcm_read = core_bytes[core] * step.reads.size();
-    spec.cycles = kernel.cycles(core_bytes[core]);
+    set_work(spec, kernel.work(core_bytes[core]));
     std::vector<BufferUse> uses;
     for (BufferId read : step.reads) uses.push_back(reads(read, core, used(read)));
     uses.push_back(step.in_place ? overwrites(step.writes, core, used(step.writes))

@@ -88,7 +88,7 @@ void Lowering::lower_operator(const Node& node, const NodePlan& plan) {
     vector_.lower_scatter(node);
   } else {
     vector_.lower(node, op_class,
-                  kernel_named(context_.target, vector_kernel(context_.graph, node, op_class)));
+                  kernel_named(context_, node, kernel_of(context_, node, op_class)));
   }
 }
 

@@ -125,13 +125,15 @@ class ConstantProducts : LoweringPart {
                      const NodeResult& result, std::uint64_t finer) const {
     Tiling tiling;
     tiling.rows = place_.tiles.usual_tiles(operands, std::span(&result, 1));
+    if (context_.target.hmx_tile_rows > 0) tiling.rows = std::max(tiling.rows, row_tiles(job));
     const bool streams =
         result.streamed ||
         std::ranges::any_of(operands, [](const Operand& operand) { return operand.streamed; });
     if (streams) tiling.rows *= finer;
     const std::uint64_t own_weights = own_weight_bytes(job);
+    const bool fixed = context_.target.hmx_tile_columns > 0;
     // With a streamed activation, weights that fit are held, so that it is streamed only once.
-    if (tiling.rows > 1 && own_weights <= context_.resident_limit / finer) return tiling;
+    if (!fixed && tiling.rows > 1 && own_weights <= context_.resident_limit / finer) return tiling;
     // A core whose columns ran out would load weights that it has no use for.
     const bool split = job.by_columns && job.partition.axis >= 0;
     const std::uint64_t own_columns = divide_up(job.product.columns, split ? context_.cores : 1);
@@ -144,15 +146,32 @@ class ConstantProducts : LoweringPart {
         finer);
     tiling.chunks = std::clamp<std::uint64_t>(divide_up(own_weights, chunk_bytes), 1,
                                               std::max<std::uint64_t>(max_chunks, 1));
+    if (fixed) {
+      tiling.chunks = std::clamp<std::uint64_t>(
+          divide_up(own_columns, std::uint64_t{context_.target.hmx_tile_columns}), tiling.chunks,
+          std::max(max_chunks, tiling.chunks));
+    }
     // Of a result alone each chunk of columns is a part already.
     const bool only_result =
         std::ranges::none_of(operands, [](const Operand& operand) { return operand.streamed; });
-    if (only_result) tiling.rows = divide_up(tiling.rows, tiling.chunks);
+    if (only_result && !fixed) tiling.rows = divide_up(tiling.rows, tiling.chunks);
     // Very deep products: even one block of columns is too much at once, so the depth is cut and
     // the parts' products are added up in place.
     tiling.depth_parts = std::max<std::uint64_t>(
         divide_up(divide_up(own_weights, tiling.chunks), 2 * chunk_bytes), 1);
     return tiling;
+  }
+
+  // Strips of an image, blocks of a matrix.
+  std::uint64_t row_tiles(const ProductJob& job) const {
+    const std::uint64_t strip = context_.target.hmx_tile_rows;
+    const bool transposed = job.node->op == "ConvTranspose";
+    const Shape& made = context_.tensor(transposed ? job.plan->activation : job.plan->result).shape;
+    if (job.is_convolution() && made.size() == 4) {
+      return std::max<std::uint64_t>(
+          1, std::uint64_t(made[0]) * divide_up(std::uint64_t(made[2]), strip));
+    }
+    return std::max<std::uint64_t>(1, divide_up(job.product.rows, strip * 32));
   }
 
   std::vector<std::uint64_t> tile_sizes(const ProductJob& job, std::span<const Operand> operands,
@@ -430,6 +449,48 @@ class BatchProducts : LoweringPart {
 
 }  // namespace
 
+namespace {
+
+bool kernel_is_stride(const Node& node) {
+  return node.ints_attribute("kernel_shape") == node.ints_attribute("strides");
+}
+
+}  // namespace
+
+// Images in tiles of 8 by 8 places. With strides, whole channels of places that lie side by side
+// are one of the product's, where there are few channels.
+void MatrixLowering::shape_for_tiles(const Node& node, ProductJob& job) const {
+  const bool transposed = node.op == "ConvTranspose";
+  const Shape& made = context_.tensor(transposed ? node.inputs[0] : node.outputs[0]).shape;
+  if (made.size() != 4 || job.product.rows == 0) return;
+  MatrixProduct& product = job.product;
+  const auto padded = [](std::int64_t extent) {
+    return round_up(std::uint64_t(extent), std::uint64_t{8});
+  };
+  job.padding =
+      double(std::uint64_t(made[0]) * padded(made[2]) * padded(made[3])) / double(product.rows);
+  if (transposed) return;
+  const auto strides = node.ints_attribute("strides");
+  const std::uint64_t stride =
+      strides.empty() ? 1 : std::uint64_t(std::max<std::int64_t>(strides[0], 1));
+  const std::uint64_t grain = context_.target.hmx_alignment;
+  const std::uint64_t channels = divide_up(product.depth, product.kernel_area);
+  const bool on_hvx = job.groups > 1 && channels == 1 && stride > 1 && job.plan->integer;
+  if (job.groups > 1 && channels < grain && !on_hvx) {  // blocks of channels are multiplied whole
+    const std::uint64_t columns = product.columns * job.groups;
+    product.depth = grain * product.kernel_area;
+    product.columns = columns;
+    product.batch = job.groups = 1;
+  } else if (stride > 1 && job.groups == 1 && kernel_is_stride(node)) {  // patches side by side
+    product.depth = round_up(product.depth, grain);
+    product.kernel_area = 1;
+  } else if (stride > 1 && job.plan->integer && channels * stride * stride <= grain &&
+             product.kernel_area > 9) {
+    product.kernel_area = divide_up(product.kernel_area, stride * stride) + 3;
+    product.depth = grain * product.kernel_area;
+  }
+}
+
 ProductJob MatrixLowering::describe(const Node& node, const NodePlan& plan) const {
   ProductJob job;
   job.node = &node;
@@ -446,6 +507,8 @@ ProductJob MatrixLowering::describe(const Node& node, const NodePlan& plan) cons
   }
   job.weight_bytes = context_.bytes_of(plan.weights);
   job.on_hmx = plan.integer || bits_of(context_.type_of(plan.activation)) <= 16;
+  if (context_.target.hmx_tile_rows > 0 && job.is_convolution() && job.on_hmx)
+    shape_for_tiles(node, job);
   return job;
 }
 
@@ -471,7 +534,7 @@ void MatrixLowering::lower_empty(const ProductJob& job) {
   Node empty = *job.node;
   empty.outputs = {job.plan->result};
   empty.inputs = {job.plan->activation};
-  vector_.lower(empty, OpClass::elementwise, kernel_named(context_.target, "aicconvolutiond32"));
+  vector_.lower(empty, OpClass::elementwise, kernel_named(context_, empty, "aicconvolutiond32"));
 }
 
 // One input channel per group: on the HMX 31 of 32 depths would be padding, so HVX does it.
@@ -481,15 +544,17 @@ void MatrixLowering::lower_depthwise(const ProductJob& job) {
   metrics_.non_hmx_macs += macs;
   const double macs_per_byte =
       double(macs) / double(std::max<std::uint64_t>(context_.bytes_of(plan.result), 1));
-  VectorKernel kernel;
-  kernel.name = "aicdepthwiseconvd32";
-  kernel.cycles = [macs_per_byte, &target = context_.target,
-                   type = context_.type_of(plan.activation)](std::uint64_t bytes) {
-    return hvx_product_cycles(target, std::uint64_t(macs_per_byte * double(bytes)), type);
-  };
   Node fused = *job.node;
   fused.outputs = {plan.result};
   fused.inputs = {plan.activation, plan.weights};
+  VectorKernel kernel = kernel_named(context_, fused, "aicdepthwiseconvd32");
+  const bool by_macs = context_.target.vector_tile_bytes == 0;
+  if (by_macs)
+    kernel.work = [macs_per_byte, &target = context_.target,
+                   type = context_.type_of(plan.activation)](std::uint64_t bytes) {
+      return VectorWork{
+          hvx_product_cycles(target, std::uint64_t(macs_per_byte * double(bytes)), type)};
+    };
   vector_.lower(fused, OpClass::convolution, kernel);
 }
 
@@ -512,14 +577,14 @@ void MatrixLowering::lower_compound(const Node& node) {
     metrics_.hmx_macs += kernel.hmx_macs;
     const double rate = context_.target.hmx_macs_per_cycle_fp16 * context_.target.hmx_efficiency;
     const double overhead = context_.target.hmx_overhead_cycles;
-    kernel.cycles = [=](std::uint64_t bytes) {
-      return std::uint64_t(overhead + per_byte * double(bytes) / rate);
+    kernel.work = [=](std::uint64_t bytes) {
+      return VectorWork{std::uint64_t(overhead + per_byte * double(bytes) / rate)};
     };
   } else {
     metrics_.non_hmx_macs += plain;
     const DataType type = context_.type_of(node.outputs[0]);
-    kernel.cycles = [=, &target = context_.target](std::uint64_t bytes) {
-      return hvx_product_cycles(target, std::uint64_t(per_byte * double(bytes)), type);
+    kernel.work = [=, &target = context_.target](std::uint64_t bytes) {
+      return VectorWork{hvx_product_cycles(target, std::uint64_t(per_byte * double(bytes)), type)};
     };
   }
   vector_.lower(node, OpClass::matmul, kernel);

@@ -30,7 +30,8 @@ std::int64_t column_unit(const CompileContext& context, TensorId result) {
 ProductWork product_work(const CompileContext& context, const ProductJob& job, std::uint64_t rows,
                          std::uint64_t columns, std::uint64_t groups) {
   if (job.on_hmx) {
-    const HmxWork one = hmx_work(context.target, job.product, rows, columns, job.plan->integer);
+    const auto padded = std::uint64_t(std::llround(double(rows) * job.padding));
+    const HmxWork one = hmx_work(context.target, job.product, padded, columns, job.plan->integer);
     const auto overhead = std::uint64_t(std::llround(context.target.hmx_overhead_cycles));
     return {(one.cycles - overhead) * groups + overhead, one.macs * groups};
   }

@@ -16,7 +16,7 @@ namespace npuscope::npu::nsp {
 // A kernel on HVX (or, of compound operators, on the HMX) and how a node uses it.
 struct VectorKernel {
   std::string name;
-  std::function<std::uint64_t(std::uint64_t output_bytes)> cycles;
+  std::function<VectorWork(std::uint64_t output_bytes)> work;
   bool reads_ddr = false;           // as many bytes as it puts out, element by element
   TensorId table = TensorId::none;  // of this
   StorageId source = no_storage;    // which lies here; no storage: a constant
@@ -26,15 +26,11 @@ struct VectorKernel {
   std::uint64_t row_elements = 0;
 };
 
-// One whose cycles the target's description gives.
-inline VectorKernel kernel_named(const Target& target, const std::string& name) {
-  VectorKernel kernel;
-  kernel.name = name;
-  kernel.cycles = [&target, name](std::uint64_t bytes) {
-    return vector_cycles(target, name, bytes);
-  };
-  return kernel;
-}
+// The kernel of a node that is not a matrix product.
+std::string kernel_of(const CompileContext& context, const Node& node, OpClass op_class);
+
+// One whose cycles the target's description gives, for `node`.
+VectorKernel kernel_named(const CompileContext& context, const Node& node, const std::string& name);
 
 class VectorLowering : LoweringPart {
  public:

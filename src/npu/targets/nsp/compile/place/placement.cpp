@@ -167,7 +167,10 @@ void Transfers::convert(const Conversion& conversion, const CoreShapes& shapes) 
     TaskSpec spec = writer_.vector_task(core, kernel, writer_.name_of_tile(tile, tiles),
                                         context_.type_of(tensor));
     spec.output_bytes = bytes;
-    spec.cycles = vector_cycles(context_.target, kernel, bytes);
+    const VectorSize all = vector_size(context_, tensor);
+    VectorSize size = all.part(double(bytes) / double(std::max<std::uint64_t>(all.bytes, 1)));
+    size.bytes = bytes;
+    set_work(spec, vector_work(context_.target, kernel, size));
     spec.tensor = tensor;
     const Shape& whole = shapes.empty() ? context_.slice_of(partition, core) : shapes[core];
     writer_.works_on(spec, {writer_.in_vtcm(TaskOperand::Use::out, tensor, whole, bytes),

@@ -140,17 +140,33 @@ TensorId constant_operand(const Graph& graph, const Node& node, TensorId data) {
 }
 
 // Tries to make `next`, the only consumer of the product's result so far, part of the product.
-bool fuse(const Graph& graph, const Node& next, OpClass op_class, NodePlan& plan) {
+bool fuse(const Graph& graph, const Node& next, OpClass op_class, bool qnn, NodePlan& plan) {
   if (next.outputs.size() != 1) return false;
-  if (next.op == "Relu" || next.op == "Clip" || next.op == "QuantizeLinear") return true;
+  // Rows by eights come out of their tiles before they are limited.
+  const Shape& made = graph[plan.result].shape;
+  const bool matrix = made.size() < 4 && !plan.integer && !made.empty() &&
+                      elements_of(made, made.size() - 1) % 8 == 0;
+  if (next.op == "Relu" || next.op == "Clip") return !qnn || !matrix || op_class != OpClass::matmul;
+  if (next.op == "QuantizeLinear") return true;
   if (next.op == "BatchNormalization" && op_class == OpClass::convolution) {
+    // Integers that stand for other values lie between.
+    if (qnn && graph[plan.result].scale) return false;
     const bool folds = std::all_of(next.inputs.begin() + 1, next.inputs.end(), [&](TensorId id) {
       return id == TensorId::none || graph[id].constant;
     });
     if (folds && next.inputs.size() > 2) plan.fused_constants.push_back(next.inputs[2]);
     return folds;
   }
+  if (qnn && (next.op == "Mul" || next.op == "Div")) {
+    const TensorId factor = constant_operand(graph, next, plan.result);
+    return factor != TensorId::none && graph[factor].elements() == 1 &&
+           factor == next.inputs.back();
+  }
   if (next.op == "Add") {
+    // Products of floating point get one by the front end of QNN, save those around attention.
+    const bool attends = std::ranges::any_of(
+        graph.nodes, [](const Node& node) { return node.op == "LayerNormalization"; });
+    if (qnn && op_class == OpClass::matmul && (plan.integer || attends)) return false;
     const TensorId bias = constant_operand(graph, next, plan.result);
     if (bias != TensorId::none) plan.fused_constants.push_back(bias);
     return bias != TensorId::none;
@@ -182,14 +198,14 @@ void assign_operands(const Graph& graph, const Node& node, NodePlan& plan) {
   if (node.op == "QLinearConv" && node.has_input(8)) plan.fused_constants.push_back(node.inputs[8]);
 }
 
-void fuse_followers(const Graph& graph, const Node& node, std::vector<NodePlan>& plans,
+void fuse_followers(const Graph& graph, const Node& node, bool qnn, std::vector<NodePlan>& plans,
                     NodePlan& plan) {
   plan.result = node.outputs[0];
   while (!is_graph_output(graph, plan.result) && graph[plan.result].consumers.size() == 1) {
     const NodeId next_id = graph[plan.result].consumers[0];
     const Node& next = graph[next_id];
     if (std::ranges::count(next.inputs, plan.result) != 1) return;
-    if (!fuse(graph, next, plan.op_class, plan)) return;
+    if (!fuse(graph, next, plan.op_class, qnn, plan)) return;
     plans[std::uint32_t(next_id)].fate = NodeFate::fused;
     plan.result = next.outputs[0];
     if (next.op == "QuantizeLinear") return;
@@ -208,7 +224,7 @@ bool dequantize_vanishes(const Graph& graph, const Node& node, const std::vector
 
 }  // namespace
 
-std::vector<NodePlan> plan_nodes(const Graph& graph) {
+std::vector<NodePlan> plan_nodes(const Graph& graph, bool qnn) {
   std::vector<NodePlan> plans(graph.nodes.size());
   for (std::size_t i = 0; i < plans.size(); ++i) {
     plans[i].op_class = classify(graph, graph.nodes[i]);
@@ -221,7 +237,7 @@ std::vector<NodePlan> plan_nodes(const Graph& graph) {
   for (std::size_t i = 0; i < plans.size(); ++i) {
     NodePlan& plan = plans[i];
     if (is_matrix(plan.op_class) && plan.fate == NodeFate::execute && !plan.compound) {
-      fuse_followers(graph, graph.nodes[i], plans, plan);
+      fuse_followers(graph, graph.nodes[i], qnn, plans, plan);
     }
     if (plan.fate == NodeFate::execute && dequantize_vanishes(graph, graph.nodes[i], plans)) {
       plan.fate = NodeFate::view;

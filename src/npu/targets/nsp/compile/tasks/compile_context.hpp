@@ -9,6 +9,7 @@
 #include "npu/graph/graph.hpp"
 #include "npu/graph/semantics.hpp"
 #include "npu/targets/nsp/compile/compile.hpp"
+#include "npu/targets/nsp/compile/qnn_graph.hpp"
 
 namespace npuscope::npu::nsp {
 
@@ -82,7 +83,8 @@ struct NodePlan {
   bool compound = false;  // several products in one operator: attention, LSTM, Einsum
 };
 
-std::vector<NodePlan> plan_nodes(const Graph& graph);
+// `qnn`: as QNN fuses them.
+std::vector<NodePlan> plan_nodes(const Graph& graph, bool qnn = false);
 
 // Thrown inside the compiler only; compile_network makes an Error of it.
 struct LoweringFailure {
@@ -94,19 +96,22 @@ struct CompileContext {
       : graph(graph),
         target(target),
         options(options),
-        plans(plan_nodes(graph)),
+        plans(plan_nodes(graph, target.qnn_graphs)),
+        images(target.qnn_graphs ? find_images(graph) : std::vector<bool>(graph.tensors.size())),
         cores(options.cores),
         vtcm_bytes(target.vtcm_bytes - target.vtcm_reserved_bytes),
+        resident_limit(target.qnn_graphs ? vtcm_bytes * 4 / 5 : vtcm_bytes * 2 / 5),
         cuts_resident(!target.session && (options.slices < 2 || options.cuts_slices)) {}
 
   const Graph& graph;
   const Target& target;
   const CompileOptions& options;
   const std::vector<NodePlan> plans;  // by node
+  const std::vector<bool> images;     // by tensor (qnn_graph.hpp)
   const std::uint32_t cores;
-  const std::uint64_t vtcm_bytes;                           // of each core, for tensors
-  const std::uint64_t tile_bytes = vtcm_bytes / 16;         // streamed at a time
-  const std::uint64_t resident_limit = vtcm_bytes * 2 / 5;  // a larger slice stays in DDR
+  const std::uint64_t vtcm_bytes;                    // of each core, for tensors
+  const std::uint64_t tile_bytes = vtcm_bytes / 16;  // streamed at a time
+  const std::uint64_t resident_limit;                // a larger slice stays in DDR
   // Whether operators on tensors in VTCM are cut along the pieces of those. Schematics, which
   // targets with sessions have, name operators, not tiles. Programs for several devices only
   // where that is asked for.

@@ -95,6 +95,7 @@ struct TaskSpec {
   TrafficPurpose write_purpose = TrafficPurpose::spill;     // of ddr_write
   std::uint8_t flags = 0;
   std::uint8_t thread_imbalance = 0;
+  std::uint32_t threads = 0;  // of the group that share it; 0: all
   std::uint16_t port = 0;
   // Of one side of a transfer between devices
   std::uint64_t peer_bytes = 0;  // 0: it is none

@@ -76,14 +76,6 @@ std::string vector_kernel(const Graph& graph, const Node& node, OpClass op_class
   }
 }
 
-std::uint64_t vector_cycles(const Target& target, const std::string& kernel,
-                            std::uint64_t output_bytes) {
-  const auto found = target.kernels.find(kernel);
-  const KernelCost& cost = found != target.kernels.end() ? found->second : target.default_kernel;
-  return std::uint64_t(
-      std::llround(cost.overhead_cycles + double(output_bytes) / 1024 * cost.cycles_per_kib));
-}
-
 HmxWork hmx_work(const Target& target, const MatrixProduct& product, std::uint64_t rows,
                  std::uint64_t columns, bool integer) {
   const std::uint64_t grain = target.hmx_alignment;
@@ -93,7 +85,14 @@ HmxWork hmx_work(const Target& target, const MatrixProduct& product, std::uint64
               round_up(columns, grain);
   const double rate = (integer ? target.hmx_macs_per_cycle_int8 : target.hmx_macs_per_cycle_fp16) *
                       target.hmx_efficiency;
-  work.cycles = std::uint64_t(std::llround(target.hmx_overhead_cycles + double(work.macs) / rate));
+  const double output_kib =
+      double(round_up(rows, grain) * round_up(columns, grain)) * (integer ? 1 : 2) / 1024;
+  double cycles = double(work.macs) / rate + output_kib * target.hmx_output_cycles_per_kib;
+  if (!integer && target.hmx_channel_macs_per_cycle_fp16 > 0) {
+    cycles +=
+        double(work.macs) / double(product.kernel_area) / target.hmx_channel_macs_per_cycle_fp16;
+  }
+  work.cycles = std::uint64_t(std::llround(target.hmx_overhead_cycles + cycles));
   return work;
 }
 

@@ -16,6 +16,7 @@
 #include "npu/graph/semantics.hpp"
 #include "npu/targets/nsp/compile/tasks/compile_context.hpp"
 #include "npu/targets/nsp/compile/tasks/task_graph.hpp"
+#include "npu/targets/nsp/compile/tasks/vector_work.hpp"
 #include "npu/targets/nsp/target/target.hpp"
 #include "npuscope/base/string_pool.hpp"
 
@@ -29,9 +30,14 @@ namespace npuscope::npu::nsp {
 // The HVX kernel of a node that is not a matrix product.
 std::string vector_kernel(const Graph& graph, const Node& node, OpClass op_class);
 
-// Cycles of the thread group for `output_bytes` of result on one core.
-std::uint64_t vector_cycles(const Target& target, const std::string& kernel,
-                            std::uint64_t output_bytes);
+inline void set_work(TaskSpec& spec, const VectorWork& work) {
+  spec.cycles = work.cycles;
+  spec.threads = work.threads;
+  if (!work.on_hmx) return;
+  spec.group = qaic::ThreadGroup::hmx;
+  spec.thread_imbalance = 0;
+  spec.threads = 0;
+}
 
 // Cycles of the HMX for a [rows x depth] by [depth x columns] tile, padded to its granules;
 // `kernel_area` positions of depth / kernel_area channels each.

@@ -113,6 +113,7 @@ bool Machine::has_main_thread(std::uint32_t index) {
 }
 
 double Machine::kernel_cycles(const Queue& queue, const Task& task, std::uint32_t thread) const {
+  if (task.threads > 0 && thread >= task.threads) return 0;
   const std::uint32_t number = queue.first_task + queue.next;
   double cycles = task.cycles * share_of_cycles(task, number, thread, queue.threads);
   if (target_.jitter > 0) {

@@ -248,7 +248,8 @@ class OptraceBuilder {
   void add_record(const OpTraceRecord& record) {
     const std::uint32_t tid = tid_of(record.thread);
     const bool hvx = record.thread < program_.hvx_threads;
-    const std::uint32_t threads = hvx ? program_.hvx_threads : 1;
+    const std::uint32_t sharing = program_.tasks[record.task].threads;
+    const std::uint32_t threads = !hvx ? 1 : sharing > 0 ? sharing : program_.hvx_threads;
     const std::uint32_t thread = hvx ? record.thread : 0;
     const Traffic& all = set_.ops[record.task].traffic;
     const Traffic share{

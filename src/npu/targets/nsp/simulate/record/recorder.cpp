@@ -285,7 +285,9 @@ void Recorder::task(const TaskExecution& execution) {
   }
   if (context_.program.records(task)) add_op(execution, task, work, counted_before);
   if (!truth_.empty()) truth_[truth_begin_[thread] + execution.position] = truth;
-  if (traces_ops_) add_to_op_trace(execution);
+  const std::uint32_t place = truth.thread - context_.program.first_thread(execution.group);
+  const bool has_part = task.threads == 0 || place < task.threads;
+  if (traces_ops_ && has_part) add_to_op_trace(execution);
 }
 
 void Recorder::transfer(std::uint32_t core, std::uint32_t position, Picoseconds end,

@@ -1,0 +1,137 @@
+"""Qualcomm's own estimate of models for an HTP (v73) against the reference NPU's run of the same models.
+
+What both write is read here without npuscope's readers.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+TITLE = "HTP v73 against Qualcomm's host estimate"
+ROOT = Path(__file__).resolve().parents[2]
+MODELS = [ROOT / "models", ROOT.parent / "shared" / "models"]
+COLUMNS = ["cycles", "HMX cycles", "busiest HVX", "DDR bytes"]
+
+ESTIMATE = """
+import sys, onnxruntime, onnxruntime_qnn
+onnxruntime.register_execution_provider_library(onnxruntime_qnn.get_ep_name(), onnxruntime_qnn.get_library_path())
+options = onnxruntime.SessionOptions()
+options.log_severity_level = 3
+options.add_provider_for_devices(
+    [each for each in onnxruntime.get_ep_devices() if each.ep_name == onnxruntime_qnn.get_ep_name()],
+    {"backend_type": "htp", "profiling_level": "optrace", "profiling_file_path": "prof.csv", "soc_model": "52"})
+onnxruntime.InferenceSession(sys.argv[1], options)
+"""
+
+
+def estimate(model, folder):
+    if not (folder / "prof_qnn.log").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run([sys.executable, "-c", ESTIMATE, str(model)], cwd=folder, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise SystemExit(f"{model.name}: onnxruntime-qnn ended with {done.returncode}: {done.stderr[-1000:]}")
+    log = (folder / "prof_qnn.log").read_bytes()
+    begin = log.find(b'"traceEvents"')
+    if begin < 0 or log.find(b'"traceEvents"', begin + 1) >= 0:
+        return None  # in several parts, or not at all
+    trace, _ = json.JSONDecoder(strict=False).raw_decode(log[log.rfind(b"{", 0, begin):].decode("utf-8", "replace"))
+    lanes = {(each["pid"], each["tid"]): each["args"]["name"] for each in trace["traceEvents"]
+             if each["ph"] == "M" and each["name"] == "thread_name"}
+    events, bytes_moved = [], 0
+    for each in trace["traceEvents"]:
+        if each["ph"] != "X":
+            continue
+        events.append((lanes[each["pid"], each["tid"]], each["ts"], each["dur"], each["args"]["flags"]))
+        if not each["name"].startswith(("default_dma_s", "default_hvx")):
+            bytes_moved += each["args"]["bw_info"].get("dram_read", 0) + each["args"]["bw_info"].get("dram_write", 0)
+    return figures(events, bytes_moved)
+
+
+def reference(npuscope, model, folder, target):
+    folder.mkdir(parents=True, exist_ok=True)
+    for words in (["compile", f"-model={model}", f"-target={target}", "-stats-level=70", "-convert-to-fp16", f"-aic-binary-dir={folder}"],
+                  ["run", "-t", folder, "-n", "1", "-S", "1", "--emit", "qnn", "--emit-dir", folder]):
+        done = subprocess.run([npuscope, *words], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise SystemExit(f"{model.name}: npuscope {words[0]} ended with {done.returncode}: {done.stderr[-1000:]}")
+    events, lanes = [], {}
+    for line in (folder / "chrometrace.json").read_text().splitlines():
+        try:
+            each = json.loads(line.strip().rstrip(","))
+        except ValueError:
+            continue
+        if not isinstance(each, dict) or each.get("pid") != 0:
+            continue
+        if each.get("name") == "thread_name":
+            lanes[each["tid"]] = each["args"]["name"]
+        if each.get("ph") == "X" and each["tid"] != 1:
+            events.append((each["tid"], each["ts"], each["dur"], each["args"].get("Flags", [])))
+    summary = json.loads((folder / "chrometrace_qnn_htp_analysis_summary.json").read_text())
+    moved = summary["data"]["htp_overall_summary"]["data"][0]["total_dram"]
+    return figures([(f"{lanes[lane]} {lane}", *rest) for lane, *rest in events], moved)
+
+
+def figures(events, bytes_moved):
+    hvx = {}
+    for lane, _, cycles, flags in events:
+        if "HVX" in lane and "DMA" not in lane and not {"dma_wait", "sync"} & set(flags):
+            hvx[lane] = hvx.get(lane, 0) + cycles
+    return [max(at + cycles for _, at, cycles, _ in events) - min(at for _, at, _, _ in events),
+            sum(cycles for _, _, cycles, flags in events if "uses_hmx" in flags), max(hvx.values(), default=0), bytes_moved]
+
+
+def compare(npuscope, folder, names, target="htp-v73"):
+    """(model, in what precision, estimate, reference) of each."""
+    import models
+
+    rows = []
+    for name in names:
+        source = folder / f"{name}_fp16.onnx"
+        if not source.exists() and not models.make(name, MODELS, source):
+            continue
+        for precision in ("fp16", "int8"):
+            model = folder / f"{name}_{precision}.onnx"
+            if not model.exists():
+                models.quantize(source, model, folder)
+            theirs = estimate(model, folder / "estimates" / model.stem)
+            if theirs is not None:
+                rows.append((name, precision, theirs, reference(npuscope, model, folder / target / model.stem, target)))
+    return rows
+
+
+# What the targets' figures were taken from, next to single operators.
+FITS = ["chain8", "small", "attention", "squeezenet", "resnet50", "shufflenet", "mobile", "encoder", "unet", "perceptron",
+        "gated", "pyramid", "inverted", "detector", "generator", "patches", "inception_v1"]
+PREDICTIONS = ["alexnet", "dense", "stacked", "residual", "tokens", "segments", "mixed"]
+
+
+def table(rows):
+    lines = ["| model | precision | " + " | ".join(f"{each} of the estimate | npuscope | ratio" for each in COLUMNS) + " |",
+             "|---|---|" + "---:|---:|---:|" * len(COLUMNS)]
+    for name, precision, theirs, ours in rows:
+        cells = [f"{theirs[i]} | {ours[i]} | {f'{ours[i] / theirs[i]:.2f}' if theirs[i] else ''}" for i in range(len(COLUMNS))]
+        lines.append(f"| {name} | {precision} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def within(rows):
+    lines = ["| figure | runs | within 15 % | within 25 % | within 35 % |", "|---|---:|---:|---:|---:|"]
+    for i, each in enumerate(COLUMNS):
+        misses = [abs(ours[i] / theirs[i] - 1) for _, _, theirs, ours in rows if theirs[i]]
+        lines.append(f"| {each} | {len(misses)} | " + " | ".join(str(sum(miss <= limit for miss in misses)) for limit in (0.15, 0.25, 0.35)) + " |")
+    return lines
+
+
+def section(npuscope, folder):
+    """Markdown; a sentence of why there is none raises SystemExit."""
+    lines = ["onnxruntime-qnn's compiler prepares each model on a host for a SoC with HTP v73 (soc_model 52) and estimates its cycles;",
+             "the reference NPU compiles and runs the same file for `htp-v73`. HMX cycles are of ops on the HMX, HVX those of the",
+             "thread with most; waits for transfers count for neither. int8 models are quantised with ONNX Runtime's tools; what quantises",
+             "their inputs and outputs stays with the host in both."]
+    for title, names, what in (
+            ("Fits", FITS, "The figures of targets/htp-v73.toml were taken from these models and from single operators."),
+            ("Predictions", PREDICTIONS, "While the figures were taken only these tables were looked at, not how the models are compiled.")):
+        rows = compare(npuscope, folder, names)
+        lines += ["", f"### {title}", "", what, "", *table(rows), "", *within(rows)]
+    return lines

@@ -1,0 +1,382 @@
+#include "npu/targets/nsp/compile/qnn_graph.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "npu/graph/fold_quantization.hpp"
+#include "npu/graph/semantics.hpp"
+
+namespace npuscope::npu::nsp {
+namespace {
+
+bool is_wide(DataType type) { return type == DataType::float32 || type == DataType::float64; }
+
+// Those that want channels last.
+bool reads_images(const Graph& graph, const Node& node) {
+  const OpClass op_class = classify(graph, node);
+  return op_class == OpClass::convolution || op_class == OpClass::pooling ||
+         node.op == "GlobalAveragePool" || node.op == "GlobalMaxPool" || node.op == "Resize";
+}
+
+bool is_limit(const Node& node) {
+  return (node.op == "Relu" || node.op == "Clip") && node.has_input(0);
+}
+bool is_sum(const Node& node) {
+  return (node.op == "Add" || node.op == "Sum") && node.inputs.size() == 2;
+}
+
+bool is_output(const Graph& graph, TensorId id) {
+  return std::ranges::find(graph.outputs, id) != graph.outputs.end();
+}
+// Whether one node alone reads it.
+bool has_one_reader(const Graph& graph, TensorId id) {
+  return graph[id].consumers.size() == 1 && !is_output(graph, id);
+}
+
+bool keeps_images(OpClass op_class) {
+  return op_class == OpClass::elementwise || op_class == OpClass::normalization ||
+         op_class == OpClass::copy || op_class == OpClass::reduction;
+}
+
+class Rewriter {
+ public:
+  Rewriter(Graph graph, bool convert_to_fp16)
+      : graph_(std::move(graph)), fp16_(convert_to_fp16), images_(find_images(graph_)) {}
+
+  Graph run() {
+    for (const TensorId output : graph_.outputs) {
+      const NodeId producer = graph_[output].producer;
+      const bool product = producer != NodeId::none && graph_[producer].op == "MatMul" &&
+                           graph_[producer].has_input(1) &&
+                           graph_[graph_[producer].inputs[1]].constant;
+      if (product) makes_rows_.insert(output);
+    }
+    std::vector<Node> nodes = std::exchange(graph_.nodes, {});
+    if (fp16_) narrow();
+    for (const TensorId input : graph_.inputs) take_input(input);
+    std::map<TensorId, TensorId> own;  // of results that are outputs too
+    for (const TensorId output : graph_.outputs) {
+      if (graph_[output].constant || graph_[output].producer == NodeId::none) continue;
+      const std::vector<std::string_view> steps = steps_of(output);
+      if (!steps.empty()) own.emplace(output, copy_of(output));
+    }
+    for (Node& node : nodes) {
+      for (TensorId& id : node.inputs) {
+        if (const auto found = renamed_.find(id); found != renamed_.end()) id = found->second;
+        if (const auto found = own.find(id); found != own.end()) id = found->second;
+      }
+      for (TensorId& id : node.outputs) {
+        if (const auto found = own.find(id); found != own.end()) id = found->second;
+      }
+      sort_places(node);
+      keep_order(node);
+      const TensorId made = node.outputs.empty() ? TensorId::none : node.outputs[0];
+      // What limits a product is done with it, before its places are put where they belong.
+      const bool limits = is_limit(node) && spread_.contains(node.inputs[0]);
+      const bool spreads = made != TensorId::none && (node.op == "ConvTranspose" || limits);
+      const bool goes_on = spreads && !limits && is_limited(nodes, made);
+      if (goes_on) spread_.insert(made);
+      if (spreads && !goes_on) node.outputs[0] = copy_of(made);
+      const bool puts = spreads && !goes_on;
+      const TensorId becomes_image =
+          reshapes(node) && !puts && is_image(made) && !is_image(node.inputs[0]) ? made
+                                                                                 : TensorId::none;
+      if (becomes_image != TensorId::none) node.outputs[0] = copy_of(made);
+      graph_.nodes.push_back(std::move(node));
+      if (becomes_image != TensorId::none) {
+        const Node made_by = graph_.nodes.back();
+        add("ManyToChannelsLast", made_by.name, made_by.outputs[0], made);
+      }
+      if (puts) {
+        const Node made_by = graph_.nodes.back();
+        add("DepthToSpaceStride2", made_by.name, made_by.outputs[0], made);
+      }
+    }
+    for (const auto& [output, from] : own) give_output(from, output);
+    connect(graph_);
+    return std::move(graph_);
+  }
+
+ private:
+  bool is_limited(const std::vector<Node>& nodes, TensorId id) const {
+    const auto& readers = graph_[id].consumers;
+    if (readers.size() != 1) return false;
+    return is_limit(nodes[std::uint32_t(readers[0])]);
+  }
+
+  void narrow() {
+    const auto is_host = [&](TensorId id) {
+      return std::ranges::find(graph_.inputs, id) != graph_.inputs.end() || is_output(graph_, id);
+    };
+    for (std::uint32_t i = 0; i < graph_.tensors.size(); ++i) {
+      Tensor& tensor = graph_.tensors[i];
+      if (is_wide(tensor.type) && (tensor.constant || !is_host(TensorId(i))))
+        tensor.type = DataType::float16;
+    }
+  }
+
+  // What lies between the host's tensor and that of the HTP; of an output the same, backwards.
+  std::vector<std::string_view> steps_of(TensorId id) const {
+    const Tensor& tensor = graph_[id];
+    std::vector<std::string_view> steps;
+    // Products have rows by eights, which nothing after this one puts back.
+    const bool rows =
+        tensor.shape.size() == 3 && tensor.producer != NodeId::none && makes_rows_.contains(id);
+    if (fp16_ && is_wide(tensor.type)) steps.push_back("Cast");
+    if (rows) steps.push_back("FromRows");
+    // Few channels are moved at once, more in two steps.
+    if (is_image(id))
+      steps.push_back(tensor.shape[1] < 32 ? "ToChannelsLast" : "ManyToChannelsLast");
+    return steps;
+  }
+
+  TensorId copy_of(TensorId id) {
+    Tensor copy = graph_[id];
+    copy.name += "_htp";
+    if (fp16_ && is_wide(copy.type)) copy.type = DataType::float16;
+    graph_.tensors.push_back(std::move(copy));
+    return TensorId(graph_.tensors.size() - 1);
+  }
+
+  // Called after `of`, the host's tensor or the node that it is a part of.
+  void add(std::string_view op, std::string_view of, TensorId from, TensorId to) {
+    Node node;
+    node.name = fmt::format("{}_{}", of, op);
+    node.op = op;
+    node.inputs = {from};
+    node.outputs = {to};
+    graph_.nodes.push_back(std::move(node));
+  }
+
+  void take_input(TensorId input) {
+    if (graph_[input].consumers.empty()) return;
+    TensorId at = input;
+    for (const std::string_view step : steps_of(input)) {
+      const TensorId next = copy_of(at);
+      add(step, graph_[input].name, at, next);
+      at = next;
+    }
+    if (at != input) renamed_.emplace(input, at);
+  }
+
+  void give_output(TensorId from, TensorId output) {
+    std::vector<std::string_view> steps = steps_of(output);
+    std::ranges::reverse(steps);
+    TensorId at = from;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const TensorId next = i + 1 == steps.size() ? output : copy_of(at);
+      const std::string_view step = steps[i] == "ManyToChannelsLast" ? "ManyToChannelsFirst"
+                                    : steps[i] == "ToChannelsLast"   ? "ToChannelsFirst"
+                                                                     : steps[i];
+      add(step, graph_[output].name, at, next);
+      at = next;
+    }
+  }
+
+  static bool reshapes(const Node& node) {
+    return (node.op == "Reshape" || node.op == "Flatten") && node.has_input(0) &&
+           !node.outputs.empty();
+  }
+  bool is_image(TensorId id) const {
+    const auto at = std::uint32_t(id);
+    if (at >= images_.size() || !images_[at]) return false;
+    const Shape& shape = graph_[id].shape;
+    return shape[1] > 1 && shape[2] * shape[3] > 1;
+  }
+
+  // The elements of an image that is seen in another shape follow one another with channels first.
+  void keep_order(Node& node) {
+    if (!reshapes(node) || !is_image(node.inputs[0]) || is_image(node.outputs[0])) return;
+    const TensorId ordered = copy_of(node.inputs[0]);
+    add("ManyToChannelsFirst", node.name, node.inputs[0], ordered);
+    node.inputs[0] = ordered;
+  }
+
+  void sort_places(Node& node) {
+    if ((node.op != "Conv" && node.op != "QLinearConv") || !node.has_input(0)) return;
+    const auto strides = node.ints_attribute("strides");
+    if (std::ranges::all_of(strides, [](std::int64_t stride) { return stride <= 1; })) return;
+    const auto kernel = node.ints_attribute("kernel_shape");
+    const bool one_place =
+        std::ranges::all_of(kernel, [](std::int64_t extent) { return extent == 1; });
+    const bool integer = bits_of(graph_[node.inputs[0]].type) <= 8;
+    const bool depthwise = node.int_attribute("group", 1) > 1;
+    if (integer && depthwise) return;  // a kernel of its own reads every second place
+    const TensorId sorted = copy_of(node.inputs[0]);
+    const bool patches = kernel == strides;
+    const bool large = std::ranges::any_of(kernel, [](std::int64_t extent) { return extent > 3; });
+    add(one_place ? "Decimate"
+        : patches ? "SpaceRearrange"
+        : large   ? "SpaceToDepthLarge"
+                  : "SpaceToDepthStride2",
+        node.name, node.inputs[0], sorted);
+    node.inputs[0] = sorted;
+  }
+
+  Graph graph_;
+  bool fp16_;
+  std::vector<bool> images_;
+  std::set<TensorId> spread_;             // results of transposed convolutions that a limit follows
+  std::set<TensorId> makes_rows_;         // outputs that are a product's own result
+  std::map<TensorId, TensorId> renamed_;  // inputs as the HTP has them
+};
+
+void remove_nodes(Graph& graph, const std::vector<bool>& gone) {
+  std::vector<Node> nodes;
+  for (std::size_t i = 0; i < gone.size(); ++i) {
+    if (!gone[i]) nodes.push_back(std::move(graph.nodes[i]));
+  }
+  graph.nodes = std::move(nodes);
+  connect(graph);
+}
+
+// x / sqrt(2) -> Erf -> + 1 -> * x -> / 2, or with the half first, becomes one operator.
+class GeluFuser {
+ public:
+  explicit GeluFuser(Graph& graph) : graph_(graph), gone_(graph.nodes.size()) {}
+
+  void run() {
+    for (std::uint32_t i = 0; i < graph_.nodes.size(); ++i)
+      if (graph_.nodes[i].op == "Erf") fuse(i);
+    remove_nodes(graph_, gone_);
+  }
+
+ private:
+  static constexpr std::uint32_t none = ~0u;
+
+  std::uint32_t producer(TensorId id) const {
+    return id == TensorId::none ? none : std::uint32_t(graph_[id].producer);
+  }
+  std::uint32_t only_reader(TensorId id, std::string_view op) const {
+    if (id == TensorId::none || !has_one_reader(graph_, id)) return none;
+    const NodeId reader = graph_[id].consumers[0];
+    return graph_[reader].op == op ? std::uint32_t(reader) : none;
+  }
+  // The other operand of a node that scales or shifts by a constant scalar.
+  TensorId scaled(std::uint32_t node, std::string_view ops) const {
+    if (node == none || ops.find(graph_.nodes[node].op) == ops.npos) return TensorId::none;
+    const auto& inputs = graph_.nodes[node].inputs;
+    if (inputs.size() != 2 || !graph_.nodes[node].has_input(0) || !graph_.nodes[node].has_input(1))
+      return TensorId::none;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const Tensor& factor = graph_[inputs[1 - i]];
+      if (factor.constant && factor.elements() == 1) return inputs[i];
+    }
+    return TensorId::none;
+  }
+
+  void fuse(std::uint32_t erf) {
+    if (!graph_.nodes[erf].has_input(0) || graph_.nodes[erf].outputs.empty()) return;
+    const std::uint32_t scaling = producer(graph_.nodes[erf].inputs[0]);
+    const TensorId x = scaled(scaling, "Div Mul");
+    const std::uint32_t shifted = only_reader(graph_.nodes[erf].outputs[0], "Add");
+    if (x == TensorId::none || scaled(shifted, "Add") == TensorId::none ||
+        !has_one_reader(graph_, graph_.nodes[erf].inputs[0])) {
+      return;
+    }
+    const TensorId sum = graph_.nodes[shifted].outputs[0];
+    const std::uint32_t product = only_reader(sum, "Mul");
+    if (product == none || graph_.nodes[product].inputs.size() != 2) return;
+    const auto& factors = graph_.nodes[product].inputs;
+    const TensorId other = factors[0] == sum ? factors[1] : factors[0];
+    std::uint32_t last = product, half = only_reader(graph_.nodes[product].outputs[0], "Mul");
+    if (other == x && scaled(half, "Mul") != TensorId::none) {
+      last = half;
+      half = product;
+    } else if (half = producer(other); scaled(half, "Mul") != x || !has_one_reader(graph_, other)) {
+      return;
+    }
+    for (const std::uint32_t node : {erf, scaling, shifted, product, half}) gone_[node] = true;
+    gone_[last] = false;
+    graph_.nodes[last].op = "Gelu";
+    graph_.nodes[last].inputs = {x};
+  }
+
+  Graph& graph_;
+  std::vector<bool> gone_;
+};
+
+// What limits a sum in tiles, such as that of two images, is part of the sum.
+void fuse_limits(Graph& graph) {
+  const std::vector<bool> images = find_images(graph);
+  std::vector<bool> gone(graph.nodes.size());
+  for (std::size_t i = 0; i < gone.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    if (!is_limit(node) || present(node.outputs).empty() || node.outputs.size() != 1) continue;
+    const TensorId sum = node.inputs[0];
+    const NodeId producer = graph[sum].producer;
+    const Shape& made = graph[sum].shape;
+    // Rows by eights come out of their tiles before they are limited.
+    const bool in_tiles = images[std::uint32_t(sum)] ||
+                          (!made.empty() && elements_of(made, made.size() - 1) % 8 != 0);
+    const bool fuses = producer != NodeId::none && is_sum(graph[producer]) && in_tiles &&
+                       has_one_reader(graph, sum);
+    if (!fuses) continue;
+    graph.nodes[std::uint32_t(producer)].outputs = {node.outputs[0]};
+    gone[i] = true;
+  }
+  remove_nodes(graph, gone);
+}
+
+// x * Sigmoid(x) becomes one operator.
+void fuse_swish(Graph& graph) {
+  std::vector<bool> gone(graph.nodes.size());
+  for (Node& node : graph.nodes) {
+    if (node.op != "Mul" || !node.has_input(0) || !node.has_input(1)) continue;
+    for (std::size_t gate = 0; gate < 2; ++gate) {
+      const NodeId producer = graph[node.inputs[gate]].producer;
+      if (producer == NodeId::none || graph[producer].op != "Sigmoid" ||
+          !graph[producer].has_input(0)) {
+        continue;
+      }
+      const TensorId source = graph[producer].inputs[0];
+      if (node.inputs[1 - gate] != source || !has_one_reader(graph, node.inputs[gate])) continue;
+      gone[std::uint32_t(producer)] = true;
+      node.op = "Swish";
+      node.inputs = {source};
+      break;
+    }
+  }
+  remove_nodes(graph, gone);
+}
+
+}  // namespace
+
+std::vector<bool> find_images(const Graph& graph) {
+  std::vector<bool> images(graph.tensors.size());
+  const auto mark = [&](TensorId id) {
+    if (graph[id].shape.size() == 4 && !graph[id].constant) images[std::uint32_t(id)] = true;
+  };
+  const auto is_image = [&](TensorId id) { return bool(images[std::uint32_t(id)]); };
+  const auto visit = [&](const Node& node, bool backwards) {
+    auto inputs = present(node.inputs);
+    auto outputs = present(node.outputs);
+    if (reads_images(graph, node)) {
+      if (!inputs.empty()) mark(*inputs.begin());
+      for (const TensorId id : outputs) mark(id);
+    } else if (keeps_images(classify(graph, node))) {
+      if (!backwards && std::ranges::any_of(inputs, is_image))
+        for (const TensorId id : outputs) mark(id);
+      if (backwards && std::ranges::any_of(outputs, is_image))
+        for (const TensorId id : inputs) mark(id);
+    }
+  };
+  for (const Node& node : graph.nodes) visit(node, false);
+  for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) visit(*node, true);
+  return images;
+}
+
+Graph qnn_graph(const Graph& graph, bool convert_to_fp16) {
+  Graph folded = fold_quantization(graph, true);
+  const auto scales = tensor_scales(folded);
+  for (std::size_t i = 0; i < scales.size(); ++i) folded.tensors[i].scale = scales[i];
+  GeluFuser(folded).run();
+  fuse_swish(folded);
+  fuse_limits(folded);
+  return Rewriter(std::move(folded), convert_to_fp16).run();
+}
+
+}  // namespace npuscope::npu::nsp

@@ -1,0 +1,79 @@
+#include "npu/targets/nsp/compile/tasks/vector_work.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace npuscope::npu::nsp {
+namespace {
+
+// Of the tiles in which HMX and HVX keep images (Crouton): 8 rows of 8 places, 32 channels.
+constexpr std::uint64_t places = 8;
+constexpr std::uint64_t channels = 32;
+
+const KernelCost* find_cost(const Target& target, const std::string& kernel) {
+  const auto found = target.kernels.find(kernel);
+  return found == target.kernels.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+VectorSize vector_size(const CompileContext& context, TensorId id) {
+  const Shape& shape = context.tensor(id).shape;
+  VectorSize size{context.type_of(id), context.bytes_of(id), context.bytes_of(id),
+                  context.bytes_of(id)};
+  if (shape.empty() || elements_of(shape) == 0) return size;
+  size.rows = double(elements_of(shape, shape.size() - 1));
+  size.image = context.images[std::uint32_t(id)];
+  const auto channels_last = std::uint64_t(shape.back());
+  const std::uint64_t padded =
+      size.image ? std::uint64_t(shape[0]) * round_up(std::uint64_t(shape[1]), channels) *
+                       round_up(std::uint64_t(shape[2]), places) * round_up(channels_last, places)
+                 : round_up(std::uint64_t(size.rows), places) * round_up(channels_last, channels);
+  size.padded_bytes = size.cut_bytes = device_bytes(padded, size.type);
+  return size;
+}
+
+VectorSize VectorSize::part(double share) const {
+  VectorSize size = *this;
+  size.bytes = std::uint64_t(std::llround(double(bytes) * share));
+  size.padded_bytes = std::uint64_t(std::llround(double(padded_bytes) * share));
+  size.cut_bytes = std::uint64_t(std::llround(double(cut_bytes) * share));
+  size.rows *= share;
+  return size;
+}
+
+const KernelCost& kernel_cost(const Target& target, const std::string& kernel,
+                              const VectorSize& size) {
+  const std::uint32_t bits = bits_of(size.type);
+  const KernelCost* cost = nullptr;
+  if (bits <= 8) cost = find_cost(target, kernel + "_int8");
+  if (bits >= 32) cost = find_cost(target, kernel + "_wide");
+  if (cost == nullptr && bits > 8 && !size.image) cost = find_cost(target, kernel + "_matrix");
+  if (cost == nullptr) cost = find_cost(target, kernel);
+  return cost != nullptr ? *cost : target.default_kernel;
+}
+
+std::uint64_t vector_cycles(const Target& target, const std::string& kernel,
+                            std::uint64_t output_bytes) {
+  const KernelCost* found = find_cost(target, kernel);
+  const KernelCost& cost = found != nullptr ? *found : target.default_kernel;
+  return std::uint64_t(
+      std::llround(cost.overhead_cycles + double(output_bytes) / 1024 * cost.cycles_per_kib));
+}
+
+VectorWork vector_work(const Target& target, const std::string& kernel, const VectorSize& size) {
+  if (target.vector_tile_bytes == 0) return {vector_cycles(target, kernel, size.bytes), 0, false};
+  const KernelCost& cost = kernel_cost(target, kernel, size);
+  const double tile = cost.tile_bytes > 0 ? cost.tile_bytes : double(target.vector_tile_bytes);
+  const auto tiles = std::max<std::uint64_t>(1, std::uint64_t(double(size.cut_bytes) / tile));
+  const auto threads =
+      cost.on_hmx ? 1 : std::uint32_t(std::min<std::uint64_t>(tiles, target.hvx_threads));
+  const double work = size.places * (double(size.bytes) / 1024 * cost.cycles_per_kib +
+                                     double(size.padded_bytes) / 1024 * cost.cycles_per_padded_kib +
+                                     size.rows * cost.cycles_per_row);
+  const double cycles =
+      cost.overhead_cycles * double(divide_up(tiles, std::uint64_t{threads})) + work / threads;
+  return {std::uint64_t(std::llround(cycles)), threads, cost.on_hmx};
+}
+
+}  // namespace npuscope::npu::nsp
