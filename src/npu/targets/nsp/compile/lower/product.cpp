@@ -71,7 +71,15 @@ void choose_product_partition(const CompileContext& context, ProductJob& job) {
   // The result by columns will have to be gathered as well before the next product.
   const double gather =
       double(context.bytes_of(job.plan->activation) + context.bytes_of(job.plan->result)) / link;
-  const double column_time = std::max(column_work, loading) + gather;
+  // An activation that no core can hold whole is in DDR, and read again for each part of the
+  // weights that one holds.
+  const std::uint64_t activation_bytes = context.bytes_of(job.plan->activation);
+  const std::uint64_t own_weights = job.weight_bytes / context.cores;
+  const double streaming = activation_bytes <= context.resident_limit
+                               ? 0
+                               : double(activation_bytes) / ddr *
+                                     double(1 + divide_up(own_weights, context.resident_limit));
+  const double column_time = std::max(column_work, loading) + gather + streaming;
   if (rows.axis < 0 || shape[std::size_t(rows.axis)] <= 1) {
     job.partition = columns;
     return;
