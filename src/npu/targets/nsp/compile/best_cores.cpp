@@ -80,9 +80,11 @@ LoweredProgram lower_for(const Graph& graph, const Target& target, const Compile
   return {std::move(blocks), std::move(network), std::move(schedule)};
 }
 
-Merit merit_of(const LoweredProgram& candidate, const Target& target) {
+Merit merit_of(const LoweredProgram& candidate, const Target& target,
+               const CompileOptions& options) {
   const TaskGraph& tasks = candidate.network.tasks;
-  Merit merit{tasks.cores(), estimated_seconds(tasks, candidate.schedule, target)};
+  Merit merit{tasks.cores(),
+              estimated_seconds(tasks, candidate.schedule, target, options.stats_level)};
   for (const TaskSpec& task : tasks.tasks()) {
     if (task.read_purpose == TrafficPurpose::spill) merit.spill_bytes += task.ddr_read;
     if (task.write_purpose == TrafficPurpose::spill) merit.spill_bytes += task.ddr_write;
@@ -142,7 +144,7 @@ LoweredProgram lower_for_best_cores(const Graph& graph, const Target& target,
       LoweredProgram candidate = lower_for(graph, target, own, log_accesses);
       if (!searches) return candidate;
       tried += candidate.network.tasks.tasks().size();
-      merits.insert(merits.begin(), merit_of(candidate, target));
+      merits.insert(merits.begin(), merit_of(candidate, target, options));
       const bool found = is_surely_best(merits.front(), candidate.network.tasks, target);
       if (own.cores == options.cores) all_cores = std::move(candidate);
       if (found) break;

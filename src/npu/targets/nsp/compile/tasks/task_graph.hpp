@@ -292,7 +292,8 @@ struct Schedule {
 Schedule schedule_tasks(const TaskGraph& tasks, const Target& target);
 
 // Of an inference, to compare programs of one model.
-double estimated_seconds(const TaskGraph& tasks, const Schedule& schedule, const Target& target);
+double estimated_seconds(const TaskGraph& tasks, const Schedule& schedule, const Target& target,
+                         std::uint32_t stats_level);
 
 // Fills kernels, queue_begin, tasks, waits and dependencies of `program`. Returns for every task of
 // the program its index in `tasks`.
