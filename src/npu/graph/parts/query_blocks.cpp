@@ -24,15 +24,16 @@ class ChainFinder {
   // None that ends with this softmax.
   std::optional<AttentionChain> find(NodeId softmax) const {
     const Node& node = graph_[softmax];
-    const Shape& shape = graph_[node.outputs.at(0)].shape;
+    if (!is_plain(node) || node.op != "Softmax") return std::nullopt;
+    const Shape& shape = graph_[node.outputs[0]].shape;
     const std::int64_t axis = node.int_attribute("axis", -1);
-    if (node.op != "Softmax" || shape.size() < 3) return std::nullopt;
+    if (shape.size() < 3) return std::nullopt;
     if (axis != -1 && axis != std::int64_t(shape.size()) - 1) return std::nullopt;
     const auto context = only_consumer(node.outputs[0]);
     if (!context || !is_product(graph_[*context]) || graph_[*context].inputs[0] != node.outputs[0])
       return std::nullopt;
     AttentionChain chain{{softmax, *context}};
-    TensorId made = node.inputs.at(0);
+    TensorId made = node.inputs[0];
     while (true) {
       const NodeId producer = graph_[made].producer;
       if (producer == NodeId::none || !only_consumer(made) || graph_[made].shape != shape)
@@ -53,11 +54,17 @@ class ChainFinder {
     return consumers[0];
   }
 
+  // Of the standard domain, with its first input and one output.
+  static bool is_plain(const Node& node) {
+    return node.domain.empty() && !node.unknown && node.has_input(0) && node.outputs.size() == 1 &&
+           node.outputs[0] != TensorId::none;
+  }
+
   // Of two activations, each matrix of the left with one of the right.
   bool is_product(const Node& node) const {
-    if (node.op != "MatMul" || !node.domain.empty() || node.inputs.size() != 2) return false;
+    if (node.op != "MatMul" || !is_plain(node) || !node.has_input(1)) return false;
     const Shape& left = graph_[node.inputs[0]].shape;
-    const Shape& made = graph_[node.outputs.at(0)].shape;
+    const Shape& made = graph_[node.outputs[0]].shape;
     return !graph_[node.inputs[1]].constant && left.size() == made.size() && left.size() >= 3 &&
            std::equal(left.begin(), left.end() - 1, made.begin());
   }
@@ -65,8 +72,7 @@ class ChainFinder {
   // Of an elementwise operator the one input that is as large as its output and made by a node; the
   // others are broadcast or constant.
   std::optional<TensorId> source_of(const Node& node, const Shape& shape) const {
-    if (classify(graph_, node) != OpClass::elementwise || node.unknown || node.outputs.size() != 1)
-      return std::nullopt;
+    if (!is_plain(node) || classify(graph_, node) != OpClass::elementwise) return std::nullopt;
     std::optional<TensorId> source;
     for (const TensorId id : node.inputs) {
       if (id == TensorId::none || graph_[id].shape.size() > shape.size()) return std::nullopt;

@@ -58,7 +58,8 @@ std::int64_t query_blocks(const Tensor& scores, const Target& target,
   const std::uint64_t slice = bytes / std::uint64_t(extent) * share(extent, 1, 0, options.cores);
   if (slice <= vtcm * 2 / 5) return 1;
   const auto blocks = std::int64_t(divide_up(slice, vtcm / 6));
-  return std::clamp<std::int64_t>(blocks, 1, scores.shape[scores.shape.size() - 2] / min_rows);
+  const std::int64_t rows = scores.shape[scores.shape.size() - 2];
+  return std::min(blocks, (rows + min_rows - 1) / min_rows);
 }
 
 // What decides between candidates.
@@ -109,10 +110,7 @@ bool is_surely_best(const Merit& merit, const TaskGraph& tasks, const Target& ta
   const double ddr_rate = std::min(target.ddr_bytes_per_s * target.ddr_efficiency,
                                    target.ddr_bytes_per_s_per_core * fewer);
   const double computed = kept * std::max(hmx, hvx) / (target.core_hz * fewer);
-  // Spill of a large program is taken to grow with fewer cores: to look would take long.
-  constexpr std::size_t large = 100'000;
-  return (merit.spill_bytes == 0 || tasks.tasks().size() > large) &&
-         merit.seconds <= as_good * std::max(computed, bytes / ddr_rate);
+  return merit.spill_bytes == 0 && merit.seconds <= as_good * std::max(computed, bytes / ddr_rate);
 }
 
 // That of the most cores that is as good as any with fewer, by the estimate.
@@ -127,40 +125,70 @@ const Merit& best_of(const std::vector<Merit>& by_cores) {
   return *best;
 }
 
-}  // namespace
+// The first nodes of a graph: its later layers are like those.
+std::optional<Graph> first_nodes(const Graph& graph) {
+  constexpr std::size_t enough = 320;
+  if (graph.nodes.size() <= enough + enough / 4) return std::nullopt;
+  Graph sample = graph;
+  sample.nodes.resize(enough);
+  for (Tensor& tensor : sample.tensors) {
+    std::erase_if(tensor.consumers, [](NodeId id) { return std::size_t(id) >= enough; });
+  }
+  std::erase_if(sample.outputs, [&](TensorId id) {
+    const NodeId producer = sample[id].producer;
+    return producer != NodeId::none && std::size_t(producer) >= enough;
+  });
+  return sample;
+}
 
-LoweredProgram lower_for_best_cores(const Graph& graph, const Target& target,
-                                    const CompileOptions& options, bool log_accesses) {
-  // After so many tasks the search ends: at most, a program of half a million is lowered twice.
-  constexpr std::size_t max_tasks_tried = 500'000;
-  const bool searches = options.slices < 2 && !target.session;
+// The number of cores that is best for `graph`, and the program for it where that is at hand.
+struct BestCores {
+  std::uint32_t cores = 0;
+  std::optional<LoweredProgram> program;
+};
+
+BestCores find_best(const Graph& graph, const Target& target, const CompileOptions& options,
+                    bool log_accesses) {
+  constexpr std::size_t max_tasks_tried = 500'000;  // then the search ends
   CompileOptions own = options;
-  std::optional<LoweredProgram> all_cores;
+  BestCores best;
   std::optional<LoweringFailure> failure;
   std::vector<Merit> merits;
   std::size_t tried = 0;
   for (; own.cores >= 1 && tried < max_tasks_tried; --own.cores) {
     try {
       LoweredProgram candidate = lower_for(graph, target, own, log_accesses);
-      if (!searches) return candidate;
       tried += candidate.network.tasks.tasks().size();
       merits.insert(merits.begin(), merit_of(candidate, target, options));
       const bool found = is_surely_best(merits.front(), candidate.network.tasks, target);
-      if (own.cores == options.cores) all_cores = std::move(candidate);
+      if (own.cores == options.cores) best.program = std::move(candidate);
       if (found) break;
     } catch (const LoweringFailure& now) {
-      if (!searches) throw;
       if (!failure) failure = now;
     }
   }
   if (merits.empty()) throw *failure;
-  own.cores = best_of(merits).cores;
-  if (own.cores == options.cores) return std::move(*all_cores);
-  LoweredProgram best = lower_for(graph, target, own, log_accesses);
-  best.network.tasks.add_idle_cores(options.cores);
-  best.network.metrics.cores.resize(options.cores);
-  best.schedule.queues.resize(std::size_t(options.cores) * qaic::thread_groups);
+  best.cores = best_of(merits).cores;
+  if (best.cores != options.cores) best.program.reset();
   return best;
+}
+
+}  // namespace
+
+LoweredProgram lower_for_best_cores(const Graph& graph, const Target& target,
+                                    const CompileOptions& options, bool log_accesses) {
+  if (options.cores == 1 || options.slices > 1 || target.session)
+    return lower_for(graph, target, options, log_accesses);
+  const std::optional<Graph> sample = first_nodes(graph);
+  BestCores best = find_best(sample ? *sample : graph, target, options, log_accesses);
+  if (best.program && !sample) return std::move(*best.program);
+  CompileOptions own = options;
+  own.cores = best.cores;
+  LoweredProgram program = lower_for(graph, target, own, log_accesses);
+  program.network.tasks.add_idle_cores(options.cores);
+  program.network.metrics.cores.resize(options.cores);
+  program.schedule.queues.resize(std::size_t(options.cores) * qaic::thread_groups);
+  return program;
 }
 
 }  // namespace npuscope::npu::nsp

@@ -57,6 +57,15 @@ void choose_product_partition(const CompileContext& context, ProductJob& job) {
         rows.axis >= 0 && shape[std::size_t(rows.axis)] >= std::int64_t(context.cores);
     if (larger && !first_fits) rows.axis = axis;
   }
+  // A vector times a matrix has no columns, and packed weights may have others.
+  const auto columns_of_result = std::uint64_t(shape[std::size_t(column_axis)]);
+  if (context.tensor(job.plan->weights).elements() %
+          std::max(columns_of_result, std::uint64_t{1}) !=
+      0) {
+    job.by_columns = rows.axis < 0;
+    job.partition = rows;
+    return;
+  }
   const double clock = context.target.core_hz;
   const double ddr = context.target.ddr_bytes_per_s * context.target.ddr_efficiency;
   const double link = context.target.multicast_bytes_per_s_per_core;
