@@ -94,7 +94,7 @@ Merit merit_of(const LoweredProgram& candidate, const Target& target,
 }
 
 // As good as the fastest: all cores are used where that costs next to nothing, as estimates go.
-constexpr double as_good = 1.02;
+constexpr double as_good = 1.015;
 
 // No number of cores that is less can be faster: what this program's units have to do, shared by
 // one core less.
