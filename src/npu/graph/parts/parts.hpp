@@ -6,6 +6,8 @@
 // What a part makes lies between the operator's own inputs and outputs, whose tensors stay.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -21,6 +23,17 @@ namespace npuscope::npu {
 // Nothing where the graph has no such operator. One whose inputs are of a form that is not taken
 // apart stays as it is.
 std::optional<Graph> taken_apart(const Graph& graph);
+
+// Attention over a long sequence, in blocks of queries: scores that no core can hold at once are
+// made, masked and used up block by block.
+//
+//   MatMul q, k -> Add mask -> Softmax -> MatMul v    becomes, for each block of the queries' rows,
+//   Slice q, MatMul k, Slice mask, Add, Softmax, MatMul v, and a Concat of what they make
+//
+// `blocks_for`: how many blocks scores of that shape need; 1: none. Nothing where no attention
+// needs any.
+std::optional<Graph> with_query_blocks(
+    const Graph& graph, const std::function<std::int64_t(const Tensor& scores)>& blocks_for);
 
 // The graph that is made, node after node. Shapes follow from the operators' own rules; a part that
 // does not fit throws OperatorFailure.

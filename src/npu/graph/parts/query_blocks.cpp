@@ -1,5 +1,4 @@
-#include "npu/graph/parts/query_blocks.hpp"
-
+// Attention in blocks of queries.
 #include <algorithm>
 #include <set>
 

@@ -1,5 +1,5 @@
 // Attention in blocks of queries: as much work, each block of rows once.
-#include "npu/graph/parts/query_blocks.hpp"
+#include "npu/graph/parts/parts.hpp"
 
 #include <gmock/gmock.h>
 

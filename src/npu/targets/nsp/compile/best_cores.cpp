@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "npu/graph/parts/query_blocks.hpp"
+#include "npu/graph/parts/parts.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {
