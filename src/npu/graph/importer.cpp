@@ -44,6 +44,10 @@ Graph Importer::run() {
     ValueSource value = read_value_source(message);
     declared_.insert_or_assign(value.name, std::move(value));
   }
+  for (const Encoded message : source.outputs) {
+    ValueSource value = read_value_source(message);
+    if (options_.batch == 0) declared_.emplace(value.name, std::move(value));
+  }
   Scope scope;
   scope.opsets = &model_.opsets;
   add_initializers(source, scope);
@@ -264,8 +268,8 @@ void Importer::infer(const NodeSource& source, Node& node, const Attributes& att
   if (node.op == "Loop" || node.op == "Scan") {
     fail_import("{}: loops are not supported; unroll it before export", where());
   }
+  const Operator* row = find_operator(node.domain, node.op);
   try {
-    const Operator* row = find_operator(node.domain, node.op);
     if (row == nullptr) return infer_unknown(source, node, attributes, scope);
     Operation operation(graph_, node, opset, attributes, folded_elements_);
     row->infer(operation);
@@ -273,6 +277,11 @@ void Importer::infer(const NodeSource& source, Node& node, const Attributes& att
     if (row->fold != nullptr) row->fold(operation);
   } catch (const UnknownSize& unknown) {
     if (use_declared(source, node, scope)) return;
+    if (row->bound != nullptr && use_bound(*row, node, opset, attributes)) {
+      graph_.warnings.push_back(fmt::format("{}: {}; compiled for the most, {}", where(),
+                                            unknown.what, to_text(graph_[node.outputs[0]].shape)));
+      return;
+    }
     fail_import("{}: {}; end the model before this node, or have the exporter fold it", where(),
                 unknown.what);
   } catch (const OperatorFailure& failure) {
@@ -302,6 +311,18 @@ void Importer::infer_unknown(const NodeSource& source, Node& node, const Attribu
   if (use_declared(source, node, scope)) return;
   Operation operation(graph_, node, opset, attributes, folded_elements_);
   set_as_inputs(operation);
+}
+
+// False where the largest sizes are not known either.
+bool Importer::use_bound(const Operator& row, const Node& node, std::int64_t opset,
+                         const Attributes& attributes) {
+  try {
+    Operation operation(graph_, node, opset, attributes, folded_elements_);
+    row.bound(operation);
+    return operation.complete();
+  } catch (const OperatorFailure&) {
+    return false;
+  }
 }
 
 void Importer::set_as_inputs(Operation& operation) {

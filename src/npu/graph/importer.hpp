@@ -36,6 +36,8 @@ SymbolValue evaluate_dimension(std::string_view text, const Symbols& symbols);
 // nodes) and for a name that two nodes make.
 std::vector<std::uint32_t> topological_order(const std::vector<NodeSource>& nodes);
 
+struct Operator;
+
 class Importer {
  public:
   // Source and options must outlive the importer.
@@ -86,6 +88,8 @@ class Importer {
   void infer_unknown(const NodeSource& source, Node& node, const Attributes& attributes,
                      const Scope& scope);
   bool use_declared(const NodeSource& source, const Node& node, const Scope& scope);
+  bool use_bound(const Operator& row, const Node& node, std::int64_t opset,
+                 const Attributes& attributes);
   void set_as_inputs(Operation& operation);
   void note_symbols(std::string_view expression);
   void warn_of_idle_symbols();

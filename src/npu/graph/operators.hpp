@@ -23,6 +23,8 @@ struct OperatorRow {
   OpClass op_class;
   void (*infer)(Operation&);
   void (*fold)(Operation&) = nullptr;  // called when shapes are set; may leave values unknown
+  // The largest shapes that its outputs can have, where those depend on data.
+  void (*bound)(Operation&) = nullptr;
 };
 
 struct Operator {
@@ -30,6 +32,7 @@ struct Operator {
   OpClass op_class;
   void (*infer)(Operation&);
   void (*fold)(Operation&);
+  void (*bound)(Operation&);
 };
 
 const std::vector<Operator>& every_operator();  // family by family

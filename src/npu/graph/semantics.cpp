@@ -30,7 +30,7 @@ const std::vector<Operator>& every_operator() {
           resize_operators()}) {
       for (const OperatorRow& row : family) {
         for (const std::string_view name : words_of(row.names)) {
-          operators.push_back({name, row.op_class, row.infer, row.fold});
+          operators.push_back({name, row.op_class, row.infer, row.fold, row.bound});
         }
       }
     }

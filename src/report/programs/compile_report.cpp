@@ -222,10 +222,8 @@ std::uint64_t multicasting_cores(const npu::nsp::CompileMetrics& metrics) {
 
 // What cores and host share in DDR: outputs, state, statistics and the places of what is spilled.
 std::uint64_t shared_ddr_bytes(const npu::nsp::CompiledNetwork& network) {
-  std::uint64_t bytes = network.program.output_bytes + network.program.retained_bytes +
-                        network.metrics.statistics_bytes;
-  for (const npu::nsp::Spill& spill : network.metrics.spills) bytes += spill.bytes;
-  return bytes;
+  return network.program.output_bytes + network.program.retained_bytes +
+         network.metrics.statistics_bytes + network.metrics.spill_place_bytes;
 }
 
 std::string size_line(std::string_view label, std::uint64_t bytes) {

@@ -252,6 +252,29 @@ TEST(Import, TakesShapesThatTheFileStatesWhereItCannotKnowThem) {
   EXPECT_THAT(error_of(import_model(test::model(text))), HasSubstr("depends on data"));
 }
 
+TEST(Import, SizesOfOutputsThatTheFileStatesWereNotUsed) {
+  test::GraphText text;
+  text.input("x", {2, 3}).input("shape", {2}, test::onnx_int64);
+  text.node({"Reshape", {"x", "shape"}, {"y"}}).output("y", {3, 2});
+  const auto graph = import_model(test::model(text));
+  ASSERT_TRUE(graph) << error_of(graph);
+  EXPECT_EQ(output_shape(*graph), (Shape{3, 2}));
+}
+
+// As detectors are deployed: the device has room for so many boxes.
+TEST(Import, TakesTheMostBoxesThatASuppressionCanChoose) {
+  test::GraphText text;
+  text.input("boxes", {2, 9, 4}).input("scores", {2, 5, 9}).scalar("most", 4);
+  text.node({"NonMaxSuppression", {"boxes", "scores", "most"}, {"chosen"}}).output("chosen");
+  const auto graph = import_model(test::model(text));
+  ASSERT_TRUE(graph) << error_of(graph);
+  EXPECT_EQ(output_shape(*graph), (Shape{40, 3}));
+  EXPECT_THAT(graph->warnings,
+              ElementsAre("node 'NonMaxSuppression_0' (NonMaxSuppression, ai.onnx opset 18): the "
+                          "size of its output depends on data that is only known at run time; "
+                          "compiled for the most, [40x3]"));
+}
+
 TEST(Import, WarnsWhenTheFileStatesOtherOutputs) {
   test::GraphText text;
   text.input("x", {2, 3}).node({"Relu", {"x"}, {"y"}}).output("y", {2, 4});

@@ -64,6 +64,15 @@ DataType cast_target(const Operation& op) {
 }
 
 void infer_cast(Operation& op) { op.set(0, cast_target(op), op.shape(0)); }
+// The same bytes as elements of another type.
+void infer_bit_cast(Operation& op) {
+  const DataType type = cast_target(op);
+  if (bits_of(type) != bits_of(op.type(0))) {
+    fail("it takes {} as {}, which have other sizes", name_of(op.type(0)), name_of(type));
+  }
+  op.set(0, type, op.shape(0));
+}
+
 void infer_cast_like(Operation& op) { op.set(0, op.type(1), op.shape(0)); }
 
 void fold_clip(Operation& op) {
@@ -99,13 +108,14 @@ constexpr OperatorRow rows[] = {
      infer_same, fold_unary},
     {"Acos Acosh Affine Asin Asinh Atan Atanh Celu Cos Cosh Elu Erf Gelu HardSigmoid HardSwish "
      "ImageScaler LeakyRelu Mish PRelu ParametricSoftplus ScaledTanh Selu Shrink Sigmoid Sin Sinh "
-     "Softplus Softsign Swish Tan Tanh ThresholdedRelu com.microsoft.BiasAdd "
+     "Softplus Softsign SwiGLU Swish Tan Tanh ThresholdedRelu com.microsoft.BiasAdd "
      "com.microsoft.BiasGelu com.microsoft.FastGelu com.microsoft.Gelu com.microsoft.QuickGelu",
      elementwise, infer_same},
     {"Add BitShift BitwiseAnd BitwiseOr BitwiseXor Div Mod Mul Pow Sub", elementwise, infer_binary,
      fold_plain_binary},
     {"And Equal Greater GreaterOrEqual Less LessOrEqual Or Xor", elementwise, infer_comparison,
      fold_plain_binary},
+    {"BitCast", elementwise, infer_bit_cast},
     {"Cast", elementwise, infer_cast, fold_cast},
     {"CastLike", elementwise, infer_cast_like, fold_cast},
     {"Clip", elementwise, infer_same, fold_clip},

@@ -125,16 +125,25 @@ void infer_data_dependent(Operation&) {
   fail_size("the size of its output depends on data that is only known at run time");
 }
 
+// Boxes of every class of every image: (boxes [N, B, 4], scores [N, C, B], boxes of a class, ...)
+void bound_boxes(Operation& op) {
+  const Shape& boxes = op.shape_of_rank(0, 3);
+  const Shape& scores = op.shape_of_rank(1, 3);
+  const std::int64_t of_class = std::clamp<std::int64_t>(op.integer(2), 0, boxes[1]);
+  op.set(0, DataType::int64, {multiply(multiply(scores[0], scores[1]), of_class), 3});
+}
+
 constexpr auto gather = OpClass::gather;
 constexpr auto scatter = OpClass::scatter;
 constexpr auto sort = OpClass::sort;
 
 constexpr OperatorRow rows[] = {
-    {"Compress NonMaxSuppression Unique", sort, infer_data_dependent},
+    {"Compress Unique", sort, infer_data_dependent},
     {"CumProd CumSum", sort, infer_same},
     {"Gather", gather, infer_gather, fold_gather},
     {"GatherElements", gather, infer_gather_elements},
     {"GatherND com.microsoft.GatherND", gather, infer_gather_nd},
+    {"NonMaxSuppression", sort, infer_data_dependent, nullptr, bound_boxes},
     {"NonZero", sort, infer_non_zero},
     {"OneHot", scatter, infer_one_hot},
     {"Scatter ScatterElements ScatterND", scatter, infer_scatter},

@@ -43,11 +43,20 @@ void infer_det(Operation& op) {
   op.set(0, op.type(0), {in.begin(), in.end() - 2});
 }
 
+// (scores [N, C, ...], targets [N, ...]): a loss for each target or of all; the cross entropy also
+// gives its logarithms.
+void infer_loss(Operation& op) {
+  const bool each = op.node().string_attribute("reduction", "mean") == "none";
+  op.set(0, op.type(0), each ? op.shape(1) : Shape{});
+  op.set(1, op.type(0), op.shape(0));
+}
+
 constexpr auto reduction = OpClass::reduction;
 
 constexpr OperatorRow rows[] = {
     {"ArgMax ArgMin", reduction, infer_arg},
     {"Det", reduction, infer_det},
+    {"NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss", reduction, infer_loss},
     {"ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMean ReduceSumSquare", reduction,
      infer_reduce},
     {"ReduceMax ReduceMin ReduceProd ReduceSum", reduction, infer_reduce, fold_reduce},

@@ -11,6 +11,8 @@
 #include "formats/qaic/qpc/program_slices.hpp"
 #include "formats/qaic/qpc/qpc.hpp"
 #include "npu/graph/import_onnx.hpp"
+#include "npu/graph/parts/parts.hpp"
+#include "npu/targets/nsp/compile/best_cores.hpp"
 #include "npu/targets/nsp/compile/describe/describe.hpp"
 #include "npu/targets/nsp/compile/devices/devices.hpp"
 #include "npu/targets/nsp/compile/lower/lowering.hpp"
@@ -82,51 +84,10 @@ void add_peer_transfers(const LoweredNetwork& network, const std::vector<TaskInd
   }
 }
 
-std::uint64_t hoisted_room(const Target& target) {
-  return std::uint64_t(double(target.vtcm_bytes - target.vtcm_reserved_bytes) *
-                       target.hoisted_share);
-}
-
 void add_hoisted_bytes(const CompileMetrics& metrics, qaic::Program& program) {
   const auto keeps = [](const CoreMetrics& core) { return core.hoisted_bytes > 0; };
   if (!std::ranges::any_of(metrics.cores, keeps)) return;
   for (const CoreMetrics& core : metrics.cores) program.hoisted_bytes.push_back(core.hoisted_bytes);
-}
-
-// Only of such programs is it known that a card keeps constants (targets/aic100.toml).
-bool has_retained_state(const Graph& graph, const CompileOptions& options) {
-  if (!options.retained_state) return false;
-  const std::vector<bool> retained = find_retained_state(graph);
-  return std::ranges::find(retained, true) != retained.end();
-}
-
-struct Lowered {
-  std::vector<NodePlan> plans;
-  LoweredNetwork network;
-};
-
-// Twice where that leaves room for constants to stay in VTCM: how much room there is shows only
-// when everything has found its place.
-Lowered lower(const Graph& graph, const Target& target, const CompileOptions& options,
-              bool log_accesses) {
-  const auto lowered = [&](std::uint64_t hoisted, bool& leaves_room) {
-    Lowering lowering(graph, target, options, hoisted);
-    if (log_accesses) lowering.log_accesses();
-    LoweredNetwork network = lowering.run();
-    leaves_room = lowering.has_space_for(hoisted_room(target));
-    return Lowered{lowering.plans(), std::move(network)};
-  };
-  bool leaves_room = false;
-  Lowered first = lowered(0, leaves_room);
-  if (hoisted_room(target) == 0 || !leaves_room || !has_retained_state(graph, options))
-    return first;
-  try {
-    Lowered second = lowered(hoisted_room(target), leaves_room);
-    if (second.network.spills.empty()) return second;
-  } catch (const LoweringFailure&) {
-    // Whatever found no room there did without.
-  }
-  return first;
 }
 
 std::uint32_t batch_of(const Graph& graph) {
@@ -141,6 +102,7 @@ std::uint32_t batch_of(const Graph& graph) {
 
 Result<CompiledNetwork> compile_network(const Graph& model, const Target& target,
                                         const CompileOptions& given) {
+  const std::optional<Graph> parts = taken_apart(model);
   CompileOptions options = given;
   if (options.cores == 0) options.cores = target.cores;
   TRY(check_options(options, target));
@@ -153,14 +115,14 @@ Result<CompiledNetwork> compile_network(const Graph& model, const Target& target
     program.network_name = options.network_name;
     program.cores = options.cores;
     program.hvx_threads = target.hvx_threads;
-    program.batch_size = batch_of(graph);
+    program.batch_size = batch_of(model);
     program.stats_level = options.stats_level;
     program.stats_batch_size =
         options.stats_batch_size > 0 ? options.stats_batch_size : program.batch_size;
     program.ddr_stats = options.ddr_stats;
     program.pmu_events = options.pmu_events;
     const HostTraffic traffic =
-        host_traffic(graph, options.retained_state, options.convert_to_fp16);
+        host_traffic(model, options.retained_state, options.convert_to_fp16);
     program.input_bytes = traffic.input;
     program.output_bytes = traffic.output;
     program.retained_bytes = traffic.retained;
@@ -168,8 +130,11 @@ Result<CompiledNetwork> compile_network(const Graph& model, const Target& target
     program.slices = options.slices;
 
     const bool draws = target.session.has_value() && options.cores == 1;
-    auto [plans, network] = lower(graph, target, options, draws);
-    Schedule schedule = schedule_tasks(network.tasks, target);
+    const Graph& whole = parts ? *parts : model;
+    LoweredProgram best = lower_for_best_cores(whole, target, options, draws);
+    const Graph& graph = best.blocks ? *best.blocks : whole;
+    LoweredNetwork& network = best.network;
+    Schedule& schedule = best.schedule;
     append_end_of_statistics(network, schedule, target, program);
     const auto origin = emit_program(network.tasks, schedule, network.strings, program);
     compiled.descriptor = describe_network(graph, network, origin, program, options);
@@ -177,7 +142,7 @@ Result<CompiledNetwork> compile_network(const Graph& model, const Target& target
     compiled.metrics = std::move(network.metrics);
     add_hoisted_bytes(compiled.metrics, program);
     add_peer_transfers(network, origin, compiled);
-    complete_metrics(graph, plans, network, schedule, target, program, compiled.metrics);
+    complete_metrics(model, graph, network, schedule, target, program, compiled.metrics);
     return compiled;
   } catch (const LoweringFailure& failure) {
     return input_error("{}", failure.message);
@@ -301,7 +266,7 @@ struct DeviceMemory {
   void add(const CompiledNetwork& network) {
     constants = std::max(constants, network.metrics.constant_bytes);
     state = std::max(state, network.program.retained_bytes);
-    spilled = std::max(spilled, network.metrics.spill_bytes);
+    spilled = std::max(spilled, network.metrics.spill_place_bytes);
     buffers += network.program.input_bytes + network.program.output_bytes;
     const qaic::StatsDescriptor& stats = network.descriptor.stats;
     if (stats.buffer_index < network.descriptor.dma_buffers.size()) {
@@ -368,7 +333,9 @@ class Builder {
 
   Status build_slices(const Graph& graph, CompileOptions options) {
     const auto devices = std::uint32_t(request_.partition.devices.size());
-    const ShardedGraph sharded = shard_graph(graph, devices, target_.hmx_alignment);
+    const std::optional<Graph> parts = taken_apart(graph);
+    const ShardedGraph sharded =
+        shard_graph(parts ? *parts : graph, devices, target_.hmx_alignment);
     if (!sharded.whole_products.empty()) {
       warn(
           fmt::format("{} of the model's products are not split, every device computes them: {}{}",

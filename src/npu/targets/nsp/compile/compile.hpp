@@ -132,6 +132,8 @@ struct CompileMetrics {
   std::uint64_t constant_bytes = 0;      // distinct constants in device precision
   std::uint64_t d32_constant_bytes = 0;  // the same with matrices padded to d32
   std::uint64_t spill_bytes = 0;         // activations written to DDR because VTCM was full
+  std::uint64_t spill_place_bytes = 0;   // of those that are there at once: places that are used
+                                         // again when a tensor was read for the last time
   std::vector<CoreMetrics> cores;
   // What the ports move: the host's inputs into DDR, and from it outputs and statistics. Retained
   // state is copied in and out there too, as the vendor's compiler counts it, though its bytes stay

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "npu/graph/parts/parts.hpp"
 #include "npu/targets/nsp/compile/compile_fixture.hpp"
 #include "npu/targets/nsp/compile/describe/describe.hpp"
 #include "npu/targets/nsp/compile/lower/lowering.hpp"
@@ -71,8 +72,10 @@ void check_ddr(const TaskGraph& tasks, const qaic::Program& program,
 
 }  // namespace
 
-CollisionCheck check_collisions(const Graph& graph, const CompileOptions& options,
+CollisionCheck check_collisions(const Graph& model, const CompileOptions& options,
                                 std::uint64_t hoisted) {
+  const std::optional<Graph> parts = taken_apart(model);
+  const Graph& graph = parts ? *parts : model;
   const Target target = aic100();
   Lowering lowering(graph, target, options, hoisted);
   lowering.log_accesses();

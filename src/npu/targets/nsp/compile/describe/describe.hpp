@@ -15,10 +15,11 @@ namespace npuscope::npu::nsp {
 
 // What the compiler knows about a network without running it.
 
-// Adds to `metrics` what follows from the graph and the finished tasks.
-void complete_metrics(const Graph& graph, const std::vector<NodePlan>& plans,
-                      const LoweredNetwork& network, const Schedule& schedule, const Target& target,
-                      const qaic::Program& program, CompileMetrics& metrics);
+// Adds to `metrics` what follows from the model as written, the graph that was lowered, and the
+// finished tasks.
+void complete_metrics(const Graph& model, const Graph& graph, const LoweredNetwork& network,
+                      const Schedule& schedule, const Target& target, const qaic::Program& program,
+                      CompileMetrics& metrics);
 
 // What -aic-perf-warnings says: what costs time, by how much, and what would change it.
 std::vector<std::string> performance_warnings(const Graph& graph, const Target& target,

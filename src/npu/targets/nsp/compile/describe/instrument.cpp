@@ -93,6 +93,7 @@ void append_end_of_statistics(LoweredNetwork& network, Schedule& schedule, const
   StringPool& strings = network.strings;
   const auto cost = target.kernels.find("aicendcyclestats");
   const KernelCost& cycles = cost != target.kernels.end() ? cost->second : target.default_kernel;
+  const TaskIndex last_work = schedule.global.empty() ? no_task : schedule.global.back();
   for (std::uint32_t core = 0; core < tasks.cores(); ++core) {
     const auto queue = [&](ThreadGroup group) -> std::vector<TaskIndex>& {
       return schedule.queues[core * qaic::thread_groups + std::uint32_t(group)];
@@ -101,6 +102,8 @@ void append_end_of_statistics(LoweredNetwork& network, Schedule& schedule, const
     for (ThreadGroup group : all_groups) {
       if (!queue(group).empty()) work_done.push_back({queue(group).back(), true});
     }
+    // One without work is idle as long as the others are not.
+    if (work_done.empty() && last_work != no_task) work_done.push_back({last_work, true});
     TaskNeeds needs = work_done;
     for (ThreadGroup group : all_groups) {
       const auto records =

@@ -16,12 +16,10 @@ void add(Traffic& sum, const Traffic& traffic) {
 }
 
 // What the model is made of, before anything is lowered.
-void describe_model(const Graph& graph, const std::vector<NodePlan>& plans,
-                    CompileMetrics& metrics) {
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    const Node& node = graph.nodes[i];
+void describe_model(const Graph& graph, CompileMetrics& metrics) {
+  for (const Node& node : graph.nodes) {
     metrics.original_macs += multiply_accumulates(graph, node);
-    if (plans[i].fate == NodeFate::folded || node.outputs.empty()) continue;
+    if (node.outputs.empty() || classify(graph, node) == OpClass::folded) continue;
     if (node.outputs[0] != TensorId::none) {
       ++metrics.op_output_elements[graph[node.outputs[0]].elements()];
     }
@@ -102,8 +100,22 @@ void count_barriers(const qaic::Program& program, CompileMetrics& metrics) {
   }
 }
 
+// In the order of the program, in which tasks take their turns save for transfers ahead of time.
+std::uint64_t most_spilled_at_once(const std::vector<SpillLog>& log) {
+  std::map<TaskIndex, std::int64_t> changes;
+  for (const SpillLog& entry : log) {
+    if (entry.out == no_task) continue;
+    changes[entry.out] += std::int64_t(entry.spill.bytes);
+    changes[entry.last + 1] -= std::int64_t(entry.spill.bytes);
+  }
+  std::int64_t now = 0, most = 0;
+  for (const auto& [task, change] : changes) most = std::max(most, now += change);
+  return std::uint64_t(most);
+}
+
 void add_spills(const std::vector<SpillLog>& log, const Schedule& schedule,
                 CompileMetrics& metrics) {
+  metrics.spill_place_bytes = most_spilled_at_once(log);
   const auto seconds = [&](TaskIndex task) {
     return task == no_task ? 0.0 : double(schedule.begin[task]) * 1e-12;
   };
@@ -117,10 +129,10 @@ void add_spills(const std::vector<SpillLog>& log, const Schedule& schedule,
 
 }  // namespace
 
-void complete_metrics(const Graph& graph, const std::vector<NodePlan>& plans,
-                      const LoweredNetwork& network, const Schedule& schedule, const Target& target,
-                      const qaic::Program& program, CompileMetrics& metrics) {
-  describe_model(graph, plans, metrics);
+void complete_metrics(const Graph& model, const Graph& graph, const LoweredNetwork& network,
+                      const Schedule& schedule, const Target& target, const qaic::Program& program,
+                      CompileMetrics& metrics) {
+  describe_model(model, metrics);
   TensorTable tensors(graph);
   for (const TaskSpec& task : network.tasks.tasks()) {
     add_work(task, metrics.cores[task.core]);
@@ -242,6 +254,12 @@ void warn_of_memory_bound(const Target& target, const CompileMetrics& metrics,
       floors.ddr_s * 1e3, share_of(constants, all), floors.hmx_s * 1e3));
 }
 
+std::size_t working_cores(const CompileMetrics& metrics) {
+  return std::size_t(std::ranges::count_if(metrics.cores, [](const CoreMetrics& core) {
+    return core.hmx_cycles + core.hvx_cycles > 0;
+  }));
+}
+
 void warn_of_padding(const Target& target, const CompileMetrics& metrics,
                      std::vector<std::string>& warnings) {
   const std::uint64_t of_hmx =
@@ -254,6 +272,15 @@ void warn_of_padding(const Target& target, const CompileMetrics& metrics,
       target.hmx_alignment));
 }
 
+void warn_of_idle_cores(const CompileMetrics& metrics, std::vector<std::string>& warnings) {
+  const std::size_t working = working_cores(metrics);
+  if (working == 0 || working == metrics.cores.size()) return;
+  warnings.push_back(
+      fmt::format("{} of {} cores work: with more the network would not be faster, by estimate; "
+                  "-aic-num-cores={} leaves the others to other activations",
+                  working, metrics.cores.size(), working));
+}
+
 void warn_of_imbalance(const CompileMetrics& metrics, std::vector<std::string>& warnings) {
   constexpr double worth_saying = 1.15;
   std::uint64_t max = 0, all = 0;
@@ -261,7 +288,7 @@ void warn_of_imbalance(const CompileMetrics& metrics, std::vector<std::string>& 
     max = std::max(max, core.hmx_cycles);
     all += core.hmx_cycles;
   }
-  const double even = double(all) / double(std::max<std::size_t>(metrics.cores.size(), 1));
+  const double even = double(all) / double(std::max<std::size_t>(working_cores(metrics), 1));
   if (metrics.cores.size() < 2 || metrics.hmx_macs == 0 || double(max) < worth_saying * even)
     return;
   warnings.push_back(fmt::format(
@@ -279,6 +306,7 @@ std::vector<std::string> performance_warnings(const Graph& graph, const Target& 
   warn_of_spill(target, metrics, warnings);
   warn_of_memory_bound(target, metrics, warnings);
   warn_of_padding(target, metrics, warnings);
+  warn_of_idle_cores(metrics, warnings);
   warn_of_imbalance(metrics, warnings);
   warn_of_unknown(graph, warnings);
   return warnings;

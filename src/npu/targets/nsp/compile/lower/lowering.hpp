@@ -32,7 +32,6 @@ class Lowering {
   void log_accesses() { writer_.tasks().log_accesses(); }
   // Whether the finished program would also fit into a VTCM with so many bytes less.
   bool has_space_for(std::uint64_t bytes) const { return place_.residency.has_space_for(bytes); }
-  const std::vector<NodePlan>& plans() const { return context_.plans; }
 
  private:
   void place_inputs();

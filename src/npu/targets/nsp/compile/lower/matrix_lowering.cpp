@@ -103,7 +103,7 @@ class ConstantProducts : LoweringPart {
         tasks_.emit(part_of_depth, tile, result);
         for (BufferId buffer : own) place_.residency.release(buffer);
       }
-      place_.residency.release(weights);
+      release_weights(job, weights);
     }
     if (context_.cuts_resident && !result.streamed)
       place_.storages[result.storage].pieces = made.pieces();
@@ -219,7 +219,12 @@ class ConstantProducts : LoweringPart {
           kept != BufferId::none)
         return kept;
     }
-    const BufferId buffer = place_.residency.allocate(here, Lifetime::tile);
+    const bool again = is_used_again(job);
+    if (const BufferId held = place_.held.find(id, chunk, chunks, here); held != BufferId::none)
+      return held;
+    const BufferId buffer =
+        place_.residency.allocate(here, again ? Lifetime::tensor : Lifetime::tile);
+    if (again) place_.held.hold(id, chunk, chunks, here, buffer);
     for (std::uint32_t core = 0; core < context_.cores; ++core) {
       const std::uint64_t bytes =
           shared ? even_bytes(here[core], core, context_.cores, context_.type_of(id)) : here[core];
@@ -235,6 +240,18 @@ class ConstantProducts : LoweringPart {
       }
     }
     return buffer;
+  }
+
+  // By a later node (the next step of a recurrent layer): they stay meanwhile, while there is room.
+  bool is_used_again(const ProductJob& job) const {
+    const auto& consumers = context_.tensor(job.plan->weights).consumers;
+    return !consumers.empty() && std::size_t(consumers.back()) > writer_.position() &&
+           own_weight_bytes(job) <= context_.resident_limit;
+  }
+
+  void release_weights(const ProductJob& job, BufferId weights) {
+    const TensorId id = job.plan->weights;
+    if (!is_used_again(job) || !place_.held.is_held(id, weights)) place_.held.drop(id, weights);
   }
 
   ProductTile tile_of(const ProductJob& job, const CoreBytes& output_bytes, std::uint64_t row_tile,

@@ -233,7 +233,9 @@ int axis_by_class(const Graph& graph, const Node& node, OpClass op_class, std::s
     case OpClass::scatter:
       if (index == 0) return same_axis(input, output, output_axis);
       // Updates that are whole along an axis are taken to be in its order, as exporters write them.
-      return index == 2 && same_axis(input, output, output_axis) >= 0 ? output_axis : replicated;
+      return index == updates_input(node) && same_axis(input, output, output_axis) >= 0
+                 ? output_axis
+                 : replicated;
     default: return broadcast_axis(input, output, output_axis);
   }
 }

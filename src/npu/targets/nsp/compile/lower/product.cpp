@@ -58,6 +58,15 @@ void choose_product_partition(const CompileContext& context, ProductJob& job) {
         rows.axis >= 0 && shape[std::size_t(rows.axis)] >= std::int64_t(context.cores);
     if (larger && !first_fits) rows.axis = axis;
   }
+  // A vector times a matrix has no columns, and packed weights may have others.
+  const auto columns_of_result = std::uint64_t(shape[std::size_t(column_axis)]);
+  if (context.tensor(job.plan->weights).elements() %
+          std::max(columns_of_result, std::uint64_t{1}) !=
+      0) {
+    job.by_columns = rows.axis < 0;
+    job.partition = rows;
+    return;
+  }
   const double clock = context.target.core_hz;
   const double ddr = context.target.ddr_bytes_per_s * context.target.ddr_efficiency;
   const double link = context.target.multicast_bytes_per_s_per_core;
@@ -72,7 +81,15 @@ void choose_product_partition(const CompileContext& context, ProductJob& job) {
   // The result by columns will have to be gathered as well before the next product.
   const double gather =
       double(context.bytes_of(job.plan->activation) + context.bytes_of(job.plan->result)) / link;
-  const double column_time = std::max(column_work, loading) + gather;
+  // An activation that no core can hold whole is in DDR, and read again for each part of the
+  // weights that one holds.
+  const std::uint64_t activation_bytes = context.bytes_of(job.plan->activation);
+  const std::uint64_t own_weights = job.weight_bytes / context.cores;
+  const double streaming = activation_bytes <= context.resident_limit
+                               ? 0
+                               : double(activation_bytes) / ddr *
+                                     double(1 + divide_up(own_weights, context.resident_limit));
+  const double column_time = std::max(column_work, loading) + gather + streaming;
   if (rows.axis < 0 || shape[std::size_t(rows.axis)] <= 1) {
     job.partition = columns;
     return;

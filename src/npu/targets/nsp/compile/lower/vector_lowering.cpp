@@ -550,7 +550,8 @@ void VectorLowering::lower_gather(const Node& node) {
 // writes a whole KV cache for 32 tokens of 128). Within VTCM only the updates are work.
 void VectorLowering::lower_scatter(const Node& node) {
   VectorKernel kernel = kernel_named(context_, node, "aicscatternd");
-  const TensorId updates = node.has_input(2) ? node.inputs[2] : TensorId::none;
+  const std::size_t which = updates_input(node);
+  const TensorId updates = node.has_input(which) ? node.inputs[which] : TensorId::none;
   if (updates != TensorId::none && node.has_input(0)) {
     const double share =
         std::min(1.0, double(context_.bytes_of(updates)) /

@@ -69,6 +69,9 @@ int input_axis(const Graph& graph, const Node& node, OpClass op_class, std::size
 Partition choose_partition(const CompileContext& context, const Storages& storages,
                            const Node& node, OpClass op_class);
 
+// Which input of a scatter holds the new values.
+inline std::size_t updates_input(const Node& node) { return node.op == "TensorScatter" ? 1 : 2; }
+
 // What input `index` must be for the output to have the partition.
 Partition partition_of_input(const Graph& graph, const Node& node, OpClass op_class,
                              std::size_t index, const Partition& output);

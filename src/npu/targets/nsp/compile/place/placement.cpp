@@ -18,13 +18,13 @@ bool Transfers::load(StorageId id, const Partition& needed) {
   storage.partition = needed;
   storage.layout = storage.ddr_layout;
   storage.pieces.reset();
+  Operand whole;
+  whole.tensor = storage.views[0];
+  whole.storage = id;
+  whole.partition = needed;
   if (needed.axis < 0 && context_.cores > 1 && storage.bytes > own_copy_bytes) {
-    load_once_and_multicast(id, buffer);
+    load_once_and_multicast(whole, storage.bytes, buffer, writer_.node_name(), {0, context_.cores});
   } else {
-    Operand whole;
-    whole.tensor = storage.views[0];
-    whole.storage = id;
-    whole.partition = needed;
     load_parts(whole, core_bytes, buffer, writer_.node_name());
   }
   place_.residency.keep(id, buffer);
@@ -56,21 +56,28 @@ void Transfers::load_parts(const Operand& operand, const CoreBytes& core_bytes, 
   }
 }
 
-void Transfers::load_once_and_multicast(StorageId id, BufferId buffer) {
-  const Storage& storage = place_.storages[id];
-  const std::uint64_t element = std::max(bits_of(storage.type) / 8, 1u);
-  const std::uint64_t part = round_up(divide_up(storage.bytes, context_.cores), element);
-  std::uint64_t left = storage.bytes;
-  for (std::uint32_t core = 0; core < context_.cores && left > 0; ++core) {
-    const std::uint64_t bytes = std::min(part, left);
-    left -= bytes;
-    const Shape& whole = storage.partition.shape;
-    TaskSpec copy =
-        writer_.dma_task(core, copy_to_vtcm, writer_.node_name(), storage.views[0], whole, bytes);
-    copy.ddr_read = bytes;
-    copy.read_purpose = place_.storages.purpose_of_reading(id);
+void Transfers::load_once_and_multicast(const Operand& operand, std::uint64_t bytes,
+                                        BufferId buffer, StringId name, Senders senders) {
+  const bool constant = operand.storage == no_storage;
+  const std::uint64_t element = std::max(bits_of(context_.type_of(operand.tensor)) / 8, 1u);
+  const std::uint64_t part = round_up(divide_up(bytes, senders.count), element);
+  std::uint64_t left = bytes;
+  for (std::uint32_t i = 0; i < senders.count && left > 0; ++i) {
+    const std::uint32_t core = (senders.first + i) % context_.cores;
+    const std::uint64_t own = std::min(part, left);
+    left -= own;
+    const Shape& whole = operand.partition.shape;
+    TaskSpec copy = writer_.dma_task(core, copy_to_vtcm, name, operand.tensor, whole, own);
+    copy.ddr_read = own;
+    copy.movement = Movement::constant;
+    if (constant) {
+      load_for_all(copy, whole, buffer);
+      continue;
+    }
+    const Storage& storage = place_.storages[operand.storage];
+    copy.read_purpose = place_.storages.purpose_of_reading(operand.storage);
     copy.movement = storage.movement();
-    place_.ddr.is_read(id, load_for_all(copy, whole, buffer, storage.ddr_writers));
+    place_.ddr.is_read(operand.storage, load_for_all(copy, whole, buffer, storage.ddr_writers));
   }
 }
 
@@ -94,7 +101,16 @@ BufferId Transfers::load_tile(const Operand& operand, std::uint64_t tile, std::u
   const CoreBytes core_bytes =
       even_bytes(operand.core_bytes, tile, tiles, context_.type_of(operand.tensor));
   const BufferId buffer = place_.residency.allocate(core_bytes, Lifetime::tile);
-  load_parts(operand, core_bytes, buffer, writer_.name_of_tile(tile, tiles));
+  const StringId name = writer_.name_of_tile(tile, tiles);
+  if (operand.partition.axis < 0 && context_.cores > 1 && core_bytes[0] > own_copy_bytes) {
+    // Few for each tile, others for the next: every reader waits for all of them.
+    const auto count = std::uint32_t(
+        std::clamp<std::uint64_t>(core_bytes[0] / (2 * own_copy_bytes), 1, context_.cores));
+    const auto first = std::uint32_t(tile * count % context_.cores);
+    load_once_and_multicast(operand, core_bytes[0], buffer, name, {first, count});
+  } else {
+    load_parts(operand, core_bytes, buffer, name);
+  }
   if (!converts_tiles(operand)) return buffer;
   const BufferId converted = place_.residency.allocate(core_bytes, Lifetime::tile);
   const std::string kernel =
@@ -233,6 +249,38 @@ BufferId Constants::keep(TensorId id, std::uint64_t part, std::uint64_t parts,
   left_ -= bytes;
   kept_.emplace(std::tuple(id, part, parts), Kept{core_bytes, buffer});
   return buffer;
+}
+
+BufferId HeldConstants::find(TensorId id, std::uint64_t part, std::uint64_t parts,
+                             const CoreBytes& core_bytes) {
+  const auto found = held_.find({id, part, parts});
+  if (found == held_.end() || found->second.core_bytes != core_bytes) return BufferId::none;
+  place_.residency.pin(found->second.storage);
+  return place_.storages[found->second.storage].buffer;
+}
+
+void HeldConstants::hold(TensorId id, std::uint64_t part, std::uint64_t parts,
+                         const CoreBytes& core_bytes, BufferId buffer) {
+  const auto [found, fresh] = held_.try_emplace({id, part, parts});
+  if (!fresh && place_.storages[found->second.storage].buffer != BufferId::none) return;
+  if (fresh) found->second.storage = place_.storages.make_copy(id, largest(core_bytes));
+  found->second.core_bytes = core_bytes;
+  place_.residency.keep(found->second.storage, buffer);
+  place_.residency.pin(found->second.storage);
+}
+
+StorageId HeldConstants::find(TensorId id, BufferId buffer) const {
+  for (auto at = held_.lower_bound({id, 0, 0}); at != held_.end(); ++at) {
+    if (std::get<0>(at->first) != id) break;
+    if (place_.storages[at->second.storage].buffer == buffer) return at->second.storage;
+  }
+  return no_storage;
+}
+
+void HeldConstants::drop(TensorId id, BufferId buffer) {
+  const StorageId storage = find(id, buffer);
+  if (storage != no_storage) place_.residency.take_buffer(storage);
+  place_.residency.release(buffer);
 }
 
 Operand Operands::prepare(TensorId id, const Partition& needed, Layout layout, Movement movement) {

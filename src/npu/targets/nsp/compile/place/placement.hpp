@@ -86,7 +86,13 @@ class Transfers : LoweringPart {
   // Each core's part, from DDR. `movement`: kind of a constant's transfer.
   void load_parts(const Operand& operand, const CoreBytes& core_bytes, BufferId buffer,
                   StringId name, Movement movement = Movement::constant);
-  void load_once_and_multicast(StorageId id, BufferId buffer);
+  // So many bytes that every core needs: some, from the first on, load a part each and send it to
+  // all.
+  struct Senders {
+    std::uint32_t first = 0, count = 0;
+  };
+  void load_once_and_multicast(const Operand& operand, std::uint64_t bytes, BufferId buffer,
+                               StringId name, Senders senders);
   // Of a layout, on every core that has bytes.
   struct Conversion {
     std::string kernel;
@@ -130,6 +136,31 @@ class Constants {
     BufferId buffer = BufferId::none;
   };
   std::map<std::tuple<TensorId, std::uint64_t, std::uint64_t>, Kept> kept_;
+};
+
+// Parts of constants that several nodes take (the weights of a recurrent layer, step after step):
+// they stay in VTCM from one to the next, until their place is needed.
+class HeldConstants : LoweringPart {
+ public:
+  using LoweringPart::LoweringPart;
+
+  // None where it has not been held, or not any more. Else it stays while the current node is
+  // lowered.
+  BufferId find(TensorId id, std::uint64_t part, std::uint64_t parts, const CoreBytes& core_bytes);
+  void hold(TensorId id, std::uint64_t part, std::uint64_t parts, const CoreBytes& core_bytes,
+            BufferId buffer);
+  // False: this buffer is not of one that is held.
+  bool is_held(TensorId id, BufferId buffer) const { return find(id, buffer) != no_storage; }
+  void drop(TensorId id, BufferId buffer);
+
+ private:
+  StorageId find(TensorId id, BufferId buffer) const;
+
+  struct Held {
+    CoreBytes core_bytes;
+    StorageId storage = no_storage;
+  };
+  std::map<std::tuple<TensorId, std::uint64_t, std::uint64_t>, Held> held_;
 };
 
 // Inputs and outputs of the current node: placed before its tasks, released after them.
@@ -209,6 +240,7 @@ struct Placement {
         ddr(context, writer, storages),
         residency(context, writer, storages, ddr, metrics, context.vtcm_bytes - hoisted_bytes),
         constants(context, writer.tasks(), metrics, hoisted_bytes),
+        held(context, writer, *this),
         transfers(context, writer, *this),
         operands(context, writer, *this),
         tiles(context, writer, *this) {}
@@ -220,6 +252,7 @@ struct Placement {
   DdrCopies ddr;
   Residency residency;
   Constants constants;
+  HeldConstants held;
   Transfers transfers;
   Operands operands;
   TilePlanner tiles;

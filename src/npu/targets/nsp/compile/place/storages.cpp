@@ -131,6 +131,16 @@ StorageId Storages::make(TensorId id, Partition partition, Layout layout) {
   return StorageId(storages_.size() - 1);
 }
 
+StorageId Storages::make_copy(TensorId constant, std::uint64_t bytes) {
+  Storage storage;
+  storage.bytes = bytes;
+  storage.type = context_.type_of(constant);
+  storage.in_ddr = true;
+  storage.views = {constant};
+  storages_.push_back(std::move(storage));
+  return StorageId(storages_.size() - 1);
+}
+
 void Storages::add_view(StorageId id, TensorId view) {
   Storage& storage = storages_[id];
   storage_of_[std::uint32_t(view)] = id;
@@ -230,6 +240,7 @@ void DdrCopies::is_read(StorageId id, TaskIndex task) {
   writer_.tasks().uses_ddr({task, id, false});
   if (storage.spill != Storage::never_spilled) {
     SpillLog& entry = log_[storage.spill];
+    entry.last = task;
     if (entry.back == no_task) {
       entry.back = task;
       entry.spill.back_node = writer_.node_text();
@@ -248,6 +259,7 @@ void DdrCopies::is_written(StorageId id, TaskIndex task) {
   writer_.tasks().uses_ddr({task, id, true});
   if (storages_[id].spill != Storage::never_spilled) {
     SpillLog& entry = log_[storages_[id].spill];
+    entry.last = task;
     if (entry.out == no_task) entry.out = task;
   }
   TaskNeeds& writers = storages_[id].ddr_writers;

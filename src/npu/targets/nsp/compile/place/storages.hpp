@@ -90,6 +90,8 @@ class Storages {
   explicit Storages(const CompileContext& context);
 
   StorageId make(TensorId tensor, Partition partition, Layout layout);
+  // Of a constant, which lies in DDR, as it is in VTCM between two nodes that take it.
+  StorageId make_copy(TensorId constant, std::uint64_t bytes);
   void add_view(StorageId id, TensorId view);
   Storage& operator[](StorageId id) { return storages_[id]; }
   const Storage& operator[](StorageId id) const { return storages_[id]; }
@@ -130,6 +132,7 @@ struct SpillLog {
   Spill spill;
   TaskIndex out = no_task;   // the first store
   TaskIndex back = no_task;  // the first load after it
+  TaskIndex last = no_task;  // the last store or load: its place is free after that
 };
 
 class DdrCopies {

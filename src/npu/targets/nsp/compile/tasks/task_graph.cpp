@@ -184,8 +184,15 @@ void TaskGraph::need_predecessors(const BufferUse& use, TaskNeeds& needs) const 
   for (std::size_t i = 0; i < pending.size(); ++i) {
     const Buffer& predecessor = buffers_[pending[i]];
     const CoreUse& users = predecessor.cores[use.core];
-    for (const User& reader : users.readers) needs.push_back({reader.task, false});
-    for (const User& writer : users.writers) needs.push_back({writer.task, false});
+    // Who read all of it has waited for those who wrote before: of multicasts those are many.
+    std::optional<TaskIndex> read;
+    for (const User& reader : users.readers) {
+      needs.push_back({reader.task, false});
+      if (cores_ > 1 && reader.part.count == 1) read = std::max(read.value_or(0), reader.task);
+    }
+    for (const User& writer : users.writers) {
+      if (!read || writer.task > *read) needs.push_back({writer.task, false});
+    }
     // One that this core never wrote, or only parts of, did not wait for all before it: look
     // through it.
     const bool wrote_all = std::ranges::any_of(

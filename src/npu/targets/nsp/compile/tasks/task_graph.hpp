@@ -173,6 +173,7 @@ class TaskGraph {
   const std::vector<TaskSpec>& tasks() const { return tasks_; }
   TaskSpec& task(TaskIndex index) { return tasks_[index]; }
   std::uint32_t cores() const { return cores_; }
+  void add_idle_cores(std::uint32_t all) { cores_ = std::max(cores_, all); }
   // What `index` needs. Of tasks in one HVX or HMX queue only the last is kept, since those queues
   // run in program order; DMA queues are reordered later, so all of theirs are.
   std::span<const TaskNeed> needs(TaskIndex index) const {
@@ -290,6 +291,10 @@ struct Schedule {
 };
 
 Schedule schedule_tasks(const TaskGraph& tasks, const Target& target);
+
+// Of an inference, to compare programs of one model.
+double estimated_seconds(const TaskGraph& tasks, const Schedule& schedule, const Target& target,
+                         std::uint32_t stats_level);
 
 // Fills kernels, queue_begin, tasks, waits and dependencies of `program`. Returns for every task of
 // the program its index in `tasks`.

@@ -1,4 +1,4 @@
-#include "npu/targets/nsp/simulate/events.hpp"
+#include "npu/targets/nsp/target/shared_bandwidth.hpp"
 
 #include <gtest/gtest.h>
 
