@@ -153,8 +153,8 @@ TEST_F(Checks, ExpectedProvidersRanAllNodes) {
 PROVIDERS
   expected    QNNExecutionProvider
   provider              nodes      work  of all nodes
-  QNNExecutionProvider      1  100.0 us        24.3 %
   CPUExecutionProvider      2  311.5 us        75.7 %
+  QNNExecutionProvider      1  100.0 us        24.3 %
 
 NODES ELSEWHERE, by work
   node    kind    provider                  work  of all nodes

@@ -56,8 +56,9 @@ std::optional<ExpectedProvider> expected_provider(const Analysis& analysis,
   if (nodes.empty()) return std::nullopt;
   found.name = whole_name(wanted, found.providers);
   std::erase_if(nodes, [&](const auto& node) { return node.provider == found.name; });
-  sort_rows(nodes.begin(), nodes.end(),
-            [](const auto& a, const auto& b) { return a.work > b.work; });
+  const auto by_work = [](const auto& a, const auto& b) { return a.work > b.work; };
+  sort_rows(found.providers.begin(), found.providers.end(), by_work);
+  sort_rows(nodes.begin(), nodes.end(), by_work);
   found.elsewhere = std::move(nodes);
   return found;
 }

@@ -31,7 +31,7 @@ struct ExpectedProvider {
     double work = 0;  // ticks
   };
   std::string name;
-  std::vector<Provider> providers;  // in the order of the file
+  std::vector<Provider> providers;  // the one with most work first
   std::vector<Node> elsewhere;      // the one with most work first
   double work = 0;                  // of all nodes
 };

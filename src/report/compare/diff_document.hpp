@@ -34,7 +34,7 @@ struct Diff : Judgement {
   std::uint64_t left_out[2] = {};    // profiles of other formats and graphs
   // Of --expect-provider, by run of b.
   std::vector<analysis::ExpectedProvider> providers;
-  std::string selection;             // what the profiles were cut down to; empty: they are whole
+  std::string selection;  // what the profiles were cut down to; empty: they are whole
 
   bool is_alone() const { return a.empty(); }
 };

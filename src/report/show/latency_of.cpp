@@ -220,9 +220,9 @@ Section latency_section(const LatencyOfCall& latency) {
     return row.warm_seconds ? row.warm_seconds : row.seconds ? row.seconds : row.cold_seconds;
   };
   if (!latency.recorder.empty()) {
-    section.remarks.push_back(fmt::format(
-        "Recorded by {}, which slows the runs: upper bounds of the latency without it.",
-        latency.recorder));
+    section.remarks.push_back(
+        fmt::format("Recorded by {}, which slows the runs: upper bounds of the latency without it.",
+                    latency.recorder));
   }
   for (const LatencyRow& row : latency.rows) {
     Value bar, note;
