@@ -1,5 +1,7 @@
 #include "ingest/delimited.hpp"
 
+#include <cstring>
+
 #include "base/text.hpp"
 
 namespace npuscope {
@@ -25,6 +27,7 @@ bool DelimitedReader::next() {
 
 bool DelimitedReader::split(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
+  if (line.find('\r') != line.npos) return false;
   const char* begin = line.data();
   const char* const end = begin + line.size();
   while (true) {
@@ -32,9 +35,8 @@ bool DelimitedReader::split(std::string_view line) {
     if (at != end && *at == '"') {
       if (!take_quoted(at, end)) return false;
     } else {
-      for (; at != end && *at != delimiter_; ++at) {
-        if (*at == '\r') return false;
-      }
+      at = static_cast<const char*>(std::memchr(begin, delimiter_, std::size_t(end - begin)));
+      if (at == nullptr) at = end;
       cells_.emplace_back(begin, std::size_t(at - begin));
     }
     if (at == end) return true;
