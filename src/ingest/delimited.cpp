@@ -10,19 +10,29 @@ constexpr std::size_t max_record_bytes = std::size_t{64} << 10;
 
 bool DelimitedReader::next() {
   std::string_view line;
+  const std::size_t cells_before = cells_.size();
   if (!lines_.next(line)) return false;
   offset_ = lines_.offset();
   if (offset_ == 0) line = without_byte_order_mark(line);
   cells_.clear();
   unquoted_.clear();
-  if (line.size() < max_record_bytes && split(line)) return true;
+  if (line.size() < max_record_bytes && split(line)) return !is_cut(cells_before);
   cells_.clear();
   fields_.assign(1, {});
   record_bytes_ = 0;
   is_quoted_ = false;
   while (take_line(line) && lines_.next(line)) fields_.back() += '\n';
   cells_.assign(fields_.begin(), fields_.end());
-  return true;
+  return !is_cut(cells_before);
+}
+
+bool DelimitedReader::is_cut(std::size_t cells_before) {
+  if (!lines_.is_unended() || cells_before == 0) return false;
+  const bool is_part = cells_.size() < cells_before;
+  losses_.add(is_part ? Severity::error : Severity::warning, offset_,
+              is_part ? "the file ends in the middle of a row; left out"
+                      : "the last row has no line end: the file may be cut short");
+  return is_part;
 }
 
 bool DelimitedReader::split(std::string_view line) {

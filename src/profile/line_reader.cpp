@@ -54,6 +54,7 @@ bool LineReader::next(std::string_view& line) {
     next_begin_ += taken;
   }
   if (next_begin_ == line_begin_) return false;
+  is_unended_ = !complete;
   if (next_begin_ - line_begin_ > limits_.longest_line + 1) {
     losses_.add(Severity::warning, line_begin_,
                 fmt::format("lines of more than {} KiB; cut", limits_.longest_line >> 10));

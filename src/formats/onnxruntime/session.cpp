@@ -21,6 +21,7 @@ constexpr std::string_view kernel_end = "_kernel_time", cpu = "CPUExecutionProvi
 
 constexpr NamedNumber activation_bytes{"input bytes", NumberQuantity::bytes};
 constexpr NamedNumber parameter_bytes{"parameter bytes", NumberQuantity::bytes};
+constexpr NamedNumber dropped_events{"events dropped", NumberQuantity::count};
 
 enum class What : std::uint8_t { other, run, setting_up, frame, node, fence, truncated };
 
@@ -179,13 +180,13 @@ class Session {
         const NodeTensors tensors{tensors_in(inputs), tensors_in(outputs)};
         of_op[index] = {inputs, outputs, has_all_weights(type, tensors)};
         set_tensors(tensors, type, op, profile_);
-        op.output = Bytes{std::max<std::int64_t>(0, bytes_of(row, "output_size"))};
+        op.output = Bytes{std::max<std::int64_t>(0, number_in(row, "output_size"))};
         without_weights += !of_op[index]->has_all_weights;
       }
       changes[index] =
           changes[index] || of_op[index]->inputs != inputs || of_op[index]->outputs != outputs;
-      activations.values[row] = bytes_of(row, "activation_size");
-      if (of_op[index]->has_all_weights) parameters.values[row] = bytes_of(row, "parameter_size");
+      activations.values[row] = number_in(row, "activation_size");
+      if (of_op[index]->has_all_weights) parameters.values[row] = number_in(row, "parameter_size");
     }
     for (std::size_t index = 0; index < changes.size(); ++index) {
       if (!changes[index]) continue;
@@ -213,9 +214,9 @@ class Session {
     }
   }
 
-  std::int64_t bytes_of(std::size_t row, std::string_view name) const {
-    const auto bytes = parse_number<std::int64_t>(text_of(row, name));
-    return bytes && *bytes >= 0 ? *bytes : MeasureColumn::missing;
+  std::int64_t number_in(std::size_t row, std::string_view name) const {
+    const auto number = parse_number<std::int64_t>(text_of(row, name));
+    return number && *number >= 0 ? *number : MeasureColumn::missing;
   }
 
   std::string_view text_of(std::size_t row, std::string_view name) const {
@@ -235,7 +236,14 @@ class Session {
       if (is == What::setting_up) spans_.kind[row] = SpanKind::activation;
       if (is == What::frame) spans_.kind[row] = SpanKind::annotation;
       if (is == What::run) spans_.kind[row] = SpanKind::inference;
-      if (is == What::truncated) spans_.kind[row] = SpanKind::instant;
+      if (is == What::truncated) {
+        spans_.kind[row] = SpanKind::instant;
+        const std::int64_t dropped = number_in(row, "dropped_event_count");
+        if (dropped != MeasureColumn::missing) {
+          profile_.add_measure(Measure::Subject::profile, 0, dropped_events, Origin::measured, {},
+                               double(dropped));
+        }
+      }
       if (is == What::setting_up || is == What::truncated || is == What::other) continue;
       const std::uint32_t instance = spans_.instance[row] = instance_of(row);
       if (is != What::node && is != What::fence) continue;

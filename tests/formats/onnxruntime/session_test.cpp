@@ -124,6 +124,15 @@ TEST(OnnxRuntime, ACutRunIsCountedNowhere) {
                           "nodes of a run whose end was not recorded; they are counted nowhere"));
 }
 
+TEST(OnnxRuntime, AFullRecorderSaysWhatItDropped) {
+  const Profile profile = profile_of(
+      {node("a_kernel_time", "Add", cpu, 10, 5), session("model_run", 0, 100),
+       R"({"cat" : "Session","pid" :9,"tid" :1,"dur" :0,"ts" :300,"ph" : "X","name" :"profile_truncated","args" : {"max_num_events" : "1000000","dropped_event_count" : "32062"}})"});
+  ASSERT_EQ(profile.measures.size(), 1u);
+  EXPECT_EQ(profile.text(profile.measures[0].what), "events dropped");
+  EXPECT_EQ(profile.measures[0].value, 32062);
+}
+
 TEST(OnnxRuntime, NamesLoseWhatTheOptimizerAdded) {
   const Profile profile =
       profile_of({node("relu1_nchwc_kernel_time", "Conv", cpu, 10, 5),

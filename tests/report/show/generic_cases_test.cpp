@@ -216,7 +216,7 @@ TEST(Estimates, AnOpenVinoScheduleWasShownAsMeasured) {
   const Analysis looked(opened(path));
   EXPECT_TRUE(analysis::RunSamples(looked.profile()).is_estimated());
   const std::string page = page_of(looked);
-  EXPECT_THAT(page, HasSubstr("estimated, nothing ran"));
+  EXPECT_THAT(page, HasSubstr("times are simulated, nothing ran"));
   EXPECT_THAT(page, HasSubstr("convolution"));
 }
 
