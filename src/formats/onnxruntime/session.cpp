@@ -271,6 +271,9 @@ class Session {
     profile_.provenance.device = fmt::format("{}", fmt::join(providers_, ", "));
     note(Severity::info, 1,
          "a profiled run takes longer than one that is not: its latency is an upper bound");
+    if (runs_.empty()) {
+      note(Severity::warning, 1, "no run of the session was recorded, only that it was set up");
+    }
     if (parts_of_model_ > 0) {
       note(Severity::info, parts_of_model_,
            "nodes that are a part of the model, which an execution provider took as a whole: its "
@@ -304,13 +307,14 @@ class Session {
 }  // namespace
 
 bool is_session(const Profile& profile) {
-  bool has_session = false, has_node = false;
+  bool has_frame = false, has_begin = false, has_node = false;
   for (const Op& op : profile.ops) {
     const What is = what_is(profile, op);
-    has_session |= is == What::run || is == What::setting_up || is == What::frame;
+    has_begin |= is == What::setting_up;
+    has_frame |= is == What::run || is == What::frame;
     has_node |= is == What::node;
   }
-  return has_session && has_node;
+  return has_begin || (has_frame && has_node);
 }
 
 void make_session(Profile& profile) { Session(profile).make(); }

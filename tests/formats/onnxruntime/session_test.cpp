@@ -250,6 +250,18 @@ TEST(OnnxRuntime, TokensOfSeveralNodesStay) {
   EXPECT_THAT(nodes, ElementsAre("Gelu", "Gelu_token_4", "x", ""));
 }
 
+// A session that failed, or that nobody ran.
+TEST(OnnxRuntime, SettingUpAloneIsNoWork) {
+  const Profile profile = profile_of(
+      {session("model_loading_uri", 0, 500), session("session_initialization", 600, 33'000)});
+  EXPECT_THAT(spans_of(profile),
+              ElementsAre("model_loading_uri  in - +500 " + kind(SpanKind::activation),
+                          "session_initialization  in - +33000 " + kind(SpanKind::activation)));
+  EXPECT_EQ(profile.provenance.inferences, 0u);
+  EXPECT_EQ(profile.notes.back().message,
+            "no run of the session was recorded, only that it was set up");
+}
+
 TEST(OnnxRuntime, OtherTracesStayWhatTheyAre) {
   const Profile profile = chrome::make_profile(chrome::test_support::read_text(
       R"([{"ph":"X","cat":"Node","pid":1,"tid":1,"ts":0,"dur":3,"name":"a_kernel_time"},
