@@ -102,7 +102,8 @@ ExitStatus diff_across(const DiffOptions& options, bool by_given) {
   std::vector<Note> notes;
   for (int i = 0; i < 2; ++i) {
     if (!sides[i]) return report(sides[i].error());
-    const auto chosen = report::runs_of_side(sides[i]->profiles, options.sides.graph);
+    auto chosen = report::runs_of_side(sides[i]->profiles, options.sides.graph);
+    if (!chosen) chosen = report::runs_of_side(sides[i]->profiles, "");  // of the other side
     if (!chosen) return report(chosen.error());
     runs[i] = chosen->runs.front();
     notes.insert(notes.end(), sides[i]->notes.begin(), sides[i]->notes.end());

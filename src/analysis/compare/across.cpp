@@ -92,8 +92,9 @@ std::vector<std::string> sorts_of_rows(const Profile& profile, const std::vector
                                        const Rules& rules, const Rules& bookkeeping) {
   std::vector<RuledOp> ruled;
   for (const OpRow& row : rows) {
-    ruled.push_back({row.name, row.name, profile.text(kind_of(profile, row)),
-                     profile.text(kind_of(profile, row))});
+    const std::string_view kind = profile.text(kind_of(profile, row));
+    const std::string_view name = kind.empty() ? std::string_view(row.name) : std::string_view();
+    ruled.push_back({name, name, kind, kind});
   }
   const std::vector<std::uint32_t> none = bookkeeping.of(ruled);
   std::vector<std::string> sorts;
@@ -344,7 +345,8 @@ class Joining {
     for (const auto& [key, of_a] : alike[0]) {
       const auto of_b = alike[1].find(key);
       if (of_b == alike[1].end()) continue;
-      if (anchored && by == JoinedBy::order && is_run(of_a) && is_run(of_b->second) &&
+      const bool follows_joined = std::get<0>(key) > 0;
+      if (follows_joined && by == JoinedBy::order && is_run(of_a) && is_run(of_b->second) &&
           (of_a.size() == 1 || of_b->second.size() == 1)) {
         for (const std::uint32_t i : of_a) put(sides_[0]->nodes[i], by);
         for (const std::uint32_t i : of_b->second) put(sides_[1]->nodes[i], by);

@@ -1,8 +1,7 @@
 #include "analysis/ops/expected_provider.hpp"
 
-#include <strings.h>
-
 #include <algorithm>
+#include <cctype>
 #include <limits>
 
 #include "base/sort_rows.hpp"
@@ -12,14 +11,18 @@ namespace {
 
 constexpr std::string_view provider_end = "ExecutionProvider";
 
+bool is_same(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) {
+    return std::tolower(x) == std::tolower(y);
+  });
+}
+
 // As the file writes it, where any node ran on it.
 std::string whole_name(std::string_view wanted,
                        const std::vector<ExpectedProvider::Provider>& providers) {
   const std::string given(wanted), whole = given + std::string(provider_end);
   for (const auto& [name, nodes, work] : providers) {
-    for (const std::string* each : {&given, &whole}) {
-      if (::strcasecmp(name.c_str(), each->c_str()) == 0) return name;
-    }
+    if (is_same(name, given) || is_same(name, whole)) return name;
   }
   return wanted.ends_with(provider_end) ? given : whole;
 }

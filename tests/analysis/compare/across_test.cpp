@@ -115,6 +115,23 @@ TEST(Across, ARunOfRowsStandsAgainstOne) {
                           "prob (Softmax 2) = s_0 s_1 s_2 (Softmax 6): operator and order"));
 }
 
+// Two models without anything in common.
+TEST(Across, ARunStandsAgainstOneOnlyNextToWhatIsJoined) {
+  const Profile a = side_of({{"fc", "Gemm", 1}});
+  const Profile b = side_of({{"m_0", "MatMul", 4}, {"m_1", "MatMul", 1}});
+  EXPECT_THAT(lines_of(across_of(a, b)),
+              ElementsAre("fc (Gemm 1) = : ", " = m_0 (MatMul 4): ", " = m_1 (MatMul 1): "));
+}
+
+// Loads of constants that bear the name of their convolution.
+TEST(Across, KernelsTellTheSortNotNames) {
+  const Profile a = side_of({{"load_conv1_b", "Load", 1}, {"x_Relu", "Conv2D", 2}});
+  const Profile b = side_of({{"conv1", "Conv", 4}});
+  EXPECT_THAT(lines_of(across_of(a, b)),
+              ElementsAre("load_conv1_b (Load 1) = : ",
+                          "x_Relu (Conv2D 2) = conv1 (Conv 4): operator and order"));
+}
+
 ExpectedGraph chain_model() {
   ExpectedGraph model;
   model.name = "chain";
