@@ -12,9 +12,8 @@ namespace {
 constexpr std::string_view provider_end = "ExecutionProvider";
 
 bool is_same(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) {
-    return std::tolower(x) == std::tolower(y);
-  });
+  return std::ranges::equal(
+      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 // As the file writes it, where any node ran on it.
