@@ -13,10 +13,15 @@ namespace npuscope::cli {
 namespace {
 
 struct CheckOptions : DocumentOptions, GateOptions {
-  std::string graph, expected_provider;
+  std::string graph;
+  std::optional<std::string> expected_provider;
 };
 
 ExitStatus check(const CheckOptions& options) {
+  if (options.expected_provider && options.expected_provider->empty()) {
+    const Status refused = usage_error("--expect-provider needs a name, such as QNN or OpenVINO");
+    return report(refused.error());
+  }
   auto gates = read_gates(options);
   if (!gates) return report(gates.error());
   const auto side = open_side(options, options.files);
@@ -32,9 +37,7 @@ ExitStatus check(const CheckOptions& options) {
   busy.reset();
   if (!comparer) return report(comparer.error());
   report::judge_gates(std::move(*gates), *comparer, result);
-  if (!options.expected_provider.empty()) {
-    report::expect_provider(options.expected_provider, result);
-  }
+  if (options.expected_provider) report::expect_provider(*options.expected_provider, result);
   result.comparison = comparer->compare({});
   result.left_out[1] = runs->left_out;
   result.selection = selection_text(options.selection);

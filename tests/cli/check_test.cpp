@@ -177,6 +177,7 @@ NODES ELSEWHERE, by work
                         event("Node", "a_kernel_time", 0, 5, on("Add", "CPUExecutionProvider")) +
                         ",\n" + event("Session", "model_run", 0, 9, "") + "\n]\n");
   EXPECT_EQ(check({path("cpu.json")}, {"--expect-provider", "cpu"}).status, 0);
+  EXPECT_EQ(check({path("cpu.json")}, {"--expect-provider", ""}).status, 2);  // a variable of a job
   const Outcome other = check({path("trace.json")}, {"--expect-provider", "QNN"});
   EXPECT_EQ(other.status, 2);
   EXPECT_THAT(other.errors, HasSubstr("does not say which execution provider ran a node"));
