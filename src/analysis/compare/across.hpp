@@ -3,15 +3,14 @@
 //
 //   const Across across = compare_across(a, b);              // two Analysis
 //   across.sides[0].column                                   // "work", in seconds, measured
-//   across.rows[0]      // {"conv1"}, {"conv1+relu1"}: 90.5 us, 40.6 % of A; 9,925 cycles, 12 % of
-//   B across.rows[9]      // {"softmax"}, {}: only in A
+//   across.rows[0]   // {"conv1"}, {"conv1+relu1"}: 90.5 us of A, 9,925 cycles of B
+//   across.rows[9]   // {"softmax"}, {}: only in A
 //
 // Rows are joined by
 //   model      a node of the model in common, where the model is given: both sides are matched with
 //              it (graph_expected.hpp), and a row stands for all nodes that it fuses
-//   name       a name in common, of rows that bear several ("conv1+relu1") any: rows that fuse
-//   other
-//              nodes than the other side stand against all rows that hold these
+//   name       a name in common, of rows that bear several ("conv1+relu1") any of them: a row that
+//              fuses stands against all rows that hold what it fuses
 //   shape      the same sort of operator and the same extents of the output, in order
 //   order      the same sort of operator, in order, where both sides have as many of them between
 //              the rows joined before, or one side one and the other a run of them
