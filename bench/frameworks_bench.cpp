@@ -1,7 +1,8 @@
 // How fast the profiles of frameworks become ours: an XSpace of a loop of small ops on a CPU, an
-// ETDump of many calls, IREE's records of many executes. Beside them what Python does with the same
-// file to add up durations by name: jax.profiler.ProfileData for the XSpace, pandas for the
-// records. NPUSCOPE_PYTHON=PATH is the Python that is asked; a reader that it lacks counts as 0.
+// ETDump of many calls, IREE's records of many executes, ONNX Runtime's profile of many runs.
+// Beside them what Python does with the same file to add up durations by name:
+// jax.profiler.ProfileData for the XSpace, pandas for the records, json for ONNX Runtime's.
+// NPUSCOPE_PYTHON=PATH is the Python that is asked; a reader that it lacks counts as 0.
 //
 //   bytes_per_second   of the file; in processor time, because others may be at work
 //   bytes_a_span       of the profile, in all columns
@@ -16,8 +17,10 @@
 #include <fstream>
 
 #include "base/flatbuffer.hpp"
+#include "formats/chrome/events.hpp"
 #include "formats/etdump/read.hpp"
 #include "formats/ireeperf/read.hpp"
+#include "formats/onnxruntime/session.hpp"
 #include "formats/xplane/read.hpp"
 #include "formats/xplane/space_builder.hpp"
 
@@ -193,6 +196,47 @@ print(records.groupby("key").duration_ns.sum())
   });
 }
 BENCHMARK(iree_records)->UseManualTime()->Unit(benchmark::kMillisecond);
+
+// Nodes with the arguments that version 1.32 gives them.
+std::string many_runs() {
+  std::string text =
+      R"([
+{"cat" : "Session","pid" :1,"tid" :1,"dur" :71224,"ts" :2,"ph" : "X","name" :"session_initialization","args" : {}})";
+  std::int64_t at = 100'000;
+  for (int run = 0; run < 3'000; ++run) {
+    const std::int64_t begin = at;
+    for (int i = 0; i < 60; ++i, at += 9) {
+      text += fmt::format(
+          ",\n"
+          R"({{"cat" : "Node","pid" :1,"tid" :1,"dur" :8,"ts" :{},"ph" : "X","name" :"/layer.{}/attn/MatMul_kernel_time","args" : {{"mem_in_use_peak" : "67688","thread_scheduling_stats" : {{"main_thread": {{"thread_pool_name": "session-1-intra-op", "thread_id": "140064302497856", "block_size": [1], "core": 1, "Run": {}}}, "sub_threads": {{}}}},"parameter_size" : "0","output_type_shape" : [{{"float":[1,4,64,64]}}],"op_name" : "MatMul","input_type_shape" : [{{"float":[1,4,64,16]}},{{"float":[1,4,16,64]}}],"activation_size" : "32768","output_size" : "65536","provider" : "CPUExecutionProvider","node_index" : "{}"}}}})",
+          at, i, i, i);
+    }
+    text += fmt::format(
+        ",\n"
+        R"({{"cat" : "Session","pid" :1,"tid" :1,"dur" :{},"ts" :{},"ph" : "X","name" :"model_run","args" : {{}}}})",
+        at - begin, begin);
+  }
+  return text + "\n]\n";
+}
+
+void onnxruntime_runs(benchmark::State& state) {
+  static const std::string text = many_runs();
+  static const double python = python_seconds(text, R"py(import sys, json, collections
+sums = collections.Counter()
+for event in json.load(open(sys.argv[1])):
+    if event["cat"] == "Node": sums[event["name"]] += event["dur"]
+print(sums)
+)py");
+  measure(state, text, python, [](const std::string& bytes) -> Result<Profile> {
+    const auto source = open_byte_source(std::string_view(bytes), "a.json");
+    auto events = chrome::read_events(**source);
+    if (!events) return tl::unexpected(events.error());
+    Profile profile = chrome::make_profile(std::move(*events));
+    onnxruntime::make_session(profile);
+    return profile;
+  });
+}
+BENCHMARK(onnxruntime_runs)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace npuscope::bench

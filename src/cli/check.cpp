@@ -7,15 +7,21 @@
 #include "cli/environment.hpp"
 #include "npuscope/base/progress.hpp"
 #include "report/compare/compared_runs.hpp"
+#include "report/compare/expected_provider.hpp"
 
 namespace npuscope::cli {
 namespace {
 
 struct CheckOptions : DocumentOptions, GateOptions {
   std::string graph;
+  std::optional<std::string> expected_provider;
 };
 
 ExitStatus check(const CheckOptions& options) {
+  if (options.expected_provider && options.expected_provider->empty()) {
+    const Status refused = usage_error("--expect-provider needs a name, such as QNN or OpenVINO");
+    return report(refused.error());
+  }
   auto gates = read_gates(options);
   if (!gates) return report(gates.error());
   const auto side = open_side(options, options.files);
@@ -31,6 +37,7 @@ ExitStatus check(const CheckOptions& options) {
   busy.reset();
   if (!comparer) return report(comparer.error());
   report::judge_gates(std::move(*gates), *comparer, result);
+  if (options.expected_provider) report::expect_provider(*options.expected_provider, result);
   result.comparison = comparer->compare({});
   result.left_out[1] = runs->left_out;
   result.selection = selection_text(options.selection);
@@ -59,6 +66,9 @@ void add_check_command(Command& program) {
                "judge runs of this graph, where the files are of several");
   add_gate_options(command, *options,
                    "'latency > 3ms', \"op('MatMul').work > 1ms\", 'share(DMA) > 10%'");
+  command.flag("--expect-provider", options->expected_provider,
+               "end with status 1 unless all nodes ran on this execution provider (ONNX Runtime): "
+               "QNN, OpenVINO");
   command.flag("--markdown").describe("print a comment for a pull request");
   command.action = [options] { return check(*options); };
 }

@@ -8,8 +8,12 @@
 #include "cli/compared_sides.hpp"
 #include "cli/documents.hpp"
 #include "cli/environment.hpp"
+#include "cli/expected_model.hpp"
 #include "cli/file_choices.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/base/progress.hpp"
+#include "report/compare/across_document.hpp"
+#include "report/compare/compared_runs.hpp"
 #include "report/compare/diff_document.hpp"
 
 namespace npuscope::cli {
@@ -20,6 +24,8 @@ struct DiffOptions : DocumentOptions, GateOptions {
   std::string rules;
   SideFiles sides;
   PictureOptions picture;
+  bool across = false;
+  ExpectedModel model;
 };
 
 // The two sides as the command line names them.
@@ -79,8 +85,49 @@ Status draw_waterfall(const DiffOptions& options, report::Diff& diff,
   return write_picture(options.picture, report::diff_svg(diff, {.width = options.picture.width}));
 }
 
+// The nodes of one model on two NPUs or runtimes: of each side the first run that has any.
+ExitStatus diff_across(const DiffOptions& options, bool by_given) {
+  const bool has_gates =
+      !options.fail_if.empty() || !options.require.empty() || !options.file.empty();
+  if (has_gates || options.picture.wanted() || by_given || !options.rules.empty()) {
+    const Status refused = usage_error("--across compares nodes only; leave out {}",
+                                       has_gates                  ? "the gates"
+                                       : options.picture.wanted() ? "--svg"
+                                                                  : "--by and --rules");
+    return report(refused.error());
+  }
+  Result<RunSide> sides[] = {open_side(options, options.sides.a),
+                             open_side(options, options.sides.b)};
+  const Profile* runs[2] = {};
+  std::vector<Note> notes;
+  for (int i = 0; i < 2; ++i) {
+    if (!sides[i]) return report(sides[i].error());
+    auto chosen = report::runs_of_side(sides[i]->profiles, options.sides.graph);
+    if (!chosen) chosen = report::runs_of_side(sides[i]->profiles, "");  // of the other side
+    if (!chosen) return report(chosen.error());
+    runs[i] = chosen->runs.front();
+    notes.insert(notes.end(), sides[i]->notes.begin(), sides[i]->notes.end());
+  }
+  std::optional<analysis::ExpectedGraph> model;
+  if (!options.model.file.empty()) {
+    auto loaded = load_expected(options.model);
+    if (!loaded) return report(loaded.error());
+    model = std::move(*loaded);
+  }
+  std::optional<BusySign> busy("analysing");
+  const auto across = analysis::compare_across(
+      analysis::Analysis(*runs[0]), analysis::Analysis(*runs[1]), model ? &*model : nullptr);
+  busy.reset();
+  if (!across) return report(across.error());
+  report::Document document = report::across_document(*runs[0], *runs[1], *across);
+  report::cut_tables(document.sections, options.rows());
+  if (options.json) return print_answer(options, document, notes);
+  return print_documents(options, {&document, 1}, notes);
+}
+
 ExitStatus diff(DiffOptions options, bool by_given) {
   if (const Status named = name_sides(options); !named) return report(named.error());
+  if (options.across) return diff_across(options, by_given);
   const auto rules = chosen_rules(options.rules, by_given, options.grouping);
   if (!rules) return report(rules.error());
   auto gates = read_gates(options);
@@ -121,6 +168,10 @@ void add_diff_command(Command& program) {
   command.flag("files").required(false).describe(
       "A and B: a file or folder each, of any format; A may be a snapshot");
   add_side_options(command, options->sides);
+  command.flag("--across", options->across,
+               "the nodes of one model on two NPUs or runtimes, side by side, each in its unit");
+  add_expected_model(command, options->model, "the ONNX model of both sides: joins by its nodes")
+      .needs("--across");
   using analysis::Grouping;
   const Flag& by = add_choice<Grouping>(command, "--by", options->grouping,
                                         {{"op", Grouping::op},

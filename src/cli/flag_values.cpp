@@ -88,6 +88,7 @@ const std::map<std::string_view, KnownValue>& known_values() {
       {"mac-peak", {"RATE"}},
       {"clock", {"HERTZ"}},
       {"graph", {"NAME"}},
+      {"expect-provider", {"NAME"}},
       {"fail-if", {"GATE"}},
       {"require", {"GATE"}},
       {"sql", {"SQL"}},

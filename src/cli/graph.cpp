@@ -5,7 +5,7 @@
 #include "base/try.hpp"
 #include "cli/choices.hpp"
 #include "cli/documents.hpp"
-#include "npu/graph/import_onnx.hpp"
+#include "cli/expected_model.hpp"
 #include "npuscope/base/files.hpp"
 #include "report/graph/graph_document.hpp"
 #include "report/graph/graph_drawing.hpp"
@@ -19,9 +19,7 @@ struct GraphOptions : DocumentOptions {
   std::string around;
   std::uint32_t hops = 1;
   std::vector<std::string> edges;
-  std::string expect;
-  std::vector<std::string> symbols;
-  npu::ImportOptions import;
+  ExpectedModel model;
   std::string dot, svg;
   report::DrawBy by = report::DrawBy::op;
   bool loads = false;
@@ -58,19 +56,9 @@ Error several_profiles() {
   return {ErrorKind::usage, "--dot and --svg draw one profile, and the files hold several"};
 }
 
-Result<analysis::ExpectedGraph> load_expected(GraphOptions& options) {
-  for (const std::string& definition : options.symbols) {
-    TRY_AS(symbol, npu::parse_symbol(definition));
-    options.import.symbols.insert_or_assign(symbol->first, symbol->second);
-  }
-  options.import.allow_unknown = true;  // the names and links of unknown operators are enough
-  TRY_AS(model, npu::import_onnx_file(options.expect, options.import));
-  return report::expected_graph(*model);
-}
-
 Status check_outputs(const GraphOptions& options) {
   std::vector<std::string> inputs = options.files;
-  if (!options.expect.empty()) inputs.push_back(options.expect);
+  if (!options.model.file.empty()) inputs.push_back(options.model.file);
   for (const std::string& output : {options.dot, options.svg}) {
     if (output.empty()) continue;
     if (auto ok = check_output_is_no_input(inputs, output); !ok) return ok;
@@ -124,8 +112,8 @@ ExitStatus graph(GraphOptions options) {
   if (auto ok = check_outputs(options); !ok) return report(ok.error());
   if (options.dot == "-" || options.svg == "-") return print_drawing(options);
   analysis::ExpectedGraph expected;
-  if (!options.expect.empty()) {
-    auto loaded = load_expected(options);
+  if (!options.model.file.empty()) {
+    auto loaded = load_expected(options.model);
     if (!loaded) return report(loaded.error());
     expected = std::move(*loaded);
     options.graph.expected = &expected;
@@ -179,20 +167,10 @@ void add_graph_command(Command& program) {
       .separated_by(',')
       .check(one_of(edge_words()))
       .called(words_text(edge_words()));
-  command
-      .flag("--expect", options->expect,
-            "compare with the ONNX model that the graph was compiled from")
+  add_expected_model(command, options->model,
+                     "compare with the ONNX model that the graph was compiled from")
       .excludes("--path")
       .excludes("--around");
-  command
-      .flag("--onnx-define-symbol", options->symbols,
-            "value of a symbolic dimension of the model: name,value (repeatable)")
-      .needs("--expect");
-  command
-      .flag("--batchsize", options->import.batch,
-            "batch of the model, symbolic or another than it has")
-      .check(whole_number(1, std::uint64_t{1} << 31))
-      .needs("--expect");
   command.flag("--dot", options->dot,
                "draw the graph into this file, for Graphviz; - prints it instead of the page");
   command.flag("--svg", options->svg,

@@ -81,7 +81,7 @@ Profile profile_of(chrome::Events&& events, const OpenOptions& options) {
   if (!as_it_stands) set_time_unit(options.time_unit, displays_nanoseconds, profile);
   if (is_schedule) {
     profile.provenance.format = "OpenVINO compile-time schedule";
-    profile.provenance.times = Origin::estimated;
+    profile.provenance.times = Origin::simulated;
   }
   if (!as_it_stands && onnxruntime::is_session(profile)) onnxruntime::make_session(profile);
   apply_roles(profile, options.roles);

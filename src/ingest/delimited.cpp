@@ -1,5 +1,7 @@
 #include "ingest/delimited.hpp"
 
+#include <cstring>
+
 #include "base/text.hpp"
 
 namespace npuscope {
@@ -8,23 +10,34 @@ constexpr std::size_t max_record_bytes = std::size_t{64} << 10;
 
 bool DelimitedReader::next() {
   std::string_view line;
+  const std::size_t cells_before = cells_.size();
   if (!lines_.next(line)) return false;
   offset_ = lines_.offset();
   if (offset_ == 0) line = without_byte_order_mark(line);
   cells_.clear();
   unquoted_.clear();
-  if (line.size() < max_record_bytes && split(line)) return true;
+  if (line.size() < max_record_bytes && split(line)) return !is_cut(cells_before);
   cells_.clear();
   fields_.assign(1, {});
   record_bytes_ = 0;
   is_quoted_ = false;
   while (take_line(line) && lines_.next(line)) fields_.back() += '\n';
   cells_.assign(fields_.begin(), fields_.end());
-  return true;
+  return !is_cut(cells_before);
+}
+
+bool DelimitedReader::is_cut(std::size_t cells_before) {
+  if (!lines_.is_unended() || cells_before == 0) return false;
+  const bool is_part = cells_.size() < cells_before;
+  losses_.add(is_part ? Severity::error : Severity::warning, offset_,
+              is_part ? "the file ends in the middle of a row; left out"
+                      : "the last row has no line end: the file may be cut short");
+  return is_part;
 }
 
 bool DelimitedReader::split(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
+  if (line.find('\r') != line.npos) return false;
   const char* begin = line.data();
   const char* const end = begin + line.size();
   while (true) {
@@ -32,9 +45,8 @@ bool DelimitedReader::split(std::string_view line) {
     if (at != end && *at == '"') {
       if (!take_quoted(at, end)) return false;
     } else {
-      for (; at != end && *at != delimiter_; ++at) {
-        if (*at == '\r') return false;
-      }
+      at = static_cast<const char*>(std::memchr(begin, delimiter_, std::size_t(end - begin)));
+      if (at == nullptr) at = end;
       cells_.emplace_back(begin, std::size_t(at - begin));
     }
     if (at == end) return true;

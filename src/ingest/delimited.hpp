@@ -5,8 +5,10 @@
 //   while (records.next()) take(records.cells(), records.offset());
 //
 // Cells are views, valid until the next record; most of them lie in the line.
-// A byte-order mark and carriage returns are no part of a field. Of a record beyond 64 KiB (a quote
-// that is never closed must not gather the whole file) the rest is left out, with a note.
+// A last row without line end that has fewer fields than the one before is left out, with a note; a
+// whole one is handed out, with a note that it may not be. A byte-order mark and carriage returns
+// are no part of a field. Of a record beyond 64 KiB (a quote that is never closed must not gather
+// the whole file) the rest is left out, with a note.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +40,7 @@ class DelimitedReader {
   // Of a record that ends with its line and has quotes around whole fields only; false: it may not
   // be one.
   bool split(std::string_view line);
+  bool is_cut(std::size_t cells_before);
   bool take_quoted(const char*& at, const char* end);
   // Whether the record goes on in the next line.
   bool take_line(std::string_view line);

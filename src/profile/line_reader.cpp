@@ -42,12 +42,19 @@ bool LineReader::next(std::string_view& line) {
     const std::string_view rest(buffer_.data() + at_, end_ - at_);
     const std::size_t size = std::min(rest.find('\n'), rest.size());
     complete = size < rest.size();
+    if (complete && line_.empty() && size <= limits_.longest_line) {  // whole, as it lies there
+      at_ += size + 1;
+      next_begin_ += size + 1;
+      line = rest.substr(0, size);
+      return true;
+    }
     line_ += rest.substr(0, std::min(size, limits_.longest_line - line_.size()));
     const std::size_t taken = size + (complete ? 1 : 0);
     at_ += taken;
     next_begin_ += taken;
   }
   if (next_begin_ == line_begin_) return false;
+  is_unended_ = !complete;
   if (next_begin_ - line_begin_ > limits_.longest_line + 1) {
     losses_.add(Severity::warning, line_begin_,
                 fmt::format("lines of more than {} KiB; cut", limits_.longest_line >> 10));

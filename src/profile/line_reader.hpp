@@ -32,6 +32,8 @@ class LineReader {
   // The next line without its end; false at the end. It stays valid until the next call.
   bool next(std::string_view& line);
 
+  // Whether the text ended before the line did.
+  bool is_unended() const { return is_unended_; }
   // Where the line began in the text.
   std::uint64_t offset() const { return line_begin_; }
   // Why the source broke off; what came before it was handed out.
@@ -50,6 +52,7 @@ class LineReader {
   std::uint64_t next_begin_ = 0;
   std::string line_;
   bool over_ = false;
+  bool is_unended_ = false;
   std::optional<Error> error_;
 };
 

@@ -119,6 +119,70 @@ TEST_F(Checks, ColdInferencesAloneDecideNoLimitOfATime) {
   EXPECT_THAT(outcome.errors, HasSubstr("all inferences are cold"));
 }
 
+// A session that was asked for an NPU: the file holds no trace of the wish.
+TEST_F(Checks, ExpectedProvidersRanAllNodes) {
+  const auto event = [](const char* category, const char* name, int begin, int duration,
+                        const std::string& args) {
+    return R"({"cat" : ")" + std::string(category) + R"(","pid" :1,"tid" :1,"dur" :)" +
+           std::to_string(duration) + R"(,"ts" :)" + std::to_string(begin) +
+           R"(,"ph" : "X","name" :")" + name + R"(","args" : {)" + args + "}}";
+  };
+  const auto on = [](const char* type, const char* provider) {
+    return R"("op_name" : ")" + std::string(type) + R"(","provider" : ")" + provider + "\"";
+  };
+  std::string events;
+  for (int run = 0; run < 3; ++run) {
+    const int begin = 1000 * run, time = run == 0 ? 400 : 100;
+    events += event("Node", "QNNExecutionProvider_QNN_7_0_kernel_time", begin, time,
+                    on("QNN_7_0", "QNNExecutionProvider")) +
+              ",\n" +
+              event("Node", "resize_kernel_time", begin + time, 300 + run,
+                    on("Resize", "CPUExecutionProvider")) +
+              ",\n" +
+              event("Node", "argmax_kernel_time", begin + time + 310, 10,
+                    on("ArgMax", "CPUExecutionProvider")) +
+              ",\n" + event("Session", "model_run", begin, time + 330, "") + (run < 2 ? ",\n" : "");
+  }
+  write("ort.json", "[\n" + events + "\n]\n");
+  const Outcome fell_back = check({path("ort.json")}, {"--expect-provider", "qnn"});
+  EXPECT_EQ(fell_back.status, 1);
+  const std::string page = fell_back.output.substr(fell_back.output.find("GATES"));
+  EXPECT_EQ(page, R"(GATES
+  gate 'nodes elsewhere than on QNNExecutionProvider < 1' failed: 2 (one sample)
+
+PROVIDERS
+  expected    QNNExecutionProvider
+  provider              nodes      work  of all nodes
+  CPUExecutionProvider      2  311.5 us        75.7 %
+  QNNExecutionProvider      1  100.0 us        24.3 %
+
+NODES ELSEWHERE, by work
+  node    kind    provider                  work  of all nodes
+  resize  Resize  CPUExecutionProvider  301.5 us        73.3 %
+  argmax  ArgMax  CPUExecutionProvider  10.00 us         2.4 %
+  A part of the model that a provider took as a whole is one node. Times are of one inference, the
+  median of those after the first.
+)");
+  EXPECT_EQ(fell_back.errors,
+            "npuscope: gate 'nodes elsewhere than on QNNExecutionProvider < 1' failed: 2 (one "
+            "sample)\n");
+  const json made = json::parse(
+      check({path("ort.json")}, {"--expect-provider", "QNNExecutionProvider", "--json"}).output);
+  EXPECT_EQ(made["providers"]["expected"], "QNNExecutionProvider");
+  EXPECT_EQ(made["nodes_elsewhere"]["rows"][0]["node"], "resize");
+  EXPECT_EQ(made["nodes_elsewhere"]["rows"][0]["work_seconds"], 301.5e-6);
+  EXPECT_EQ(made["gates"]["rows"][0]["outcome"], "failed");
+  EXPECT_EQ(check({path("ort.json")}, {"--expect-provider", "VitisAI"}).status, 1);
+  write("cpu.json", "[\n" +
+                        event("Node", "a_kernel_time", 0, 5, on("Add", "CPUExecutionProvider")) +
+                        ",\n" + event("Session", "model_run", 0, 9, "") + "\n]\n");
+  EXPECT_EQ(check({path("cpu.json")}, {"--expect-provider", "cpu"}).status, 0);
+  EXPECT_EQ(check({path("cpu.json")}, {"--expect-provider", ""}).status, 2);  // a variable of a job
+  const Outcome other = check({path("trace.json")}, {"--expect-provider", "QNN"});
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.errors, HasSubstr("does not say which execution provider ran a node"));
+}
+
 TEST_F(Checks, OfADamagedProfilePassNoGate) {
   write("cut.json", R"({"traceEvents":[
 {"ph":"X","pid":1,"tid":2,"ts":0,"dur":10,"name":"step","cat":"user"},

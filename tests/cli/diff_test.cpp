@@ -51,6 +51,70 @@ TEST_F(Diff, AProfileWithItselfHasNoDifference) {
   EXPECT_EQ(json["ops"]["same_structure"], true);
 }
 
+// A run on a CPU and a compiler's estimate for an NPU: joined by name, each in its unit.
+TEST_F(Diff, AcrossRuntimesEachSideKeepsItsUnit) {
+  const auto node = [](const char* name, const char* type, int begin, int duration) {
+    return R"({"cat" : "Node","pid" :1,"tid" :1,"dur" :)" + std::to_string(duration) +
+           R"(,"ts" :)" + std::to_string(begin) + R"(,"ph" : "X","name" :")" + name +
+           R"(_kernel_time","args" : {"op_name" : ")" + type +
+           R"(","provider" : "CPUExecutionProvider"}})";
+  };
+  std::string events = "[\n";
+  for (const int begin : {0, 1000}) {
+    events += node("conv1", "Conv", begin, 60) + ",\n" + node("fc", "Gemm", begin + 60, 30) +
+              ",\n" + node("prob", "Softmax", begin + 90, 10) + ",\n" +
+              R"({"cat" : "Session","pid" :1,"tid" :1,"dur" :110,"ts" :)" + std::to_string(begin) +
+              R"(,"ph" : "X","name" :"model_run","args" : {}})" + (begin == 0 ? ",\n" : "\n]\n");
+  }
+  write("ort.json", events);
+  write("scale.csv",
+        "TFLite_operator,NNG Operator,SRAM Usage,Peak%,Op Cycles,Network%,NPU,SRAM AC,DRAM AC,"
+        "OnFlash AC,OffFlash AC,MAC Count,Network%,Util%,Name\n"
+        "CONV_2D,Conv2D,1,1.0,700.0,70.0,700.0,1,0,0,0,100,50.0,10.0,conv1\n"
+        "FULLY_CONNECTED,FullyConnected,1,1.0,200.0,20.0,200.0,1,0,0,0,100,50.0,10.0,fc\n"
+        "PAD,Pad,1,1.0,100.0,10.0,100.0,1,0,0,0,0,0.0,0.0,pad\n");
+  const Outcome page =
+      run_npuscope({"diff", "--across", path("ort.json"), path("scale.csv"), "--width", "100"});
+  EXPECT_EQ(page.status, 0) << page.errors;
+  EXPECT_EQ(
+      page.output.substr(page.output.find("  joined")),
+      R"(  joined      2 of 3 nodes of A (90.0 % of its work), 2 of 3 nodes of B (90.0 % of its op cycles)
+  A counts seconds and B cycles, which no known rate relates: only shares of a side compare.
+  A is measured and B is estimated: what is estimated or simulated did not run.
+  A is work and B is op cycles: the two need not count alike.
+
+NODES, in the order of A
+  node   kind  kind in B               A    of A  B, cycles    of B  joined by
+  conv1  Conv  CONV_2D          60.00 us  60.0 %        700  70.0 %  name
+  fc     Gemm  FULLY_CONNECTED  30.00 us  30.0 %        200  20.0 %  name
+
+ONLY IN A
+  node  kind            A    of A
+  prob  Softmax  10.00 us  10.0 %
+
+ONLY IN B
+  node  kind  B, cycles    of B
+  pad   PAD         100  10.0 %
+)");
+  const auto json = nlohmann::json::parse(
+      run_npuscope({"diff", "--across", path("ort.json"), path("scale.csv"), "--json"}).output);
+  EXPECT_EQ(json["across"]["a_unit"], "seconds");
+  EXPECT_EQ(json["across"]["b_unit"], "cycles");
+  EXPECT_EQ(json["across"]["b_origin"], "estimated");
+  EXPECT_EQ(json["nodes"]["rows"][0]["nodes_b"], nlohmann::json::array({"conv1"}));
+  EXPECT_EQ(json["nodes"]["rows"][0]["a"], 60e-6);
+  EXPECT_EQ(json["nodes"]["rows"][0]["b_by_a"], nullptr);
+  EXPECT_EQ(json["only_in_b"]["rows"][0]["node"], "pad");
+  for (const std::vector<std::string>& flags :
+       {std::vector<std::string>{"--fail-if", "wall > 1ms"}, {"--by", "kind"}}) {
+    std::vector<std::string> arguments{"diff", "--across", path("ort.json"), path("scale.csv")};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    EXPECT_EQ(run_npuscope(arguments).status, 2);
+  }
+  const Outcome no_times = run_npuscope({"diff", "--across", path("ort.json"), path("none.csv")});
+  EXPECT_EQ(no_times.status, 3);
+}
+
 TEST_F(Diff, AFailedGateIsStatus1AndSaysWhich) {
   std::vector<std::string> arguments{"diff", "--fail-if", "op('matmul').work > +10%",
                                      "--fail-if=active > +1ms", "--top=1"};

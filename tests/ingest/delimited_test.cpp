@@ -57,6 +57,20 @@ TEST(Delimited, AQuoteThatIsNeverClosedGathersNoMoreThanARecord) {
   EXPECT_EQ(of.notes[0].message, "rows of more than 64 KiB; cut");
 }
 
+TEST(Delimited, ARowThatEndsInTheMiddleIsNone) {
+  const Read cut = read("a,b,c\n1,2,3\n4,5");
+  EXPECT_THAT(cut.records, ElementsAre(ElementsAre("a", "b", "c"), ElementsAre("1", "2", "3")));
+  ASSERT_EQ(cut.notes.size(), 1u);
+  EXPECT_EQ(cut.notes[0].severity, Severity::error);
+  EXPECT_EQ(cut.notes[0].offset, 12u);
+  EXPECT_EQ(cut.notes[0].message, "the file ends in the middle of a row; left out");
+  const Read whole = read("a,b,c\n1,2,3\n4,5,6");
+  EXPECT_EQ(whole.records.size(), 3u);
+  ASSERT_EQ(whole.notes.size(), 1u);
+  EXPECT_EQ(whole.notes[0].message, "the last row has no line end: the file may be cut short");
+  EXPECT_TRUE(read("a,b,c\n1,2,3\n").notes.empty());
+}
+
 // What is written as RFC 4180 has it is read as it was.
 TEST(Delimited, IsTheInverseOfQuoting) {
   std::mt19937 random(7);

@@ -28,7 +28,7 @@ const std::map<std::string, std::set<std::string>> may_use{
     {"formats/qnn", {"base", "profile", "ingest", "formats/chrome"}},
     {"formats/torq", {"base", "profile", "formats/chrome", "formats/perfetto"}},
     {"formats/sigmastar", {"base", "profile", "formats/chrome"}},
-    {"formats/onnxruntime", {"profile"}},
+    {"formats/onnxruntime", {"base", "profile"}},
     {"formats/ggml", {"base", "profile"}},
     {"formats/tpu_mlir", {"base", "profile"}},
     {"formats/ascend", {"base", "profile", "ingest", "formats/chrome"}},

@@ -200,13 +200,16 @@ class NodeMatcher {
     return node == no_node || has_ops(node) ? no_node : node;
   }
 
-  // An op of a product that bears the name of a result further on does all up to there.
+  // An op of a product that bears the name of a node further on, or of its result, does all up to
+  // there.
   void to_products() {
     std::map<std::uint32_t, std::uint32_t> product_of;  // by the node whose result it bears
     find_nodes_with_ops();
     for (std::uint32_t op = 0; op < graph_.size(); ++op) {
       const std::uint32_t node = match_.node_of_op[op];
-      if (node == no_node || match_.nodes[node].evidence != MatchEvidence::tensor_name) continue;
+      if (node == no_node) continue;
+      const MatchEvidence evidence = match_.nodes[node].evidence;
+      if (evidence != MatchEvidence::tensor_name && evidence != MatchEvidence::name) continue;
       if (!is_product(profile_.text(profile_.ops[op].kind))) continue;
       if (is_product(expected_.nodes[node].op)) continue;
       const auto [place, is_new] = product_of.try_emplace(node, no_node);
@@ -218,7 +221,7 @@ class NodeMatcher {
         if (place->second == no_node) continue;
         for (const std::uint32_t passed : way) joined_[passed] = place->second;
       }
-      if (place->second != no_node) assign(op, place->second, MatchEvidence::tensor_name);
+      if (place->second != no_node) assign(op, place->second, evidence);
     }
     for (const auto& [node, product] : product_of) {
       if (product != no_node) match_.nodes[node].evidence = MatchEvidence::none;

@@ -218,7 +218,9 @@ OpMacs::OpMacs(const Profile& profile) : profile_(profile), of_op_(profile.ops.s
   // Parts of windows have no MACs of their own: those are the window's.
   if (profile.spans.measure(NumberRole::op_window) != nullptr) return;
   for (std::size_t op = 0; op < of_op_.size(); ++op) {
-    unknown_ += profile.ops[op].engine == Engine::hmx && of_op_[op] < 0;
+    const Op& matrix = profile.ops[op];
+    const bool is_product = matrix.engine == Engine::hmx || matrix.product != ProductKind::none;
+    unknown_ += is_product && of_op_[op] < 0;
   }
 }
 

@@ -10,12 +10,18 @@
 #include <string_view>
 #include <vector>
 
+#include "base/numbers.hpp"
+#include "formats/onnxruntime/node_tensors.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
 
 namespace npuscope::onnxruntime {
 namespace {
 
 constexpr std::string_view kernel_end = "_kernel_time", cpu = "CPUExecutionProvider";
+
+constexpr NamedNumber activation_bytes{"input bytes", NumberQuantity::bytes};
+constexpr NamedNumber parameter_bytes{"parameter bytes", NumberQuantity::bytes};
+constexpr NamedNumber dropped_events{"events dropped", NumberQuantity::count};
 
 enum class What : std::uint8_t { other, run, setting_up, frame, node, fence, truncated };
 
@@ -40,14 +46,19 @@ What what_is(const Profile& profile, const Op& op) {
 
 // The node of the model: what the optimizer adds to the name of the last one that it fused.
 std::string_view without_inventions(std::string_view name) {
-  constexpr std::array<std::string_view, 3> added{"_nchwc", "/MatMulAddFusion",
-                                                  "/MatMulScaleFusion/"};
+  constexpr std::array<std::string_view, 4> added{"_nchwc", "/MatMulAddFusion",
+                                                  "/MatMulScaleFusion/", "_new_reshape"};
   for (const std::string_view each : added) {
     if (name.ends_with(each) && name.size() > each.size()) {
       name.remove_suffix(each.size());
       break;
     }
   }
+  return name;
+}
+
+// "x_token_12", by which the optimizer tells a second x from the first.
+std::string_view without_token(std::string_view name) {
   const std::size_t token = name.rfind("_token_");
   const bool is_number = token != name.npos && token > 0 && token + 7 < name.size() &&
                          name.find_first_not_of("0123456789", token + 7) == name.npos;
@@ -63,6 +74,7 @@ class Session {
     profile_.provenance.format = format_name;
     find_runs();
     name_nodes();
+    give_tensors();
     give_kinds();
     describe();
   }
@@ -113,29 +125,108 @@ class Session {
       const std::size_t index = index_of(spans_.op[row]);
       if (is_known[index]) continue;
       is_known[index] = true;
-      Op& op = profile_.ops[index];
-      const std::string name(profile_.text(op.name));
-      const std::string_view plain =
-          std::string_view(name).substr(0, name.size() - kernel_end.size());
-      const std::string type = text_of(row, "op_name"), provider = text_of(row, "provider");
-      op.name = profile_.strings.intern(plain);
-      op.node = profile_.strings.intern(without_inventions(plain));
-      op.kind = op.node_kind = profile_.strings.intern(type);
-      op.attributes = profile_.strings.intern(provider);
-      op.engine = provider.empty() || provider == cpu ? Engine::host : Engine::compute;
-      if (!provider.empty() && std::ranges::find(providers_, provider) == providers_.end()) {
-        providers_.push_back(provider);
-      }
+      name_node(row, profile_.ops[index]);
+    }
+    share_names();
+  }
+
+  void name_node(std::size_t row, Op& op) {
+    const std::string name(profile_.text(op.name));
+    const std::string_view plain =
+        std::string_view(name).substr(0, name.size() - kernel_end.size());
+    const std::string type(text_of(row, "op_name")), provider(text_of(row, "provider"));
+    op.name = profile_.strings.intern(plain);
+    op.node = profile_.strings.intern(without_inventions(plain));
+    op.kind = op.node_kind = profile_.strings.intern(type);
+    op.attributes = profile_.strings.intern(provider);
+    op.engine = provider.empty() || provider == cpu ? Engine::host : Engine::compute;
+    parts_of_model_ += op.engine == Engine::compute && plain.starts_with(provider + '_');
+    if (!provider.empty() && std::ranges::find(providers_, provider) == providers_.end()) {
+      providers_.push_back(provider);
     }
   }
 
-  std::string text_of(std::size_t row, std::string_view name) const {
+  // The model's name of a node that is the only one of that name.
+  void share_names() {
+    std::map<std::string_view, std::size_t> nodes;
+    for (const Op& op : profile_.ops) nodes[without_token(profile_.text(op.node))] += 1;
+    for (Op& op : profile_.ops) {
+      const std::string_view node = without_token(profile_.text(op.node));
+      if (nodes[node] == 1) op.node = profile_.strings.intern(node);
+    }
+  }
+
+  // Of a node whose shapes change from run to run no shape is its own.
+  void give_tensors() {
+    struct Shapes {
+      std::string_view inputs, outputs;
+      bool has_all_weights = true;
+    };
+    std::vector<std::optional<Shapes>> of_op(profile_.ops.size());
+    auto activations = profile_.column_of(activation_bytes, Origin::measured);
+    auto parameters = profile_.column_of(parameter_bytes, Origin::measured);
+    activations.values.resize(spans_.size(), MeasureColumn::missing);
+    parameters.values.resize(spans_.size(), MeasureColumn::missing);
+    std::vector<bool> changes(profile_.ops.size(), false);
+    std::uint64_t without_weights = 0;
+    for (std::size_t row = 0; row < spans_.size(); ++row) {
+      if (what(row) != What::node) continue;
+      const std::size_t index = index_of(spans_.op[row]);
+      Op& op = profile_.ops[index];
+      const std::string_view inputs = text_of(row, "input_type_shape");
+      const std::string_view outputs = text_of(row, "output_type_shape");
+      const std::string_view type = profile_.text(op.kind);
+      if (!of_op[index]) {
+        const NodeTensors tensors{tensors_in(inputs), tensors_in(outputs)};
+        of_op[index] = {inputs, outputs, has_all_weights(type, tensors)};
+        set_tensors(tensors, type, op, profile_);
+        op.output = Bytes{std::max<std::int64_t>(0, number_in(row, "output_size"))};
+        without_weights += !of_op[index]->has_all_weights;
+      }
+      changes[index] =
+          changes[index] || of_op[index]->inputs != inputs || of_op[index]->outputs != outputs;
+      activations.values[row] = number_in(row, "activation_size");
+      if (of_op[index]->has_all_weights) parameters.values[row] = number_in(row, "parameter_size");
+    }
+    for (std::size_t index = 0; index < changes.size(); ++index) {
+      if (!changes[index]) continue;
+      Op& op = profile_.ops[index];
+      op.shape = op.operands = StringId::empty;
+      op.extents = ShapeId::none;
+      op.operand_list = OperandsId::none;
+      op.output = Bytes{0};
+    }
+    const auto add = [&](MeasureColumn&& column) {
+      const bool any = std::ranges::any_of(
+          column.values, [](std::int64_t value) { return value != MeasureColumn::missing; });
+      if (any) spans_.measures.push_back(std::move(column));
+    };
+    add(std::move(activations));
+    add(std::move(parameters));
+    const auto changing = std::uint64_t(std::ranges::count(changes, true));
+    if (changing > 0) {
+      note(Severity::info, changing, "nodes whose shapes change from run to run; they have none");
+    }
+    if (without_weights > 0) {
+      note(Severity::info, without_weights,
+           "nodes whose weights were packed when the session began: they are in no shape and no "
+           "count of bytes, so that their MACs are unknown");
+    }
+  }
+
+  std::int64_t number_in(std::size_t row, std::string_view name) const {
+    const auto number = parse_number<std::int64_t>(text_of(row, name));
+    return number && *number >= 0 ? *number : MeasureColumn::missing;
+  }
+
+  std::string_view text_of(std::size_t row, std::string_view name) const {
     const Arguments& arguments = spans_.arguments;
     const auto id = profile_.strings.find(name);
     if (!id || row >= arguments.size()) return {};
     const auto found = arguments.find(row, *id);
-    const bool is_text = found && found->key.type == ArgumentType::text;
-    return is_text ? std::string(profile_.text(found->text())) : std::string();
+    const bool is_text =
+        found && (found->key.type == ArgumentType::text || found->key.type == ArgumentType::json);
+    return is_text ? profile_.text(found->text()) : std::string_view();
   }
 
   void give_kinds() {
@@ -145,7 +236,14 @@ class Session {
       if (is == What::setting_up) spans_.kind[row] = SpanKind::activation;
       if (is == What::frame) spans_.kind[row] = SpanKind::annotation;
       if (is == What::run) spans_.kind[row] = SpanKind::inference;
-      if (is == What::truncated) spans_.kind[row] = SpanKind::instant;
+      if (is == What::truncated) {
+        spans_.kind[row] = SpanKind::instant;
+        const std::int64_t dropped = number_in(row, "dropped_event_count");
+        if (dropped != MeasureColumn::missing) {
+          profile_.add_measure(Measure::Subject::profile, 0, dropped_events, Origin::measured, {},
+                               double(dropped));
+        }
+      }
       if (is == What::setting_up || is == What::truncated || is == What::other) continue;
       const std::uint32_t instance = spans_.instance[row] = instance_of(row);
       if (is != What::node && is != What::fence) continue;
@@ -173,6 +271,14 @@ class Session {
     profile_.provenance.device = fmt::format("{}", fmt::join(providers_, ", "));
     note(Severity::info, 1,
          "a profiled run takes longer than one that is not: its latency is an upper bound");
+    if (runs_.empty()) {
+      note(Severity::warning, 1, "no run of the session was recorded, only that it was set up");
+    }
+    if (parts_of_model_ > 0) {
+      note(Severity::info, parts_of_model_,
+           "nodes that are a part of the model, which an execution provider took as a whole: its "
+           "own profile tells what is inside, npuscope graph --expect MODEL which nodes are not");
+    }
     if (std::find(what_.begin(), what_.end(), What::truncated) != what_.end()) {
       note(Severity::warning, 1,
            "the recorder was full (profile_truncated): later runs are missing; record fewer");
@@ -195,19 +301,20 @@ class Session {
   std::vector<Run> runs_;
   std::map<std::uint32_t, std::vector<Run>> by_unit_;
   std::vector<std::string> providers_;
-  std::uint64_t lost_ = 0;
+  std::uint64_t lost_ = 0, parts_of_model_ = 0;
 };
 
 }  // namespace
 
 bool is_session(const Profile& profile) {
-  bool has_session = false, has_node = false;
+  bool has_frame = false, has_begin = false, has_node = false;
   for (const Op& op : profile.ops) {
     const What is = what_is(profile, op);
-    has_session |= is == What::run || is == What::setting_up || is == What::frame;
+    has_begin |= is == What::setting_up;
+    has_frame |= is == What::run || is == What::frame;
     has_node |= is == What::node;
   }
-  return has_session && has_node;
+  return has_begin || (has_frame && has_node);
 }
 
 void make_session(Profile& profile) { Session(profile).make(); }

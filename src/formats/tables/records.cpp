@@ -12,10 +12,14 @@
 namespace npuscope::tables {
 namespace {
 
+constexpr std::uint64_t max_table_bytes = std::uint64_t{16}
+                                          << 30;  // rows become ops: memory ends first
+
 class CsvRecords : public Records {
  public:
   CsvRecords(ByteSource& source, const TableDescription& description, CountedNotes& losses)
-      : lines_(source, losses), records_(lines_, losses, description.delimiter) {}
+      : lines_(source, losses, {.max_bytes = max_table_bytes}),
+        records_(lines_, losses, description.delimiter) {}
 
   bool next() override { return records_.next(); }
   const Fields& fields() const override { return records_.cells(); }

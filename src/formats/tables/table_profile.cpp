@@ -436,6 +436,12 @@ void TableProfile::divide_by_runs() {
       for (auto& sum : sums_) sum.second /= runs;
     }
   }
+  const bool ends_in_total = std::ranges::any_of(description_.lines, [](const TableLine& line) {
+    return line.is == TableLine::Is::total_of_runs;
+  });
+  if (ends_in_total && totals_.empty() && !sums_.empty()) {
+    losses_.add(Severity::warning, 0, "no total stands below the rows: the file may be cut short");
+  }
   if (runs > 0 && runs < 4e9) profile_.provenance.inferences = std::uint32_t(runs);
   for (const auto& [line, value] : totals_) {
     if (sums_.empty() || profile_.ops.empty()) continue;

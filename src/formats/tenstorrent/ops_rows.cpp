@@ -47,7 +47,9 @@ std::optional<std::int64_t> extent_in(std::string_view text) {
 class Reader {
  public:
   Reader(ByteSource& source, CountedNotes& losses)
-      : lines_(source, losses), records_(lines_, losses, ','), losses_(losses) {}
+      : lines_(source, losses, {.max_bytes = std::uint64_t{64} << 30}),
+        records_(lines_, losses, ','),
+        losses_(losses) {}
 
   Result<OpsFile> run(const std::string& name) {
     if (records_.next()) take_header();

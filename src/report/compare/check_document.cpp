@@ -7,6 +7,7 @@
 #include "profile/names.hpp"
 #include "report/compare/diff_document.hpp"
 #include "report/compare/diff_text.hpp"
+#include "report/compare/expected_provider.hpp"
 #include "report/document/document_json.hpp"
 #include "report/document/document_value.hpp"
 #include "report/document/provenance.hpp"
@@ -89,6 +90,7 @@ Document check_document(const Diff& check) {
   for (const Profile* run : check.b) document.sides.push_back({"run", run});
   document.sections.push_back(run_section(check));
   if (!check.empty()) document.sections.push_back(gates_section(check));
+  std::ranges::move(provider_sections(check), std::back_inserter(document.sections));
   Section warnings{.key = "cautions", .title = "CAUTIONS"};
   warnings.remarks = cautions(check);
   if (!warnings.remarks.empty()) document.sections.push_back(std::move(warnings));

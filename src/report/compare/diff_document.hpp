@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/ops/expected_provider.hpp"
 #include "npuscope/profile/run_numbers.hpp"
 #include "report/compare/judgement.hpp"
 #include "report/document/document.hpp"
@@ -31,7 +32,9 @@ struct Diff : Judgement {
   analysis::Comparison comparison;
   std::vector<const Profile*> a, b;  // the runs; no A: B alone is judged
   std::uint64_t left_out[2] = {};    // profiles of other formats and graphs
-  std::string selection;             // what the profiles were cut down to; empty: they are whole
+  // Of --expect-provider, by run of b.
+  std::vector<analysis::ExpectedProvider> providers;
+  std::string selection;  // what the profiles were cut down to; empty: they are whole
 
   bool is_alone() const { return a.empty(); }
 };

@@ -115,6 +115,7 @@ bool add_steps(const Analysis& analysis, LatencyOfCall& latency) {
   std::vector<double> seconds;
   for (const Sample& sample : steps.samples) seconds.push_back(sample.value / rate);
   add_samples(spread_of(seconds), {"step", steps.name, {}, {}, {}}, profile, latency);
+  latency.recorder = profile.provenance.instrumentation;
   return true;
 }
 
@@ -218,6 +219,11 @@ Section latency_section(const LatencyOfCall& latency) {
   const auto time_of = [](const LatencyRow& row) {
     return row.warm_seconds ? row.warm_seconds : row.seconds ? row.seconds : row.cold_seconds;
   };
+  if (!latency.recorder.empty()) {
+    section.remarks.push_back(
+        fmt::format("Recorded by {}, which slows the runs: upper bounds of the latency without it.",
+                    latency.recorder));
+  }
   for (const LatencyRow& row : latency.rows) {
     Value bar, note;
     if (!row.around.empty()) {

@@ -35,6 +35,7 @@ struct LatencyOfCall {
   std::optional<double> outside;  // part of the call that the NPU does not have
   Origin origin = Origin::measured;
   std::optional<double> stated_rate;  // inferences a second, as the file has it
+  std::string recorder;               // what recorded the steps themselves, and slowed them
 
   const LatencyRow* first() const { return rows.empty() ? nullptr : &rows.front(); }
 };

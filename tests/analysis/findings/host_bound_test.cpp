@@ -51,5 +51,34 @@ TEST(HostBound, NeedsCallsOfTheRuntime) {
             "calls of the device's runtime on the host");
 }
 
+// 30 launches, of which so many lead to a kernel.
+MemoryBuilder launches(int reported) {
+  MemoryBuilder made("trace", ClockKind::wall, 1e6);
+  const UnitId host = made.unit("thread", Engine::thread);
+  const UnitId stream = made.unit("stream 7", Engine::thread);
+  for (int i = 0; i < 30; ++i) {
+    const SpanId call =
+        made.span(host, "cudaLaunchKernel", 10 * i, 10 * i + 4, SpanKind::runtime_call);
+    made.span(host, "cudaGetDevice", 10 * i + 5, 10 * i + 6, SpanKind::runtime_call);
+    if (i >= reported) continue;
+    const SpanId kernel = made.span(stream, "add", 10 * i + 4, 10 * i + 9, SpanKind::kernel);
+    made.profile.flows.push_back({call, kernel, EdgeKind::flow, {}, {}});
+  }
+  return made;
+}
+
+TEST(UnreportedLaunches, AreToldByCallsOfTheSameName) {
+  const Tried tried("unreported-launches", launches(12).profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_EQ(tried.finding().title, "The device reported 12 of 30 launches");
+  EXPECT_EQ(tried.value("launches"), 30);
+  EXPECT_DOUBLE_EQ(tried.value("launches_reported"), 0.4);
+  EXPECT_EQ(tried.value("launches_without_work", "cudaLaunchKernel"), 18);
+  EXPECT_TRUE(Tried("unreported-launches", launches(16).profile).is_quiet());
+  EXPECT_TRUE(Tried("unreported-launches", launches(30).profile).is_quiet());
+  EXPECT_EQ(Tried("unreported-launches", launches(0).profile).missing(),
+            "arrows from calls of the runtime to work of the device");
+}
+
 }  // namespace
 }  // namespace npuscope::analysis::host_bound_test

@@ -103,6 +103,29 @@ TEST(ColdInference, ByThePhasesOfEachInference) {
   EXPECT_TRUE(Tried("cold-inference", made(11.9).profile).is_quiet());
 }
 
+// What took longer, and what came before all inferences.
+TEST(ColdInference, NamesTheOpsThatTookLonger) {
+  ProfileBuilder run("ns", ClockKind::wall, 1e9);
+  const UnitId host = run.unit("worker", Engine::host);
+  const auto add = [&](const char* op, std::int64_t start, std::int64_t end, std::uint32_t in,
+                       SpanKind kind = SpanKind::host) {
+    run.span(host, op, start, end, kind);
+    run.profile.spans.instance.resize(run.profile.spans.size(), in);
+  };
+  add("load", 0, 5'000, every_instance, SpanKind::activation);
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    const std::int64_t begin = 10'000 + 10'000 * i, conv = i == 0 ? 4'000 : 500;
+    add("conv", begin, begin + conv, i);
+    add("relu", begin + conv, begin + conv + 200 - 50 * i, i);
+  }
+  run.profile.provenance.inferences = 3;
+  const Tried tried("cold-inference", run.profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_EQ(tried.value("setting_up"), 5'000);
+  EXPECT_EQ(tried.value("op_excess_of_first", "conv"), 3'500);
+  EXPECT_TRUE(std::isnan(tried.value("op_excess_of_first", "relu")));  // 75 of 3,575: too little
+}
+
 // A log of one inference has a phase for each of its dispatches: the first is another dispatch, no
 // other inference.
 TEST(ColdInference, IsNotSeenInPhasesThatRepeatWithinAnInference) {

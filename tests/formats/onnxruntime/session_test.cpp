@@ -1,9 +1,11 @@
 #include "formats/onnxruntime/session.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
 #include "formats/chrome/trace_text.hpp"
+#include "formats/onnxruntime/node_tensors.hpp"
 
 namespace npuscope::onnxruntime::session_test {
 namespace {
@@ -21,6 +23,14 @@ std::string node(std::string_view name, std::string_view type, std::string_view 
   return fmt::format(
       R"({{"cat" : "Node","pid" :9,"tid" :{},"dur" :{},"ts" :{},"ph" : "X","name" :"{}","args" : {{"op_name" : "{}","provider" : "{}","node_index" : "0"}}}})",
       thread, duration, begin, name, type, provider);
+}
+
+// With tensors, as they are pasted: input_type_shape, output_type_shape and counts of bytes.
+std::string tensor_node(std::string_view name, std::string_view type, std::string_view inputs,
+                        std::string_view outputs, int parameters, int begin) {
+  return fmt::format(
+      R"({{"cat" : "Node","pid" :9,"tid" :1,"dur" :5,"ts" :{},"ph" : "X","name" :"{}","args" : {{"input_type_shape" : [{}],"op_name" : "{}","activation_size" : "128","parameter_size" : "{}","output_type_shape" : [{}],"output_size" : "40","provider" : "CPUExecutionProvider"}}}})",
+      begin, name, inputs, type, parameters, outputs);
 }
 
 Profile profile_of(const std::vector<std::string>& events) {
@@ -114,6 +124,15 @@ TEST(OnnxRuntime, ACutRunIsCountedNowhere) {
                           "nodes of a run whose end was not recorded; they are counted nowhere"));
 }
 
+TEST(OnnxRuntime, AFullRecorderSaysWhatItDropped) {
+  const Profile profile = profile_of(
+      {node("a_kernel_time", "Add", cpu, 10, 5), session("model_run", 0, 100),
+       R"({"cat" : "Session","pid" :9,"tid" :1,"dur" :0,"ts" :300,"ph" : "X","name" :"profile_truncated","args" : {"max_num_events" : "1000000","dropped_event_count" : "32062"}})"});
+  ASSERT_EQ(profile.measures.size(), 1u);
+  EXPECT_EQ(profile.text(profile.measures[0].what), "events dropped");
+  EXPECT_EQ(profile.measures[0].value, 32062);
+}
+
 TEST(OnnxRuntime, NamesLoseWhatTheOptimizerAdded) {
   const Profile profile =
       profile_of({node("relu1_nchwc_kernel_time", "Conv", cpu, 10, 5),
@@ -123,6 +142,124 @@ TEST(OnnxRuntime, NamesLoseWhatTheOptimizerAdded) {
   std::vector<std::string> nodes;
   for (const Op& op : profile.ops) nodes.emplace_back(profile.text(op.node));
   EXPECT_THAT(nodes, ElementsAre("relu1", "/l/MatMul", "x", "_token_", ""));
+}
+
+// "Gemm [1,10] float, 40 bytes: in float [1,32] | out ...; parameters 40; product of [..] [..]".
+std::string tensors_of(const Profile& profile, std::string_view name) {
+  for (std::size_t row = 0; row < profile.spans.size(); ++row) {
+    const Op& op = profile.ops[index_of(profile.spans.op[row])];
+    if (profile.text(op.name) != name) continue;
+    std::string text =
+        fmt::format("{} {} {}:", profile.text(op.shape), profile.text(op.types), op.output.value);
+    for (const char c : profile.text(op.operands)) text += c == '\n' ? '|' : c;
+    for (const MeasureColumn& column : profile.spans.measures) {
+      const bool known = column.values[row] != MeasureColumn::missing;
+      text += fmt::format("; {} {}", profile.text(column.what),
+                          known ? std::to_string(column.values[row]) : "unknown");
+    }
+    text += "; product";
+    for (const Operand& operand : profile.operand_lists[op.operand_list]) {
+      text += fmt::format(" {}x{}", fmt::join(profile.shapes[operand.shape], "."), operand.bits);
+    }
+    return text;
+  }
+  return "none";
+}
+
+TEST(OnnxRuntime, ShapesBytesAndProductsComeFromTheArguments) {
+  const Profile profile = profile_of(
+      {tensor_node("conv_kernel_time", "Conv",
+                   R"({"float":[1,3,8,8]},{"float":[16,3,3,3]},{"float":[16]})",
+                   R"({"float":[1,16,8,8]})", 1792, 10),
+       tensor_node("qk_kernel_time", "MatMul", R"({"float16":[4,64,16]},{"float16":[4,16,64]})",
+                   R"({"float16":[4,64,64]})", 0, 20),
+       tensor_node("cast_kernel_time", "Cast", R"({"int64":[]})", R"({"float":[]})", 0, 30),
+       session("model_run", 0, 100)});
+  EXPECT_EQ(tensors_of(profile, "conv"),
+            "[1,16,8,8] float 40:in float [1,3,8,8]|in float [16,3,3,3]|in float [16]|"
+            "out float [1,16,8,8]; input bytes 128; parameter bytes 1792; "
+            "product 1.3.8.8x32 16.3.3.3x32 1.16.8.8x32");
+  EXPECT_EQ(tensors_of(profile, "qk"),
+            "[4,64,64] float16 40:in float16 [4,64,16]|in float16 [4,16,64]|"
+            "out float16 [4,64,64]; input bytes 128; parameter bytes 0; "
+            "product 4.64.16x16 4.16.64x16 4.64.64x16");
+  EXPECT_EQ(tensors_of(profile, "cast"),
+            "[] int64, float 40:in int64 []|out float []; input bytes 128; parameter bytes 0; "
+            "product");
+}
+
+// A weight that was packed in advance stands neither in the shapes nor in the bytes.
+TEST(OnnxRuntime, WeightsOfProductsArePackedInAdvance) {
+  const Profile profile = profile_of(
+      {tensor_node("fc_kernel_time", "Gemm", R"({"float":[1,32]},{"float":[10]})",
+                   R"({"float":[1,10]})", 40, 10),
+       tensor_node("wide_bias_kernel_time", "Gemm", R"({"float":[1,32]},{"float":[1,10]})",
+                   R"({"float":[1,10]})", 40, 20),
+       tensor_node("whole_kernel_time", "Gemm", R"({"float":[1,32]},{"float":[10,32]})",
+                   R"({"float":[1,10]})", 1280, 30),
+       tensor_node("mm_kernel_time", "MatMul", R"({"float":[64,32]})", R"({"float":[64,10]})", 0,
+                   40),
+       session("model_run", 0, 100)});
+  for (const char* packed : {"fc", "wide_bias", "mm"}) {
+    EXPECT_THAT(tensors_of(profile, packed), testing::EndsWith("parameter bytes unknown; product"));
+  }
+  EXPECT_THAT(tensors_of(profile, "whole"),
+              testing::EndsWith("parameter bytes 1280; product 1.32x32 10.32x32 1.10x32"));
+  std::uint64_t packed = 0;
+  for (const Note& note : profile.notes) {
+    if (note.message.starts_with("nodes whose weights were packed")) packed = note.count;
+  }
+  EXPECT_EQ(packed, 3u);
+}
+
+TEST(OnnxRuntime, ShapesThatChangeAreNone) {
+  const Profile profile = profile_of(
+      {tensor_node("a_kernel_time", "Relu", R"({"float":[1,3]})", R"({"float":[1,3]})", 0, 10),
+       tensor_node("a_kernel_time", "Relu", R"({"float":[1,4]})", R"({"float":[1,4]})", 0, 20),
+       session("model_run", 0, 100)});
+  EXPECT_EQ(tensors_of(profile, "a"), " float 0:; input bytes 128; parameter bytes 0; product");
+}
+
+TEST(OnnxRuntime, BrokenShapesAreRead) {
+  for (const char* shapes : {R"({"float":[1,)", R"({"float":[9999999999999999999999,-1,0]})",
+                             R"({"a)", R"({"a":[)", R"(7)", R"({"":[]})"}) {
+    EXPECT_LE(tensors_in(shapes).size(), 1u) << shapes;
+  }
+}
+
+// A part of the model that a provider took as a whole, and what says so.
+TEST(OnnxRuntime, PartsOfTheModelAreCounted) {
+  const Profile profile =
+      profile_of({node("QNNExecutionProvider_QNN_77_0_kernel_time", "QNN_77_0", qnn, 10, 900),
+                  node("own_kernel_time", "Conv", qnn, 910, 10), session("model_run", 0, 1400)});
+  std::uint64_t parts = 0;
+  for (const Note& note : profile.notes) {
+    if (note.message.starts_with("nodes that are a part of the model")) parts = note.count;
+  }
+  EXPECT_EQ(parts, 1u);
+}
+
+// The optimizer's own nodes of one name stay apart.
+TEST(OnnxRuntime, TokensOfSeveralNodesStay) {
+  const Profile profile = profile_of({node("Gelu_kernel_time", "Gelu", cpu, 10, 5),
+                                      node("Gelu_token_4_kernel_time", "Gelu", cpu, 20, 5),
+                                      node("x_token_4_kernel_time", "Reorder", cpu, 30, 5),
+                                      session("model_run", 0, 100)});
+  std::vector<std::string> nodes;
+  for (const Op& op : profile.ops) nodes.emplace_back(profile.text(op.node));
+  EXPECT_THAT(nodes, ElementsAre("Gelu", "Gelu_token_4", "x", ""));
+}
+
+// A session that failed, or that nobody ran.
+TEST(OnnxRuntime, SettingUpAloneIsNoWork) {
+  const Profile profile = profile_of(
+      {session("model_loading_uri", 0, 500), session("session_initialization", 600, 33'000)});
+  EXPECT_THAT(spans_of(profile),
+              ElementsAre("model_loading_uri  in - +500 " + kind(SpanKind::activation),
+                          "session_initialization  in - +33000 " + kind(SpanKind::activation)));
+  EXPECT_EQ(profile.provenance.inferences, 0u);
+  EXPECT_EQ(profile.notes.back().message,
+            "no run of the session was recorded, only that it was set up");
 }
 
 TEST(OnnxRuntime, OtherTracesStayWhatTheyAre) {

@@ -211,12 +211,47 @@ TEST(LateRank, OfARealCaptureWasExposedDma) {
   EXPECT_THAT(page, Not(HasSubstr("reductions 5")));
 }
 
+// What each run took, and the kernels without what encloses others, in microseconds.
+void expect_session(const fs::path& path, const std::vector<std::int64_t>& runs,
+                    std::int64_t kernels) {
+  SCOPED_TRACE(path.string());
+  const Analysis looked(opened(path));
+  const Profile& profile = looked.profile();
+  EXPECT_EQ(profile.provenance.format, "ONNX Runtime profile");
+  std::vector<std::int64_t> took;
+  std::int64_t work = 0;
+  for (std::size_t row = 0; row < profile.spans.size(); ++row) {
+    const SpanKind kind = profile.spans.kind[row];
+    if (kind == SpanKind::inference) took.push_back(profile.spans.duration[row] / 1000);
+    if (kind == SpanKind::host || kind == SpanKind::kernel) work += looked.self_times()[row] / 1000;
+  }
+  std::ranges::sort(took, std::greater{});
+  EXPECT_EQ(took, runs);
+  EXPECT_EQ(work, kernels);
+}
+
+TEST(OnnxRuntime, SessionsOfEveryKind) {
+  SAMPLE(folder, "onnxruntime");
+  expect_session(folder / "seq_convnet.json", {544, 309, 295, 273, 260}, 1368);
+  // A Loop encloses the nodes of its body: 2664 with both, 1748 once.
+  expect_session(folder / "seq_ctrl.json", {497, 375, 368, 336, 331}, 1748);
+  // On threads of a pool, not on that of the run.
+  expect_session(folder / "par_mbnet.json", {83914, 48217, 28902, 24414, 1323}, 57761);
+  expect_session(folder / "openvino_ep_convnet.json", {22281, 2344, 353, 269, 254}, 25337);
+}
+
+TEST(OnnxRuntime, ProfiledLatencyIsAnUpperBound) {
+  SAMPLE(path, "onnxruntime/seq_convnet.json");
+  EXPECT_THAT(page_of(Analysis(opened(path))),
+              HasSubstr("Recorded by ONNX Runtime's profiler, which slows the runs"));
+}
+
 TEST(Estimates, AnOpenVinoScheduleWasShownAsMeasured) {
   SAMPLE(path, "openvino/compileTimeScheduleTrace.json");
   const Analysis looked(opened(path));
   EXPECT_TRUE(analysis::RunSamples(looked.profile()).is_estimated());
   const std::string page = page_of(looked);
-  EXPECT_THAT(page, HasSubstr("estimated, nothing ran"));
+  EXPECT_THAT(page, HasSubstr("times are simulated, nothing ran"));
   EXPECT_THAT(page, HasSubstr("convolution"));
 }
 

@@ -1,6 +1,7 @@
 // Rules about first inferences: a cold one as the only one, and slow first calls.
 #include <fmt/format.h>
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -18,6 +19,8 @@ namespace cold_inference {
 
 constexpr double min_factor = 1.2;
 constexpr double min_share = 0.05;  // of the longest phase
+constexpr double min_share_of_excess = 0.05;
+constexpr std::size_t ops_named = 3;
 
 void compare(Finding& finding, const std::string& phase, const Spread& microseconds) {
   const char* source = "show: PHASES";
@@ -85,6 +88,41 @@ bool has_ops_of_others(const Profile& profile) {
   });
 }
 
+// What of the difference is in which ops, and what came before all inferences.
+void name_what_took_longer(FindingContext& context, double excess, Finding& finding) {
+  const Profile& profile = context.profile();
+  double setting_up = 0;
+  for (std::size_t row = 0; row < profile.spans.size(); ++row) {
+    if (profile.spans.kind[row] != SpanKind::activation) continue;
+    setting_up += double(profile.spans.duration[row]);
+  }
+  if (setting_up > 0) {
+    finding.evidence.push_back(ticks_evidence("setting_up", "setting up, before the first",
+                                              setting_up, MeasureKind::work, "timeline"));
+  }
+  const OpTable ops = context.analysis().ops({.grouping = Grouping::part,
+                                              .top = std::numeric_limits<std::size_t>::max(),
+                                              .details = true,
+                                              .count_runs = false,
+                                              .active_and_span = false,
+                                              .counts = false,
+                                              .per_inference = true});
+  const auto work = ops.place_of("work");
+  std::vector<std::pair<double, const OpRow*>> slower;
+  for (const OpRow& row : ops.rows) {
+    if (!work || row.spreads.size() <= *work || !row.spreads[*work].first) continue;
+    const double more = *row.spreads[*work].first - row.values[*work].value_or(0);
+    if (more >= min_share_of_excess * excess) slower.emplace_back(more, &row);
+  }
+  sort_rows(slower.begin(), slower.end(),
+            [](const auto& a, const auto& b) { return a.first > b.first; });
+  if (slower.size() > ops_named) slower.resize(ops_named);
+  for (const auto& [more, row] : slower) {
+    finding.evidence.push_back(ticks_evidence("op_excess_of_first", "more in the first", more,
+                                              MeasureKind::work, "ops", row->name));
+  }
+}
+
 RuleOutcome apply(FindingContext& context) {
   using Temperature = Provenance::Temperature;
   const Profile& profile = context.profile();
@@ -103,6 +141,7 @@ RuleOutcome apply(FindingContext& context) {
     finding.evidence.push_back(
         ticks_evidence("median_wall_of_rest", "inference, median of the others",
                        walls.median_of_rest, MeasureKind::wall, "show: WALL"));
+    name_what_took_longer(context, walls.first - walls.median_of_rest, finding);
   }
   if (finding.evidence.empty() && !(ops_are_cold && walls.count <= 1)) {
     const bool compared = walls.count > 1 || !context.analysis().phases().empty();

@@ -118,6 +118,7 @@ extern const Rule token_share_rule;
 extern const Rule transpose_rule;
 extern const Rule uncounted_waits_rule;
 extern const Rule uneven_threads_rule;
+extern const Rule unreported_launches_rule;
 extern const Rule vector_bound_rule;
 extern const Rule window_bound_rule;
 
