@@ -166,6 +166,30 @@ class Pages {
     made_.op_rows.push_back(std::move(rows));
   }
 
+  // The place of each op's part among those of page "show".
+  void find_model_parts() {
+    const OpTable ops = analysis_.ops(options_of_parts());
+    const auto parts = model_parts(profile_, ops);
+    if (!parts) return;
+    std::unordered_map<std::string_view, std::int64_t> place_of_part, place_of_row;
+    for (const ModelPart& part : parts->parts) {
+      place_of_part.emplace(part.name, std::int64_t(place_of_part.size()));
+    }
+    for (std::size_t row = 0; row < ops.rows.size(); ++row) {
+      const auto part = place_of_part.find(parts->part_of_row[row]);
+      if (part != place_of_part.end()) place_of_row.emplace(ops.rows[row].name, part->second);
+    }
+    const OpKeys keys(profile_, options_of_parts());
+    OpRows rows{"model_part", std::vector<std::int64_t>(profile_.ops.size(), -1)};
+    for (std::size_t op = 0; op < profile_.ops.size(); ++op) {
+      const std::uint32_t group = keys.of(OpId(std::uint32_t(op)));
+      if (group == OpKeys::none) continue;
+      const auto found = place_of_row.find(keys.name(group));
+      if (found != place_of_row.end()) rows.row_of_op[op] = found->second;
+    }
+    made_.op_rows.push_back(std::move(rows));
+  }
+
   void find_places(const Document& document) {
     std::unordered_map<std::string, std::int64_t> unit_of_path;
     for (std::size_t i = 0; i < profile_.units.size(); ++i) {
@@ -203,6 +227,7 @@ class Pages {
           Grouping::rule, Grouping::core, Grouping::unit}) {
       add_ops(grouping);
     }
+    find_model_parts();
     spans_by_op.reset();
     add_page("units", "units", units_document(analysis_, {.top = top}));
     add_page("path", "path", path_document(analysis_, {.top = top, .steps = top}));

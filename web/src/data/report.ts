@@ -155,6 +155,7 @@ export interface ProfileDataHead {
 //   op.engine                   the same, as UnitHead.engine has it: what the op uses; may be missing
 //   op.row_op, op.row_node, op.row_part, op.row_kind, op.row_layer, op.row_rule   the row of page "ops_…" that counts it;
 //                               -1: none (its row was not kept)
+//   op.row_model_part           the row of section "model_parts" of page "show"; missing where it has none; -1: "other"
 //   edge.from, edge.to          places in the op columns
 //   edge.kind                   0 data, 1 reuse, 2 flow, 3 transfer, 4 order
 //   flow.from, flow.to          places in the span columns

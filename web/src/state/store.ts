@@ -4,6 +4,8 @@
 //   store.subscribe((chosen, changed) => { if (changed.range) redraw(chosen.range); });
 //   store.set({range: {begin: 100, end: 900}});
 
+export type By = "op" | "kind" | "part" | "engine" | "unit";
+
 export interface Range {
   begin: number;  // ticks since the timeline's begin
   end: number;
@@ -15,13 +17,14 @@ export interface Chosen {
   ops: ReadonlySet<number>; // highlighted, places in the op columns
   span: number | null;      // the one that was clicked, place in the span columns
   path: boolean;            // whether the critical path is drawn over the timeline
+  colour: By | null;        // what colours of the timeline stand for; null: what fits the profile
 }
 
 export type Changed = { [Key in keyof Chosen]?: boolean };
 export type Listener = (chosen: Chosen, changed: Changed) => void;
 
 export class Store {
-  private chosen: Chosen = { range: null, visible: null, ops: new Set(), span: null, path: true };
+  private chosen: Chosen = { range: null, visible: null, ops: new Set(), span: null, path: true, colour: null };
   private listeners: Listener[] = [];
 
   get(): Chosen {

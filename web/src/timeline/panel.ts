@@ -3,10 +3,12 @@ import { make } from "../dom/make";
 import { bytesText, numberText, ticksWithUnit } from "../format/format";
 import type { Context, MakePanel } from "../panel";
 import { Card } from "./card";
+import { choicesOf, colouringBy, usualChoice, type Colouring } from "./colouring";
 import { Details } from "./details";
 import type { SpanFacts } from "./facts";
 import { keys } from "./keys";
 import { Labels } from "./labels";
+import { Legend } from "./legend";
 import { Model } from "./model";
 import { axisHeight } from "./paint/axis";
 import { FramePainter } from "./paint/frame";
@@ -36,6 +38,8 @@ class TimelineView {
   private readonly searching: SearchBar;
   private readonly timeline: Timeline;
   private readonly painter: FramePainter;
+  private readonly legend: Legend;
+  private colouring: Colouring;
   private colours: Colours | null = null;
   private waiting = false;
   private flows = true;
@@ -44,18 +48,35 @@ class TimelineView {
   constructor(private readonly context: Context, private readonly model: Model) {
     this.timeline = new Timeline(model, (change) => this.changed(change));
     this.painter = new FramePainter(model, context.report.clock, context.data.head.timeline_begin);
+    this.legend = new Legend(choicesOf(context), context.store, (colour) => context.store.set({ colour }));
+    this.colouring = this.madeColouring();
     this.labels = new Labels((key) => this.timeline.toggle(key));
     this.details = new Details(context.report.clock, { zoomTo: (range) => this.timeline.zoomTo(range), clear: () => context.store.set({ range: null }) });
     this.searching = new SearchBar({ search: (pattern) => this.search(pattern), go: (by) => this.go(by), leave: () => this.lanes.canvas.focus({ preventScroll: true }) });
     this.content = make("div", { class: "timeline-content" }, this.labels.element, this.lanes.canvas);
     this.scroller = make("div", { class: "timeline-scroller", on: { scroll: () => this.invalidate() } }, this.content);
-    this.element = make("div", { class: "timeline" }, this.tools(),
+    this.element = make("div", { class: "timeline" }, this.tools(), this.legend.element,
       make("div", { class: "timeline-body" },
         make("div", { class: "timeline-main" }, make("div", { class: "timeline-top" }, this.extent, this.axis.canvas), this.scroller),
         this.details.element),
       ...remarksOf(context.report, context.data.head).map((text) => make("p", { class: "quiet", text })), this.card.element);
     this.listen();
+    this.legend.show(this.colouring, model.lanes, model.spans);
     this.changed({ layout: true, chosen: true });
+  }
+
+  private madeColouring(): Colouring {
+    const { context, model } = this;
+    const choices = choicesOf(context);
+    const { colour } = context.store.get();
+    return colouringBy(context, model.spans, model.lanes, colour !== null && choices.includes(colour) ? colour : usualChoice(context));
+  }
+
+  private recolour(): void {
+    this.colouring = this.madeColouring();
+    this.colours = null;
+    this.legend.show(this.colouring, this.model.lanes, this.model.spans);
+    this.changed({ layout: true });
   }
 
   private tools(): HTMLElement {
@@ -118,6 +139,9 @@ class TimelineView {
     window.addEventListener("beforeprint", () => print(true));
     window.addEventListener("afterprint", () => print(false));
     window.matchMedia("print").addEventListener("change", (event) => print(event.matches));
+    this.context.store.subscribe((_, changed) => {
+      if (changed.colour) this.recolour();
+    });
     register(this.context.store, (range, units) => {
       this.timeline.show(range, units);
       this.element.scrollIntoView({ block: "nearest" });
@@ -135,7 +159,8 @@ class TimelineView {
 
   private changed(change: Change): void {
     if (change.layout === true) {
-      this.labels.show(this.timeline.layout);
+      this.labels.show(this.timeline.layout, this.colouring, window.matchMedia("(max-width: 900px)").matches);
+      this.element.style.setProperty("--labels", `${this.labels.width}px`);
       this.content.style.height = `${this.timeline.layout.height}px`;
       this.resize();
     }
@@ -186,8 +211,8 @@ class TimelineView {
     const { span, path } = store.get();
     const { layout, scale: view, highlighted, found, draft } = this.timeline;
     const range = draft ?? store.get().range;
-    this.painter.paint(this.lanes, this.axis, this.colours ??= readColours(this.element),
-                       { layout, top: this.scroller.scrollTop, view, range, span, highlighted, found, path, flows: this.flows });
+    this.painter.paint(this.lanes, this.axis, this.colours ??= readColours(this.element, this.colouring.groups.map((group) => group.colour)),
+                       { layout, top: this.scroller.scrollTop, view, range, span, highlighted, found, path, flows: this.flows, colouring: this.colouring });
     const measured = draft ?? view;
     this.extent.textContent = ticksWithUnit(this.context.report.clock, measured.end - measured.begin);
   }

@@ -1,7 +1,9 @@
 // Units: what each did of the wall, which classes of hardware work at once, how many units at once,
 // and how unequally they are loaded.
 import { drawBar, percent } from "../bar/bar";
+import { apart, apartElement, type Apart } from "../dom/apart";
 import { make } from "../dom/make";
+import { engineName } from "../format/engines";
 import { changeText, numberText, shownName } from "../format/format";
 import { OpNames } from "../ops/op_names";
 import { rangeText, wholeRange } from "../ops/tables";
@@ -56,7 +58,7 @@ function followRange({ report, data, store }: Context): HTMLElement {
     const { range } = store.get();
     const whole = concurrencyOf(report);
     if (range === null) {
-      place.replaceChildren(...utilisation(unitRows(report), "wall", numbersOf(report, "units")), make("div", { class: "side-by-side" },
+      place.replaceChildren(...utilisation(unitRows(report, data), "wall", numbersOf(report, "units")), make("div", { class: "side-by-side" },
         ...(whole === null ? [] : concurrency(whole.levels, "wall", averageText(whole), numbersOf(report, "concurrency"))),
         ...overlap(overlapOf(report), numbersOf(report, "overlap"))));
       return;
@@ -77,17 +79,22 @@ function followRange({ report, data, store }: Context): HTMLElement {
 
 function utilisation(rows: readonly UnitRow[], of: string, below: HTMLElement[]): HTMLElement[] {
   if (rows.length === 0) return [];
-  const legend = make("ul", { class: "legend inline" }, ...rows[0].parts.map((part) =>
-    make("li", {}, make("span", { class: `swatch ${part.colour}`, attributes: { "aria-hidden": "true" } }), part.label)));
+  const entry = (colour: string, label: string): HTMLElement =>
+    make("li", {}, make("span", { class: `swatch ${colour}`, attributes: { "aria-hidden": "true" } }), label);
+  const engines = new Map(rows.map((row) => [row.parts[0].colour, row.engine === "" ? "busy" : `busy, ${engineName(row.engine)}`]));
+  const legend = make("ul", { class: "legend inline" }, ...[...engines].map(([colour, label]) => entry(colour, label)),
+                      ...rows[0].parts.slice(1).map((part) => entry(part.colour, part.label)));
   const prefix = commonPrefix(rows.map((row) => row.name));
-  const list = make("div", { class: "unit-bars" }, ...rows.slice(0, drawnAtFirst).map((row) => unitBar(row, prefix)));
+  const names = apart(rows.map((row) => row.name.slice(prefix.length)));
+  const bars = rows.map((row, i) => unitBar(row, names[i]));
+  const list = make("div", { class: "unit-bars" }, ...bars.slice(0, drawnAtFirst));
   const section = make("section", { class: "section" }, make("h3", { text: `Utilisation, of ${of}` }), legend);
   if (prefix !== "") section.append(make("p", { class: "remark" }, "Names begin with ", make("code", { text: shownName(prefix) }), ", left out below."));
   section.append(list);
   if (rows.length > drawnAtFirst) {
     const more = make("button", { class: "quiet", text: `${rows.length - drawnAtFirst} more units`, attributes: { type: "button" } });
     more.addEventListener("click", () => {
-      list.append(...rows.slice(drawnAtFirst).map((row) => unitBar(row, prefix)));
+      list.append(...bars.slice(drawnAtFirst));
       more.remove();
     });
     section.append(more);
@@ -96,8 +103,8 @@ function utilisation(rows: readonly UnitRow[], of: string, below: HTMLElement[])
   return [section];
 }
 
-const unitBar = (row: UnitRow, prefix: string): HTMLElement => make("div", { class: "unit-bar" },
-  make("span", { class: "unit-name", text: shownName(row.name.slice(prefix.length), 60), title: shownName(row.name) }),
+const unitBar = (row: UnitRow, name: Apart): HTMLElement => make("div", { class: "unit-bar", title: shownName(row.name) },
+  apartElement(name, "unit-name"),
   drawBar(row.parts, row.name, { legend: false }),
   make("span", { class: "number", text: percent(row.busy) }));
 
