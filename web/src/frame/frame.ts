@@ -4,9 +4,10 @@ import type { Report } from "../data/report";
 import { make } from "../dom/make";
 import { printable, shownName } from "../format/format";
 import { comparisonPanels, fleetPanels, panels } from "../panels";
+import { chosenIn, fragmentOf, type Bounds } from "../state/fragment";
 import { Store } from "../state/store";
 import { comparisonHead, fleetHead, profileHead } from "./head";
-import { addressOf, idIn, type Address } from "./links";
+import { addressOf, hashOf, idIn, type Address } from "./links";
 import { markReady, Tab, type PanelMaker } from "./tab";
 import { tabList, tabTitles } from "./tabs";
 
@@ -16,9 +17,18 @@ function titleOf(report: Report): string {
   return `${titles.map((title) => shownName(title)).join(" · ") || "no profile"} – npuscope`;
 }
 
+function boundsOf({ head }: Data): Bounds {
+  const rows = (name: string): number => head.columns.find((column) => column.name === name)?.count ?? 0;
+  return { length: head.length, ops: rows("op.name"), spans: rows("span.start") };
+}
+
 export class Frame {
   private readonly tabs: Tab[] = [];
   private readonly choose: (index: number) => void;
+  private readonly stores: Store[] = [];  // of profiles
+  private data: Data[] = [];
+  private open = 0;               // tab
+  private telling = 0;
 
   constructor(root: HTMLElement, private readonly report: Report) {
     const titles = report.profiles.map((profile) => profile.title);
@@ -45,8 +55,12 @@ export class Frame {
   }
 
   setData(data: Data[]): void {
+    this.data = data;
     this.report.profiles.forEach((profile, i) => {
-      const store = new Store();
+      const store = this.stores[i] = new Store();
+      const address = addressOf(location.hash);
+      if (address.place === i) store.set(chosenIn(address.chosen, boundsOf(data[i])));
+      store.subscribe(() => this.tellSoon());
       const makers = panels.map((makePanel): PanelMaker => () => makePanel({ report: profile, data: data[i], store }));
       this.setMakers(`profile-${i + 1}`, makers, i);
     });
@@ -66,6 +80,7 @@ export class Frame {
   }
 
   private show(index: number): void {
+    this.open = index;
     this.tabs.forEach((tab, i) => tab.show(i === index));
   }
 
@@ -74,10 +89,34 @@ export class Frame {
   }
 
   private follow(): void {
-    const index = this.tabIndex(addressOf(location.hash));
+    const address = addressOf(location.hash);
+    const index = this.tabIndex(address);
     if (index < 0) return;
     this.choose(index);
+    const data = this.data[address.place];
+    if (address.chosen !== "" && data !== undefined) this.stores[address.place]?.set(chosenIn(address.chosen, boundsOf(data)));
+    else this.tellSoon();
     this.scroll();
+  }
+
+  // Into the address, behind the part of the page that it names.
+  private tellSoon(): void {
+    clearTimeout(this.telling);
+    this.telling = window.setTimeout(() => {
+      const place = this.open - (this.tabs.length - this.report.profiles.length);
+      const store = this.stores[place];
+      if (store === undefined) return;
+      const { id } = addressOf(location.hash);
+      const chosen = fragmentOf(store.get());
+      const isHere = id !== "" && this.tabIndex(addressOf(location.hash)) === this.open;
+      const hash = hashOf(isHere ? id : idIn("timeline", place), chosen);
+      if (chosen === "" && id === "") return;
+      try {
+        history.replaceState(null, "", hash);
+      } catch {
+        // A page that is shown within another may not change its address.
+      }
+    }, 150);
   }
 
   // To the panel of the address, once it is there.

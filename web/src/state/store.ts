@@ -15,6 +15,7 @@ export interface Chosen {
   range: Range | null;      // selected on the timeline: all tables are of it
   visible: Range | null;    // what the timeline shows; null: all
   ops: ReadonlySet<number>; // highlighted, places in the op columns
+  finding: { of: number; place: number } | null;  // on the timeline: places of it and of its place; -1: all of its places
   span: number | null;      // the one that was clicked, place in the span columns
   path: boolean;            // whether the critical path is drawn over the timeline
   colour: By | null;        // what colours of the timeline stand for; null: what fits the profile
@@ -24,7 +25,7 @@ export type Changed = { [Key in keyof Chosen]?: boolean };
 export type Listener = (chosen: Chosen, changed: Changed) => void;
 
 export class Store {
-  private chosen: Chosen = { range: null, visible: null, ops: new Set(), span: null, path: true, colour: null };
+  private chosen: Chosen = { range: null, visible: null, ops: new Set(), finding: null, span: null, path: true, colour: null };
   private listeners: Listener[] = [];
 
   get(): Chosen {

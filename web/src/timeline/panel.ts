@@ -1,5 +1,6 @@
 // The timeline as a panel: its elements, and who tells whom what.
 import { make } from "../dom/make";
+import { FindingBar } from "../findings/bar";
 import { bytesText, numberText, ticksWithUnit } from "../format/format";
 import type { Context, MakePanel } from "../panel";
 import { Card } from "./card";
@@ -39,6 +40,8 @@ class TimelineView {
   private readonly timeline: Timeline;
   private readonly painter: FramePainter;
   private readonly legend: Legend;
+  private readonly finding: FindingBar;
+  private readonly help = keyHelp();
   private colouring: Colouring;
   private colours: Colours | null = null;
   private waiting = false;
@@ -50,12 +53,13 @@ class TimelineView {
     this.painter = new FramePainter(model, context.report.clock, context.data.head.timeline_begin);
     this.legend = new Legend(choicesOf(context), context.store, (colour) => context.store.set({ colour }));
     this.colouring = this.madeColouring();
+    this.finding = new FindingBar(context);
     this.labels = new Labels((key) => this.timeline.toggle(key));
     this.details = new Details(context.report.clock, { zoomTo: (range) => this.timeline.zoomTo(range), clear: () => context.store.set({ range: null }) });
     this.searching = new SearchBar({ search: (pattern) => this.search(pattern), go: (by) => this.go(by), leave: () => this.lanes.canvas.focus({ preventScroll: true }) });
     this.content = make("div", { class: "timeline-content" }, this.labels.element, this.lanes.canvas);
-    this.scroller = make("div", { class: "timeline-scroller", on: { scroll: () => this.invalidate() } }, this.content);
-    this.element = make("div", { class: "timeline" }, this.tools(), this.legend.element,
+    this.scroller = make("div", { class: "timeline-scroller", on: { scroll: () => this.moved() } }, this.content);
+    this.element = make("div", { class: "timeline" }, this.tools(), this.finding.element, this.legend.element,
       make("div", { class: "timeline-body" },
         make("div", { class: "timeline-main" }, make("div", { class: "timeline-top" }, this.extent, this.axis.canvas), this.scroller),
         this.details.element),
@@ -63,6 +67,15 @@ class TimelineView {
     this.listen();
     this.legend.show(this.colouring, model.lanes, model.spans);
     this.changed({ layout: true, chosen: true });
+    this.restore();
+  }
+
+  // What an address says: a finding, and where it was looked at.
+  private restore(): void {
+    const { finding, visible } = this.context.store.get();
+    if (finding === null) return;
+    this.finding.follow();
+    if (visible !== null) this.context.store.set({ visible });
   }
 
   private madeColouring(): Colouring {
@@ -99,7 +112,7 @@ class TimelineView {
         this.invalidate();
       } }).element);
     }
-    tools.append(keyHelp());
+    tools.append(this.help.element);
     return tools;
   }
 
@@ -123,8 +136,11 @@ class TimelineView {
       pan: (share) => this.timeline.pan(share * this.timeline.width),
       fit: () => this.timeline.fit(),
       search: () => this.searching.field.focus(),
-      clear: () => this.timeline.clear(),
+      clear: () => this.clear(),
       step: (by) => this.timeline.step(by),
+      place: (by) => this.finding.step(by),
+      match: (by) => this.go(by),
+      help: () => this.help.toggle(),
     });
     new ResizeObserver(() => this.resize()).observe(this.scroller);
     window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
@@ -136,6 +152,7 @@ class TimelineView {
       this.colours = null;
       this.resize(on ? maxPrinted : undefined);
     };
+    window.addEventListener("scroll", () => this.card.hide(), { passive: true });
     window.addEventListener("beforeprint", () => print(true));
     window.addEventListener("afterprint", () => print(false));
     window.matchMedia("print").addEventListener("change", (event) => print(event.matches));
@@ -146,6 +163,19 @@ class TimelineView {
       this.timeline.show(range, units);
       this.element.scrollIntoView({ block: "nearest" });
     });
+  }
+
+  // What is under the pointer is another.
+  private moved(): void {
+    this.card.hide();
+    this.invalidate();
+  }
+
+  // The keys, then the search, then what was chosen.
+  private clear(): void {
+    if (this.help.close()) return;
+    if (this.timeline.found !== null) this.searching.clear();
+    else this.timeline.clear();
   }
 
   private onScreen(): boolean {
@@ -166,7 +196,7 @@ class TimelineView {
     }
     if (change.chosen === true) this.showDetails();
     if (change.unit !== undefined) this.scrollTo(change.unit);
-    this.invalidate();
+    this.moved();
   }
 
   private showDetails(): void {
@@ -264,9 +294,13 @@ class TimelineView {
     else this.searching.found(found, -1);
   }
 
-  go(by: 1 | -1): void {
+  // Keys of the timeline work where the match is.
+  go(by: 1 | -1): boolean {
     const index = this.timeline.go(by);
-    if (index >= 0) this.searching.found(this.timeline.found?.count ?? 0, index);
+    if (index < 0) return false;
+    this.searching.found(this.timeline.found?.count ?? 0, index);
+    this.lanes.canvas.focus({ preventScroll: true });
+    return true;
   }
 }
 

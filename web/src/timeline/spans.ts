@@ -53,6 +53,12 @@ export class Spans {
     return this.lookOf[this.kind[span]];
   }
 
+  // That its op uses; empty: not known.
+  engineOf(span: number): string {
+    const op = this.op[span];
+    return op < 0 ? "" : this.data.head.strings[this.data.column("op.engine")[op]] ?? "";
+  }
+
   mergedCount(span: number): number {
     return this.count.length > 0 ? this.count[span] : 1;
   }

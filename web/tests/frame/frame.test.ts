@@ -7,9 +7,9 @@ import { moved, tabTitles } from "../../src/frame/tabs";
 test("panels of the first profile have their own name, others a number behind it", () => {
   assert.equal(idIn("timeline", 0), "timeline");
   assert.equal(idIn("timeline", 1), "timeline-2");
-  assert.deepEqual(addressOf("#timeline-2"), { id: "timeline-2", place: 1 });
-  assert.deepEqual(addressOf("#timeline"), { id: "timeline", place: 0 });
-  assert.deepEqual(addressOf("#%E0%A4%A"), { id: "", place: 0 });
+  assert.deepEqual(addressOf("#timeline-2"), { id: "timeline-2", place: 1, chosen: "" });
+  assert.deepEqual(addressOf("#timeline"), { id: "timeline", place: 0, chosen: "" });
+  assert.deepEqual(addressOf("#%E0%A4%A"), { id: "", place: 0, chosen: "" });
 });
 
 test("arrow keys go round the tabs, Home and End to their ends", () => {

@@ -59,3 +59,7 @@ export function dataOf(head: Partial<Data["head"]>, columns: { [name: string]: A
   } as Data["head"];
   return { head: full, column: (name) => Float64Array.from(columns[name] ?? []) };
 }
+
+// `template`: built/page.html.
+export const programPage = (template: string, { report, blob }: Program): string => template
+  .replace("<!--npuscope-report-->", () => JSON.stringify(report).replaceAll("<", "\\u003c")).replace("<!--npuscope-data-->", () => blob);
