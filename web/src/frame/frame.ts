@@ -1,4 +1,5 @@
 // The page as a whole: a bar with tabs and links, and the tabs, each made when it is first opened.
+import { comparisonTitle, hasNames, sideNames } from "../comparison/comparison";
 import type { Data } from "../data/data";
 import type { Report } from "../data/report";
 import { make } from "../dom/make";
@@ -12,7 +13,7 @@ import { markReady, Tab, type PanelMaker } from "./tab";
 import { tabList, tabTitles } from "./tabs";
 
 function titleOf(report: Report): string {
-  if (report.comparison !== null) return "Comparison – npuscope";
+  if (report.comparison !== null) return `${comparisonTitle(report.comparison)} – npuscope`;
   const titles = [...(report.fleet === null ? [] : [report.fleet.store]), ...report.profiles.map((profile) => profile.title)];
   return `${titles.map((title) => shownName(title)).join(" · ") || "no profile"} – npuscope`;
 }
@@ -35,7 +36,8 @@ export class Frame {
     document.title = titleOf(report);
     if (report.comparison !== null) this.tabs.push(new Tab("comparison", "Comparison", "Comparison", comparisonHead(report, report.comparison)));
     if (report.fleet !== null) this.tabs.push(new Tab("fleet", "Fleet", `Fleet: ${shownName(report.fleet.store, 200)}`, fleetHead(report, report.fleet)));
-    const names = tabTitles(titles);
+    const sides = report.comparison === null || titles.length !== 2 ? null : sideNames(report.comparison);
+    const names = sides !== null && hasNames(sides) ? sides : tabTitles(titles);
     report.profiles.forEach((profile, i) => {
       this.tabs.push(new Tab(`profile-${i + 1}`, printable(names[i]), printable(profile.title), profileHead(report, profile)));
     });

@@ -17,6 +17,7 @@ import { overlapInRange } from "./overlap_in_range";
 import { concurrencyOf, imbalanceOf, matrixOf, overlapOf, unitRows, unitRowsInRange, unitsSection, type Imbalance, type Level, type Overlap, type UnitRow } from "./units";
 
 const drawnAtFirst = 24;
+const mostLevelsNamed = 16;
 const withDrawing = new Set(["units", "overlap", "concurrency", "imbalance"]);
 
 export const makeUnitsPanel: MakePanel = (context) => {
@@ -110,7 +111,7 @@ const unitBar = (row: UnitRow, name: Apart): HTMLElement => make("div", { class:
 
 function overlap(matrix: Overlap | null, below: HTMLElement[]): HTMLElement[] {
   if (matrix === null) return [];
-  return [make("section", { class: "section" }, make("h3", { text: "Overlap of classes, of the shorter" }), drawMatrix(matrix), ...below)];
+  return [make("section", { class: "section" }, make("h3", { text: "Overlap of classes, of the shorter" }), make("div", { class: "matrix-scroll" }, drawMatrix(matrix)), ...below)];
 }
 
 function drawMatrix({ classes, cells }: Overlap): HTMLElement {
@@ -127,11 +128,12 @@ function drawMatrix({ classes, cells }: Overlap): HTMLElement {
 function concurrency(levels: readonly Level[], of: string, average: string, below: HTMLElement[]): HTMLElement[] {
   if (levels.length === 0) return [];
   const largest = Math.max(1e-9, ...levels.map((level) => level.share));
-  const bars = make("div", { class: "histogram", attributes: { role: "img", "aria-label": levels.map((level) => level.title).join("; ") } },
+  const step = Math.ceil(levels.length / mostLevelsNamed);
+  const bars = make("div", { class: `histogram${levels.length > mostLevelsNamed ? " dense" : ""}`, attributes: { role: "img", "aria-label": levels.map((level) => level.title).join("; ") } },
     ...levels.map((level) => {
       const bar = make("div", { class: level.units === 0 ? "fill-idle" : "fill-busy" });
       bar.style.height = `${(100 * level.share) / largest}%`;
-      return make("div", { class: "histogram-column", title: level.title }, make("div", { class: "histogram-room" }, bar), make("span", { text: String(level.units) }));
+      return make("div", { class: "histogram-column", title: level.title }, make("div", { class: "histogram-room" }, bar), make("span", { text: level.units % step === 0 ? String(level.units) : "" }));
     }));
   return [make("section", { class: "section" }, make("h3", { text: `Concurrency: units at work, of ${of}` }), bars, make("p", { class: "remark", text: average }), ...below)];
 }

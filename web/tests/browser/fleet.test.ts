@@ -14,7 +14,7 @@ browserTest("a fleet is a tab before the profiles", withFleet, async (page) => {
   assert.deepEqual(await page.getByRole("tab").allInnerTexts(), ["Fleet", "its median"]);
   assert.equal(await page.locator(".profile:not([hidden]) h1").innerText(), "fleet.db");
   assert.equal(await page.locator(".profile:not([hidden]) .scope").first().innerText(), "runs where soc = 'SM8650'");
-  assert.deepEqual(await page.locator("#fleet h2").allInnerTexts(), ["Latency", "Along build", "What stands out", "Runs", "Not answered"]);
+  assert.deepEqual(await page.locator("#fleet h2").allInnerTexts(), ["Latency by device", "Latency along build", "What stands out", "Runs", "Not answered"]);
 });
 
 browserTest("a fleet's devices are spreads on one scale, its builds a line with its changes", withFleet, async (page) => {

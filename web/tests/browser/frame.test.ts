@@ -58,7 +58,8 @@ const twoRunsCompared = (): ReturnType<typeof makePage> => {
 browserTest("links of a comparison led to the first profile", twoRunsCompared, async (page) => {
   await page.locator(".links a:visible", { hasText: "Ops" }).click();
   await page.waitForFunction(() => location.hash === "#comparison-ops");
-  assert.equal(await text(page, ".profile:not([hidden]) h1"), "Comparison");
+  assert.equal(await text(page, ".profile:not([hidden]) h1"), "A: a · B: b");
+  assert.deepEqual(await page.getByRole("tab").allInnerTexts(), ["Comparison", "A: a", "B: b"]);
   assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Comparison");
 });
 
