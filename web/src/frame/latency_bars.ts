@@ -30,7 +30,7 @@ export function latencyBars(rows: readonly Latency[], outside: Scalar): HTMLElem
     fill.style.width = `${(100 * seconds) / longest}%`;
     return fill;
   };
-  return rows.map((row, i) => make("td", { class: "latency-bars" },
+  return rows.map((row, i) => make("td", { class: "latency-bars" }, make("div", {},
     make("span", { class: "latency-track", attributes: { "aria-hidden": "true" } }, bar(row.warm, "warm"), bar(row.other, "warm"), bar(row.cold, "cold")),
-    make("span", { class: "quiet", text: noteOf(rows, i, outside) })));
+    make("span", { class: "quiet", text: noteOf(rows, i, outside) }))));
 }
