@@ -37,6 +37,21 @@ TEST_F(Report, JsonSaysWhatThePageShows) {
   EXPECT_EQ(report["profiles"][0]["pages"]["ops_kind"]["values"]["ops"]["rows"][0]["kind"], "user");
 }
 
+TEST_F(Report, ItsDataAloneIsWhatThePageHolds) {
+  const Outcome outcome =
+      run_npuscope({"report", path("trace.json"), "--report-data", "-o", path("data.json")});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("drop it on the page of any report"));
+  const auto data = nlohmann::json::parse(read("data.json"));
+  EXPECT_EQ(data["format"], "npuscope report data");
+  EXPECT_EQ(data["version"], 1);
+  run_npuscope({"report", path("trace.json"), "-o", path("report.html")});
+  const std::string html = read("report.html");
+  EXPECT_THAT(html, HasSubstr("id=\"npuscope-data\">" + data["data"].get<std::string>()));
+  const Outcome printed = run_npuscope({"report", path("trace.json"), "--json"});
+  EXPECT_EQ(nlohmann::json::parse(printed.output)["profiles"], data["report"]["profiles"]);
+}
+
 TEST_F(Report, NeverReplacesAnInput) {
   const std::string before = read("trace.json");
   EXPECT_EQ(run_npuscope({"report", path("trace.json"), "-o", path("./trace.json")}).status, 2);

@@ -398,15 +398,28 @@ std::string ReportPage::data() const {
   return bytes + columns_;
 }
 
-std::string ReportPage::html() const {
-  const std::string report = compact([&](Json& json) {
+std::string ReportPage::report() const {
+  return compact([&](Json& json) {
     json.member("schema_version", json_schema_version);
     json.member("npuscope", NPUSCOPE_VERSION);
     json.member("command", "report");
     write_members(json);
   });
+}
+
+std::string ReportPage::report_data() const {
+  return compact([&](Json& json) {
+    json.member("format", "npuscope report data");
+    json.member("version", report_data_version);
+    json.key("report");
+    json.raw(report());
+    json.member("data", packed_text(data()));
+  });
+}
+
+std::string ReportPage::html() const {
   const std::string page =
-      filled(page_template[0].second, "<!--npuscope-report-->", within_script(report));
+      filled(page_template[0].second, "<!--npuscope-report-->", within_script(report()));
   return filled(page, "<!--npuscope-data-->", packed_text(data()));
 }
 

@@ -5,6 +5,7 @@
 //   page.add(analysis, {});
 //   page.json()    what the page shows, as JSON (docs/schema/report.schema.json)
 //   page.html()    the page
+//   page.report_data()    its data alone, which another report's page opens
 //
 // The page itself is web/built/page.html, made from the TypeScript in web/; the JSON and the
 // columns of the profiles (web/src/data/report.ts) are written into it.
@@ -21,6 +22,10 @@
 #include "report/memory/peaks.hpp"
 
 namespace npuscope::report {
+
+// Of the columns and of ReportPage::report_data(); web/src/data/file.ts reads this one and no
+// other.
+constexpr int report_data_version = 1;
 
 struct ReportRequest {
   std::vector<std::string> arguments;  // the command line, for the page to say
@@ -61,8 +66,11 @@ class ReportPage {
   bool empty() const { return profiles_.empty() && fleet_ == no_value; }
   std::string json() const;
   std::string html() const;
+  // {"format": "npuscope report data", "version": 1, "report": …, "data": "H4sI…"}
+  std::string report_data() const;
 
  private:
+  std::string report() const;
   void write_members(Json& json) const;
   std::string data() const;
 

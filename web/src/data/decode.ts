@@ -14,13 +14,28 @@ export class DataError extends Error {}
 const damaged = (what: string): DataError =>
   new DataError(`The data of this page are damaged (${what}): write the report again.`);
 
-async function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+const mostBytes = 1.5 * 2 ** 30;  // of what a stranger's file may become
+
+export async function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
   try {
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
-  } catch {
-    throw damaged("they do not decompress");
+    const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")).getReader();
+    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+      chunks.push(chunk.value);
+      length += chunk.value.length;
+      if (length > mostBytes) throw damaged("they are larger than a page holds");
+    }
+  } catch (error) {
+    throw error instanceof DataError ? error : damaged("they do not decompress");
   }
+  const all = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
 }
 
 class Columns implements Data {

@@ -2,6 +2,7 @@
 import { comparisonTitle, hasNames, sideNames } from "../comparison/comparison";
 import type { Data } from "../data/data";
 import type { Report } from "../data/report";
+import { life } from "../dom/life";
 import { make } from "../dom/make";
 import { printable, shownName } from "../format/format";
 import { comparisonPanels, fleetPanels, panels } from "../panels";
@@ -31,9 +32,9 @@ export class Frame {
   private open = 0;               // tab
   private telling = 0;
 
-  constructor(root: HTMLElement, private readonly report: Report) {
+  // `opener`: at the end of the bar. What of the report cannot be shown is thrown before the root changes.
+  constructor(root: HTMLElement, private readonly report: Report, opener: HTMLElement) {
     const titles = report.profiles.map((profile) => profile.title);
-    document.title = titleOf(report);
     if (report.comparison !== null) this.tabs.push(new Tab("comparison", "Comparison", "Comparison", comparisonHead(report, report.comparison)));
     if (report.fleet !== null) this.tabs.push(new Tab("fleet", "Fleet", `Fleet: ${shownName(report.fleet.store, 200)}`, fleetHead(report, report.fleet)));
     const sides = report.comparison === null || titles.length !== 2 ? null : sideNames(report.comparison);
@@ -46,12 +47,14 @@ export class Frame {
     this.choose = list.choose;
     if (this.tabs.length > 1) bar.append(list.element);
     for (const tab of this.tabs) bar.append(tab.links);
+    bar.append(opener);
+    document.title = titleOf(report);
     root.replaceChildren(bar, ...this.tabs.map((tab) => tab.element));
     if (this.tabs.length === 0) {
       root.append(make("p", { class: "sentence", text: "The report has no profile." }));
       markReady();
     }
-    window.addEventListener("hashchange", () => this.follow());
+    window.addEventListener("hashchange", () => this.follow(), { signal: life() });
     const address = addressOf(location.hash);
     this.choose(Math.max(0, this.tabIndex(address)));
   }

@@ -1,5 +1,7 @@
 // Keys of the timeline, those that users of Perfetto know: W and S zoom, A and D pan while they are
 // held, F fits, / searches, ? lists them, Escape lets go.
+import { life } from "../dom/life";
+
 export interface KeyActions {
   zoom(factor: number): void;
   pan(share: number): void;  // of the view
@@ -66,7 +68,7 @@ export function keys(active: () => boolean, shown: () => boolean, focused: () =>
     else if (once[key] !== undefined && !event.repeat) once[key]();
     else return;
     event.preventDefault();
-  });
-  document.addEventListener("keyup", (event) => held.delete(event.key.length === 1 ? event.key.toLowerCase() : event.key));
-  window.addEventListener("blur", () => held.clear());
+  }, { signal: life() });
+  document.addEventListener("keyup", (event) => held.delete(event.key.length === 1 ? event.key.toLowerCase() : event.key), { signal: life() });
+  window.addEventListener("blur", () => held.clear(), { signal: life() });
 }

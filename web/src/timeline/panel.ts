@@ -1,5 +1,6 @@
 // The timeline as a panel: its elements, and who tells whom what.
 import { make } from "../dom/make";
+import { life } from "../dom/life";
 import { FindingBar } from "../findings/bar";
 import { bytesText, numberText, ticksWithUnit } from "../format/format";
 import type { Context, MakePanel } from "../panel";
@@ -143,19 +144,20 @@ class TimelineView {
       help: () => this.help.toggle(),
     });
     new ResizeObserver(() => this.resize()).observe(this.scroller);
+    const signal = life();
     window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
       this.colours = null;
       this.invalidate();
-    });
+    }, { signal });
     // On paper nothing scrolls, and there is no dark.
     const print = (on: boolean): void => {
       this.colours = null;
       this.resize(on ? maxPrinted : undefined);
     };
-    window.addEventListener("scroll", () => this.card.hide(), { passive: true });
-    window.addEventListener("beforeprint", () => print(true));
-    window.addEventListener("afterprint", () => print(false));
-    window.matchMedia("print").addEventListener("change", (event) => print(event.matches));
+    window.addEventListener("scroll", () => this.card.hide(), { passive: true, signal });
+    window.addEventListener("beforeprint", () => print(true), { signal });
+    window.addEventListener("afterprint", () => print(false), { signal });
+    window.matchMedia("print").addEventListener("change", (event) => print(event.matches), { signal });
     this.context.store.subscribe((_, changed) => {
       if (changed.colour) this.recolour();
     });
