@@ -2,7 +2,7 @@
 // dropped on it take their place.
 //
 // The head is drawn before the columns are decoded: those of 5 million spans take a second.
-import { openBlob } from "./data/decode";
+import { openBlob, openJson } from "./data/decode";
 import { joined, openFile, type Opened } from "./data/file";
 import type { Report } from "./data/report";
 import { endLife } from "./dom/life";
@@ -14,9 +14,9 @@ import { Opener } from "./open/opener";
 const textOf = (id: string): string => document.getElementById(id)?.textContent ?? "";
 const sentenceOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-function readReport(): Report | null {
+async function readReport(): Promise<Report | null> {
   try {
-    const report = JSON.parse(textOf("npuscope-report")) as Report;
+    const report = await openJson(textOf("npuscope-report")) as Report;
     return Array.isArray(report.profiles) ? report : null;
   } catch {
     return null;
@@ -72,7 +72,7 @@ class Shown {
 async function main(root: HTMLElement): Promise<void> {
   const opener: Opener = new Opener((files) => void shown.open(files));
   const shown = new Shown(root, opener);
-  const report = readReport();
+  const report = await readReport();
   if (report === null) {
     root.replaceChildren(make("p", { class: "sentence", text: "The data of this page are damaged (they are not a report): write the report again." }), opener.element);
     markReady();

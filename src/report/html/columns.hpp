@@ -41,9 +41,11 @@ struct PlacedSpans {
 // them (web/src/data/report.ts, ColumnHead).
 //
 //   ColumnBytes columns;
-//   columns.add("span.start", starts, ColumnBytes::Delta::yes);
+//   columns.add("op.row", rows, ColumnBytes::Delta::yes);
 //   columns.bytes()              LEB128 of the zigzag of each difference
-//   columns.write_heads(json)    [{"name": "span.start", "encoding": "varint", "delta": true, …}]
+//   columns.write_heads(json)    [{"name": "op.row", "encoding": "varint", "delta": true, …}]
+//
+// Times of spans that follow one another are mostly 0 from the end of the one before: add_times().
 class ColumnBytes {
  public:
   enum class Delta : std::uint8_t { no, yes };
@@ -52,6 +54,7 @@ class ColumnBytes {
     const char* encoding;
     bool delta;
     std::size_t count, offset, bytes;
+    std::string after = {};  // the column of durations behind which starts count
   };
 
   // `first_offset`: of its first byte among those of all profiles of a page.
@@ -59,6 +62,9 @@ class ColumnBytes {
 
   void add(std::string_view name, std::span<const std::int64_t> values, Delta delta = Delta::no);
   void add_numbers(std::string_view name, std::span<const double> values);
+  // "<table>.start" and "<table>.duration".
+  void add_times(const std::string& table, std::span<const std::int64_t> starts,
+                 std::span<const std::int64_t> durations);
 
   const std::string& bytes() const { return bytes_; }
   const std::vector<Head>& heads() const { return heads_; }
@@ -67,6 +73,8 @@ class ColumnBytes {
  private:
   void add_head(std::string_view name, const char* encoding, Delta delta, std::size_t count,
                 std::size_t begin);
+  // All lowest bytes of the zigzags, then all second ones, ….
+  void add_planes(std::string_view name, std::span<const std::int64_t> values);
 
   std::size_t first_offset_;
   std::string bytes_;

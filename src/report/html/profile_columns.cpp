@@ -136,9 +136,13 @@ class Columns {
       std::ranges::transform(placed, values.begin(), value_of);
       columns_.add(name, values, delta);
     };
-    add("span.start", Delta::yes, [&](const PlacedSpan& span) { return since_begin(span.begin); });
-    add("span.duration", Delta::no,
-        [](const PlacedSpan& span) { return saturating_subtract(span.end, span.begin); });
+    Values starts(placed.size());
+    std::ranges::transform(placed, starts.begin(),
+                           [&](const PlacedSpan& span) { return since_begin(span.begin); });
+    std::ranges::transform(placed, values.begin(), [](const PlacedSpan& span) {
+      return saturating_subtract(span.end, span.begin);
+    });
+    columns_.add_times("span", starts, values);
     add("span.op", Delta::yes, [&](const PlacedSpan& span) {
       return place_or_none(index_of(spans.op[span.row]), profile_.ops.size());
     });

@@ -281,20 +281,6 @@ ProfilePages profile_pages(const Analysis& analysis, const ReportRequest& reques
   return Pages(analysis, request, part).make();
 }
 
-// A script ends at "</", whatever it is of.
-std::string within_script(const std::string& json) {
-  std::string text;
-  text.reserve(json.size());
-  for (const char c : json) {
-    if (c == '<') {
-      text += "\\u003c";
-    } else {
-      text += c;
-    }
-  }
-  return text;
-}
-
 std::string filled(std::string_view page, std::string_view mark, std::string_view by) {
   const std::size_t at = page.find(mark);
   return std::string(page.substr(0, at)).append(by).append(page.substr(at + mark.size()));
@@ -419,7 +405,7 @@ std::string ReportPage::report_data() const {
 
 std::string ReportPage::html() const {
   const std::string page =
-      filled(page_template[0].second, "<!--npuscope-report-->", within_script(report()));
+      filled(page_template[0].second, "<!--npuscope-report-->", packed_text(report()));
   return filled(page, "<!--npuscope-data-->", packed_text(data()));
 }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/profile_builder.hpp"
+#include "base/unpacked_text.hpp"
 #include "npuscope/formats/open.hpp"
 #include "report/document/document.hpp"
 #include "report/forged_profile.hpp"
@@ -23,7 +24,8 @@ using testing::Not;
 json json_in(const std::string& html) {
   const std::string mark = "id=\"npuscope-report\">";
   const std::size_t begin = html.find(mark) + mark.size();
-  return json::parse(html.substr(begin, html.find("</script>", begin) - begin));
+  return json::parse(
+      test_support::unpacked_text(html.substr(begin, html.find("</script>", begin) - begin)));
 }
 
 ReportPage page_of(const Profile& profile) {

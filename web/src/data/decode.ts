@@ -5,9 +5,9 @@
 // What does not hold together is a DataError with a sentence for the reader. All columns are checked
 // when the blob is opened and decoded when somebody asks for them.
 import { fromBase64 } from "./base64";
-import type { Data } from "./data";
+import type { Column, Data } from "./data";
 import type { ColumnHead, DataHead, ProfileDataHead } from "./report";
-import { countOfVarints, decodeVarints } from "./varint";
+import { countOfVarints, decodePlanes, decodeVarints } from "./varint";
 
 export class DataError extends Error {}
 
@@ -39,11 +39,11 @@ export async function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array
 }
 
 class Columns implements Data {
-  private decoded = new Map<string, Float64Array | Int32Array>();
+  private decoded = new Map<string, Column>();
 
   constructor(readonly head: ProfileDataHead, private readonly bytes: Map<string, [ColumnHead, Uint8Array]>) {}
 
-  column(name: string): Float64Array | Int32Array {
+  column(name: string): Column {
     let column = this.decoded.get(name);
     if (column !== undefined) return column;
     const stored = this.bytes.get(name);
@@ -51,7 +51,8 @@ class Columns implements Data {
       column = new Int32Array(0);
     } else {
       const [head, bytes] = stored;
-      column = head.encoding === "f64" ? doublesOf(bytes, head.count) : decodeVarints(bytes, head.count, head.delta);
+      column = head.encoding === "f64" ? doublesOf(bytes, head.count) : head.encoding === "planes" ? decodePlanes(bytes, head.count)
+        : decodeVarints(bytes, head.count, head.delta, head.after === undefined ? null : this.column(head.after));
     }
     this.decoded.set(name, column);
     return column;
@@ -70,7 +71,8 @@ function columnBytes(head: ColumnHead, all: Uint8Array): Uint8Array {
   const fits = [offset, length, count].every((n) => Number.isSafeInteger(n) && n >= 0) && offset + length <= all.length;
   if (!fits) throw damaged(`column ${name} is cut off`);
   const bytes = all.subarray(offset, offset + length);
-  const held = head.encoding === "f64" ? length / 8 : head.encoding === "varint" ? countOfVarints(bytes) : -1;
+  const held = head.encoding === "f64" ? length / 8 : head.encoding === "varint" ? countOfVarints(bytes)
+    : head.encoding === "planes" && length % Math.max(1, count) === 0 && length <= 8 * count ? count : -1;
   if (held !== count) throw damaged(`column ${name} has ${held} values instead of ${count}`);
   return bytes;
 }
@@ -87,6 +89,10 @@ function checkTables(columns: Map<string, [ColumnHead, Uint8Array]>): void {
     const expected = rows.get(table) ?? head.count;
     if (head.count !== expected) throw damaged(`column ${name} has ${head.count} values, others of its table ${expected}`);
     rows.set(table, expected);
+    const after = head.after === undefined ? undefined : columns.get(head.after)?.[0];
+    if (head.after !== undefined && (after === undefined || after.after !== undefined || after.count !== head.count)) {
+      throw damaged(`column ${name} follows none that is there`);
+    }
   }
 }
 
@@ -122,9 +128,16 @@ export function openBytes(bytes: Uint8Array<ArrayBuffer>): Data[] {
   return head.profiles.map((profile) => openProfile(profile, columns));
 }
 
-// A Data for each profile of the report, in its order.
-export async function openBlob(text: string): Promise<Data[]> {
+async function unpacked(text: string): Promise<Uint8Array<ArrayBuffer>> {
   const packed = fromBase64(text);
   if (packed === null) throw damaged("they are not base64");
-  return openBytes(await gunzip(packed));
+  return gunzip(packed);
+}
+
+// A Data for each profile of the report, in its order.
+export const openBlob = async (text: string): Promise<Data[]> => openBytes(await unpacked(text));
+
+// JSON out of the text of <script id="npuscope-report">.
+export async function openJson(text: string): Promise<unknown> {
+  return JSON.parse(new TextDecoder().decode(await unpacked(text)));
 }

@@ -1,6 +1,6 @@
 // What a report holds, as `npuscope report` writes it into the page: the JSON of
 // <script id="npuscope-report"> (docs/schema/report.schema.json) and the columns of
-// <script id="npuscope-data"> (columns.ts).
+// <script id="npuscope-data">, each as gzip in base64 (decode.ts).
 //
 // Times are ticks of the profile's base clock. In columns they count from `begin` of their profile,
 // so that they are exact numbers of JavaScript; in pages they are as every command prints them.
@@ -182,9 +182,10 @@ export interface ProfileDataHead {
 export interface ColumnHead {
   name: string;
   // varint: LEB128 of the zigzag of each value, or with `delta` of its difference from the value
-  // before. f64: 8 bytes each, little-endian.
-  encoding: "varint" | "f64";
+  // before. planes: the lowest byte of each zigzag, then the second byte of each, …. f64: 8 bytes each, little-endian.
+  encoding: "varint" | "planes" | "f64";
   delta: boolean;
+  after?: string;  // with delta: from the value before and that of this column before, the end of a span
   count: number;
   offset: number;  // in the bytes behind the head
   bytes: number;

@@ -7,6 +7,7 @@ import { openBlob } from "../../src/data/decode";
 import type { Report } from "../../src/data/report";
 import type { Context } from "../../src/panel";
 import { Store } from "../../src/state/store";
+import { fillTemplate } from "./encode";
 
 export interface WhatIfAnswer {
   pattern: string;
@@ -61,5 +62,4 @@ export function dataOf(head: Partial<Data["head"]>, columns: { [name: string]: A
 }
 
 // `template`: built/page.html.
-export const programPage = (template: string, { report, blob }: Program): string => template
-  .replace("<!--npuscope-report-->", () => JSON.stringify(report).replaceAll("<", "\\u003c")).replace("<!--npuscope-data-->", () => blob);
+export const programPage = (template: string, { report, blob }: Program): string => fillTemplate(template, report, blob);
