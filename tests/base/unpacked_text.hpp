@@ -1,4 +1,5 @@
-// Packed texts (base/packed_text.hpp), unpacked by an obvious reader of base64 and zlib's own of gzip.
+// Packed texts (base/packed_text.hpp), unpacked by an obvious reader of base64 and zlib's own of
+// gzip.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -26,6 +26,11 @@ async function readReport(): Promise<Report | null> {
 // After the browser has painted what is there.
 const painted = (): Promise<void> => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 
+// The script stands before the data, so that something is seen while they are read.
+const wholePage = async (): Promise<void> => {
+  if (document.readyState === "loading") await new Promise((done) => document.addEventListener("DOMContentLoaded", done, { once: true }));
+};
+
 // What the page shows; of files that cannot be shown it stays.
 class Shown {
   private now: Opened | null = null;
@@ -33,10 +38,14 @@ class Shown {
   constructor(private readonly root: HTMLElement, private readonly opener: Opener) {}
 
   async own(report: Report): Promise<void> {
+    const coarse = textOf("npuscope-coarse");
     const frame = new Frame(this.root, report, this.opener.element);
-    await painted();
     try {
+      if (coarse !== "") frame.setData(await openBlob(coarse));
+      await painted();
+      await wholePage();
       this.now = { report, data: await openBlob(textOf("npuscope-data")) };
+      for (const id of ["npuscope-report", "npuscope-coarse", "npuscope-data"]) document.getElementById(id)?.replaceChildren();
       frame.setData(this.now.data);
     } catch (error) {
       frame.setDamage(sentenceOf(error));

@@ -62,6 +62,8 @@ class ColumnBytes {
 
   void add(std::string_view name, std::span<const std::int64_t> values, Delta delta = Delta::no);
   void add_numbers(std::string_view name, std::span<const double> values);
+  // All lowest bytes of the zigzags, then all second ones, …: small in memory, too.
+  void add_planes(std::string_view name, std::span<const std::int64_t> values);
   // "<table>.start" and "<table>.duration".
   void add_times(const std::string& table, std::span<const std::int64_t> starts,
                  std::span<const std::int64_t> durations);
@@ -73,8 +75,6 @@ class ColumnBytes {
  private:
   void add_head(std::string_view name, const char* encoding, Delta delta, std::size_t count,
                 std::size_t begin);
-  // All lowest bytes of the zigzags, then all second ones, ….
-  void add_planes(std::string_view name, std::span<const std::int64_t> values);
 
   std::size_t first_offset_;
   std::string bytes_;
@@ -104,6 +104,8 @@ struct ColumnLimits {
   std::size_t max_path_nodes = 300'000;  // of a graph beyond there is no what-if
   std::size_t max_flows = 500'000;       // of more there are none
   std::size_t max_buckets = 400;         // of bandwidth over time
+  // Of a page with more there is a coarse timeline, too, which is drawn while the rest is read.
+  std::size_t coarse_spans = 16'000;
 };
 
 // Where the evidence of a finding lies.
@@ -123,6 +125,12 @@ struct ProfileColumns {
   std::string head;  // JSON
   std::string bytes;
 };
+
+// A timeline of at most so many spans, without edges, flows and path.
+ProfileColumns coarse_columns(const analysis::Analysis& analysis,
+                              const std::vector<OpRows>& op_rows,
+                              const std::vector<FindingPlace>& places, const ColumnLimits& limits,
+                              std::size_t first_offset);
 
 // `first_offset`: bytes of the profiles before it in the page.
 ProfileColumns profile_columns(const analysis::Analysis& analysis,

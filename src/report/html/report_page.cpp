@@ -332,10 +332,19 @@ std::string indented(std::string_view json) {
 void ReportPage::add(const analysis::Analysis& analysis, const ReportPart& part) {
   ProfilePages pages = profile_pages(analysis, request_, part);
   profiles_.push_back(std::move(pages.report));
-  ProfileColumns columns =
-      profile_columns(analysis, pages.op_rows, pages.places, request_.limits, columns_.size());
-  heads_.push_back(std::move(columns.head));
-  columns_ += columns.bytes;
+  const auto add = [](Columns& to, ProfileColumns columns) {
+    to.heads.push_back(std::move(columns.head));
+    to.bytes += columns.bytes;
+  };
+  add(columns_, profile_columns(analysis, pages.op_rows, pages.places, request_.limits,
+                                columns_.bytes.size()));
+  // Few enough are read as soon as they are there.
+  constexpr std::size_t many = 5, max_ops = 50'000;
+  const Profile& profile = analysis.profile();
+  needs_coarse_ = needs_coarse_ || (profile.spans.size() > many * request_.limits.coarse_spans &&
+                                    profile.ops.size() <= max_ops);
+  add(coarse_,
+      coarse_columns(analysis, pages.op_rows, pages.places, request_.limits, coarse_.bytes.size()));
 }
 
 void ReportPage::set_comparison(const Document& document) {
@@ -375,13 +384,13 @@ std::string ReportPage::json() const {
 }
 
 // The length of the head, the head, zeros up to a multiple of eight, the columns.
-std::string ReportPage::data() const {
-  const std::string head = compact([&](Json& json) { write_list(json, "profiles", heads_); });
-  std::string bytes;
-  for (int shift = 0; shift < 32; shift += 8) bytes += char(head.size() >> shift);
-  bytes += head;
-  while (bytes.size() % 8 != 0) bytes += '\0';
-  return bytes + columns_;
+std::string ReportPage::Columns::packed() const {
+  const std::string head = compact([&](Json& json) { write_list(json, "profiles", heads); });
+  std::string all;
+  for (int shift = 0; shift < 32; shift += 8) all += char(head.size() >> shift);
+  all += head;
+  while (all.size() % 8 != 0) all += '\0';
+  return packed_text(all + bytes);
 }
 
 std::string ReportPage::report() const {
@@ -399,14 +408,15 @@ std::string ReportPage::report_data() const {
     json.member("version", report_data_version);
     json.key("report");
     json.raw(report());
-    json.member("data", packed_text(data()));
+    json.member("data", columns_.packed());
   });
 }
 
 std::string ReportPage::html() const {
-  const std::string page =
+  std::string page =
       filled(page_template[0].second, "<!--npuscope-report-->", packed_text(report()));
-  return filled(page, "<!--npuscope-data-->", packed_text(data()));
+  page = filled(page, "<!--npuscope-coarse-->", needs_coarse_ ? coarse_.packed() : "");
+  return filled(page, "<!--npuscope-data-->", columns_.packed());
 }
 
 }  // namespace npuscope::report

@@ -70,17 +70,23 @@ class ReportPage {
   std::string report_data() const;
 
  private:
+  // Columns behind their heads.
+  struct Columns {
+    std::vector<std::string> heads;  // JSON, by profile
+    std::string bytes;
+    std::string packed() const;
+  };
   std::string report() const;
   void write_members(Json& json) const;
-  std::string data() const;
 
   ReportRequest request_;
   // JSON, without blanks.
   static constexpr const char* no_value = "null";
-  std::vector<std::string> profiles_, heads_;  // of the columns
+  std::vector<std::string> profiles_;
   std::string comparison_ = no_value, fleet_ = no_value;
   std::vector<Note> notes_;
-  std::string columns_;
+  Columns columns_, coarse_;
+  bool needs_coarse_ = false;  // a profile has many spans
 };
 
 // A document as a page of a report: its values as every command prints them, and how they are shown

@@ -75,7 +75,7 @@ TEST(ColumnBytes, TimesComeBackAndSpansInARowTakeAByteForTheirStart) {
     EXPECT_EQ(read_planes(duration, columns.bytes()), durations);
     EXPECT_EQ(start.after, "span.duration");
     // Without the durations between them they are differences of which all but the first are 0.
-    if (!starts.empty()) EXPECT_EQ(start.bytes, 6 + starts.size() - 1);
+    EXPECT_EQ(start.bytes, starts.empty() ? 0 : 6 + starts.size() - 1);
   }
 }
 

@@ -95,6 +95,49 @@ TEST(ReportPage, OfNothingSaysWhatIsMissing) {
   EXPECT_TRUE(profile["missing_pages"].contains("path"));
 }
 
+std::string text_of(const std::string& html, const std::string& id) {
+  const std::string mark = "id=\"" + id + "\">";
+  const std::size_t begin = html.find(mark) + mark.size();
+  return html.substr(begin, html.find("</script>", begin) - begin);
+}
+
+json head_of(const std::string& columns) {
+  const auto byte = [&](std::size_t i) { return std::size_t(std::uint8_t(columns.at(i))); };
+  const std::size_t size = byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24;
+  return json::parse(columns.substr(4, size))["profiles"][0];
+}
+
+TEST(ReportPage, OfManySpansThereIsACoarseTimelineToo) {
+  ProfileBuilder made;
+  const UnitId unit = made.unit("HVX", Engine::hvx);
+  for (std::int64_t i = 0; i < 3'000; ++i) {
+    made.span(unit, "op " + std::to_string(i % 7), 3 * i, 3 * i + 2);
+  }
+  ReportRequest request{.arguments = {"npuscope", "report", "x"}, .limits = {.coarse_spans = 100}};
+  ReportPage page(request);
+  page.add(Analysis(made.profile), {});
+  const std::string html = page.html();
+  const json coarse = head_of(test_support::unpacked_text(text_of(html, "npuscope-coarse")));
+  const json whole = head_of(test_support::unpacked_text(text_of(html, "npuscope-data")));
+  EXPECT_EQ(coarse["coarse"], true);
+  EXPECT_FALSE(whole.contains("coarse"));
+  const auto rows = [](const json& head, const std::string& column) {
+    for (const json& each : head["columns"]) {
+      if (each["name"] == column) return each["count"].get<int>();
+    }
+    return -1;
+  };
+  EXPECT_EQ(rows(whole, "span.start"), 3'000);
+  EXPECT_LE(rows(coarse, "span.start"), 100);
+  EXPECT_GT(rows(coarse, "span.start"), 20);
+  EXPECT_EQ(rows(coarse, "op.row_kind"), rows(whole, "op.row_kind"));
+  EXPECT_EQ(rows(coarse, "step.start"), -1);
+  for (const char* same : {"begin", "length", "timeline_begin", "timeline_length", "kinds"}) {
+    EXPECT_EQ(coarse[same], whole[same]) << same;
+  }
+  EXPECT_EQ(text_of(page_of(small_profile().profile).html(), "npuscope-coarse"), "");
+}
+
 TEST(ReportPage, SameProfileSameBytes) {
   const ProfileBuilder made = small_profile();
   EXPECT_EQ(page_of(made.profile).html(), page_of(made.profile).html());

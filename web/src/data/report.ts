@@ -1,6 +1,7 @@
 // What a report holds, as `npuscope report` writes it into the page: the JSON of
 // <script id="npuscope-report"> (docs/schema/report.schema.json) and the columns of
-// <script id="npuscope-data">, each as gzip in base64 (decode.ts).
+// <script id="npuscope-data">, each as gzip in base64 (decode.ts). A page of many spans has them once more in
+// <script id="npuscope-coarse">, merged to few: the first picture is of these.
 //
 // Times are ticks of the profile's base clock. In columns they count from `begin` of their profile,
 // so that they are exact numbers of JavaScript; in pages they are as every command prints them.
@@ -122,6 +123,7 @@ export interface CounterHead {
 }
 
 export interface ProfileDataHead {
+  coarse?: boolean;  // spans are merged so far that they are quickly read, and edges, flows and path are missing
   begin: string;     // of the timeline, in ticks, as text: it may be beyond 2^53
   length: number;    // ticks, with counters
   timeline_begin: number;   // of the spans, ticks since begin: shown at first

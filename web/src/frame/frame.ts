@@ -2,10 +2,10 @@
 import { comparisonTitle, hasNames, sideNames } from "../comparison/comparison";
 import type { Data } from "../data/data";
 import type { Report } from "../data/report";
-import { life } from "../dom/life";
+import { endLife, life } from "../dom/life";
 import { make } from "../dom/make";
 import { printable, shownName } from "../format/format";
-import { comparisonPanels, fleetPanels, panels } from "../panels";
+import { comparisonPanels, firstPanels, fleetPanels, panels } from "../panels";
 import { chosenIn, fragmentOf, type Bounds } from "../state/fragment";
 import { Store } from "../state/store";
 import { comparisonHead, fleetHead, profileHead } from "./head";
@@ -54,20 +54,26 @@ export class Frame {
       root.append(make("p", { class: "sentence", text: "The report has no profile." }));
       markReady();
     }
-    window.addEventListener("hashchange", () => this.follow(), { signal: life() });
     const address = addressOf(location.hash);
     this.choose(Math.max(0, this.tabIndex(address)));
   }
 
+  // Coarse data are shown until the others are there; what was chosen meanwhile stays, but a span, which is another then.
   setData(data: Data[]): void {
+    const isCoarse = data.some(({ head }) => head.coarse === true);
+    const hadCoarse = this.data.some(({ head }) => head.coarse === true);
+    if (hadCoarse) endLife();
     this.data = data;
+    window.addEventListener("hashchange", () => this.follow(), { signal: life() });
+    const address = addressOf(location.hash);
     this.report.profiles.forEach((profile, i) => {
+      const before = this.stores[i]?.get();
       const store = this.stores[i] = new Store();
-      const address = addressOf(location.hash);
-      if (address.place === i) store.set(chosenIn(address.chosen, boundsOf(data[i])));
+      const said = address.place === i ? chosenIn(address.chosen, boundsOf(data[i])) : {};
+      store.set(before === undefined ? said : { ...before, span: said.span ?? null });
       store.subscribe(() => this.tellSoon());
-      const makers = panels.map((makePanel): PanelMaker => () => makePanel({ report: profile, data: data[i], store }));
-      this.setMakers(`profile-${i + 1}`, makers, i);
+      const makers = (isCoarse ? firstPanels : panels).map((makePanel): PanelMaker => () => makePanel({ report: profile, data: data[i], store }));
+      this.setMakers(`profile-${i + 1}`, makers, i, { first: isCoarse || hadCoarse ? firstPanels.length : 1, last: !isCoarse });
     });
     const { comparison, fleet } = this.report;
     if (fleet !== null) this.setMakers("fleet", fleetPanels.map((makePanel): PanelMaker => () => makePanel(fleet)), 0);
@@ -80,8 +86,8 @@ export class Frame {
     for (const tab of this.tabs) tab.say(sentence);
   }
 
-  private setMakers(id: string, makers: PanelMaker[], place: number): void {
-    this.tabs.find((tab) => tab.id === id)?.setMakers(makers, (panel) => idIn(panel, place), () => this.scroll());
+  private setMakers(id: string, makers: PanelMaker[], place: number, how: { first?: number; last?: boolean } = {}): void {
+    this.tabs.find((tab) => tab.id === id)?.setMakers(makers, (panel) => idIn(panel, place), () => this.scroll(), how);
   }
 
   private show(index: number): void {

@@ -38,13 +38,15 @@ export interface Opened {
   readonly faults: string[];
 }
 
-export async function open(html: string, options: BrowserContextOptions = {}, hash = ""): Promise<Opened> {
+// `early`: runs in the page before its own script.
+export async function open(html: string, options: BrowserContextOptions = {}, hash = "", early: (() => void) | null = null): Promise<Opened> {
   // The sandbox of Chromium needs rights that containers do not give.
   browser ??= chromium.launch({ executablePath: executable, args: ["--no-sandbox"] });
   const file = join(folder, `${++files}.html`);
   writeFileSync(file, html);
   const url = pathToFileURL(file).href + hash;
   const context = await (await browser).newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  if (early !== null) await context.addInitScript(early);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on("console", (message) => faults.push(`console: ${message.text()}`));

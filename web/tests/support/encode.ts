@@ -102,8 +102,8 @@ const packed = (bytes: Uint8Array | string): string => gzipSync(bytes, { level: 
 export const encodeBlob = (profiles: ProfileInput[]): string => packed(encodeData(profiles));
 
 // `template`: built/page.html.
-export const fillTemplate = (template: string, report: Report, blob: string): string => template
-  .replace("<!--npuscope-report-->", () => packed(JSON.stringify(report))).replace("<!--npuscope-data-->", () => blob);
+export const fillTemplate = (template: string, report: Report, blob: string, coarse = ""): string => template
+  .replace("<!--npuscope-report-->", () => packed(JSON.stringify(report))).replace("<!--npuscope-coarse-->", coarse).replace("<!--npuscope-data-->", () => blob);
 
 export const fillPage = (template: string, page: PageInput): string => fillTemplate(template, page.report, encodeBlob(page.data));
 
