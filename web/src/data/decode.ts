@@ -16,27 +16,50 @@ const damaged = (what: string): DataError =>
 
 const mostBytes = 1.5 * 2 ** 30;  // of what a stranger's file may become
 
-export async function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let length = 0;
+const mostTimes = 1032;  // as long as what deflate made of it
+
+// Gzip of so many bytes says at its end how many it holds, modulo 2^32: where that is a lie the array grows.
+function lengthIn(end: Uint8Array, packed: number): number {
+  const [a, b, c, d] = end.subarray(-4);
+  return end.length < 4 ? 0 : Math.min(mostBytes, mostTimes * packed, (a | (b << 8) | (c << 16)) + d * 2 ** 24);
+}
+
+// `pieces`: of the gzip, one after the other, so that no copy of all of it is made.
+async function inflated(pieces: Iterable<Uint8Array<ArrayBuffer>>, expected: number): Promise<Uint8Array<ArrayBuffer>> {
+  let at = 0;
+  let all: Uint8Array<ArrayBuffer>;
   try {
-    const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")).getReader();
+    all = new Uint8Array(expected);
+    const { readable, writable } = new DecompressionStream("gzip");
+    const writer = writable.getWriter();
+    const written = (async () => {
+      for (const piece of pieces) {
+        await writer.ready;
+        await writer.write(piece);
+      }
+      await writer.close();
+    })();
+    written.catch(() => {});  // the reader says the same
+    const reader = readable.getReader();
     for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
-      chunks.push(chunk.value);
-      length += chunk.value.length;
-      if (length > mostBytes) throw damaged("they are larger than a page holds");
+      const end = at + chunk.value.length;
+      if (end > mostBytes) throw damaged("they are larger than a page holds");
+      if (end > all.length) {
+        const larger = new Uint8Array(Math.min(mostBytes, Math.max(end, 2 * all.length)));
+        larger.set(all.subarray(0, at));
+        all = larger;
+      }
+      all.set(chunk.value, at);
+      at = end;
     }
+    await written;
   } catch (error) {
     throw error instanceof DataError ? error : damaged("they do not decompress");
   }
-  const all = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.length;
-  }
-  return all;
+  return at === all.length ? all : all.slice(0, at);
 }
+
+export const gunzip = (bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> => inflated([bytes], lengthIn(bytes, bytes.length));
 
 class Columns implements Data {
   private decoded = new Map<string, Column>();
@@ -128,10 +151,21 @@ export function openBytes(bytes: Uint8Array<ArrayBuffer>): Data[] {
   return head.profiles.map((profile) => openProfile(profile, columns));
 }
 
+const lettersAtOnce = 1 << 18;  // a multiple of four
+
+function* piecesOf(text: string): Generator<Uint8Array<ArrayBuffer>> {
+  for (let at = 0; at < text.length; at += lettersAtOnce) {
+    const piece = fromBase64(text.slice(at, at + lettersAtOnce));
+    if (piece === null) throw damaged("they are not base64");
+    yield piece;
+  }
+}
+
 async function unpacked(text: string): Promise<Uint8Array<ArrayBuffer>> {
-  const packed = fromBase64(text);
-  if (packed === null) throw damaged("they are not base64");
-  return gunzip(packed);
+  const whole = text.trim();
+  const end = fromBase64(whole.slice(-8));
+  if (end === null) throw damaged("they are not base64");
+  return inflated(piecesOf(whole), lengthIn(end, whole.length));
 }
 
 // A Data for each profile of the report, in its order.
