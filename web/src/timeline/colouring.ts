@@ -5,6 +5,7 @@
 //   const colouring = colouringBy(context, spans, lanes, "kind");
 //   colouring.groups[0]                                  { label: "Conv2d", colour: "hue-1", ops: … }
 //   colouring.tone(span, colouring.laneGroup("hvx", 3))  place in the palette of these groups
+import type { Column } from "../data/data";
 import { engineName } from "../format/engines";
 import type { Context } from "../panel";
 import { find, sectionsOf, text } from "../section/section";
@@ -57,13 +58,22 @@ function rowsOf({ report }: Context, { page, section, name }: Source): string[] 
 
 const isGrouped = (by: By): by is "op" | "kind" | "part" => by in sources;
 
-// The first rows of the page that have ops get a colour each, all others one together.
-function byRows(context: Context, spans: Spans, by: "op" | "kind" | "part"): Colouring {
+// The first rows of the page that have ops get a colour each.
+function colouredRows(context: Context, by: "op" | "kind" | "part"): { shown: number[]; names: string[]; opsOfRow: Set<number>[]; row: Column } {
   const row = context.data.column(sources[by].column);
   const names = rowsOf(context, sources[by]);
   const opsOfRow = names.map(() => new Set<number>());
   for (let op = 0; op < row.length; ++op) opsOfRow[row[op]]?.add(op);
-  const shown = [...names.keys()].filter((place) => opsOfRow[place].size > 0 && names[place] !== "other").slice(0, hues);
+  return { shown: [...names.keys()].filter((place) => opsOfRow[place].size > 0 && names[place] !== "other").slice(0, hues), names, opsOfRow, row };
+}
+
+// Of the rows of the table of ops by a word, those that have a colour on the timeline when it is coloured by that word.
+export const coloursOfRows = (context: Context, by: string): Map<number, string> =>
+  new Map(by !== "op" && by !== "kind" ? [] : colouredRows(context, by).shown.map((place, i) => [place, `hue-${i + 1}`]));
+
+// All other rows have one together.
+function byRows(context: Context, spans: Spans, by: "op" | "kind" | "part"): Colouring {
+  const { shown, names, opsOfRow, row } = colouredRows(context, by);
   const groups = shown.map((place, i): Group => ({ label: names[place], colour: `hue-${i + 1}`, ops: opsOfRow[place] }));
   const count = context.data.column("op.name").length;
   const groupOfOp = new Int16Array(count).fill(groups.length);

@@ -84,7 +84,7 @@ function utilisation(rows: readonly UnitRow[], of: string, below: HTMLElement[])
     make("li", {}, make("span", { class: `swatch ${colour}`, attributes: { "aria-hidden": "true" } }), label);
   const engines = new Map(rows.map((row) => [row.parts[0].colour, row.engine === "" ? "busy" : `busy, ${engineName(row.engine)}`]));
   const legend = make("ul", { class: "legend inline" }, ...[...engines].map(([colour, label]) => entry(colour, label)),
-                      ...rows[0].parts.slice(1).map((part) => entry(part.colour, part.label)));
+                      ...rows[0].parts.flatMap((part, i) => (i > 0 && rows.some((row) => row.parts[i].share > 0) ? [entry(part.colour, part.label)] : [])));
   const prefix = commonPrefix(rows.map((row) => row.name));
   const names = apart(rows.map((row) => row.name.slice(prefix.length)));
   const bars = rows.map((row, i) => unitBar(row, names[i]));

@@ -213,6 +213,19 @@ browserTest("tour: the card goes when the view moves", html, async (page) => {
   await gone();
 });
 
+browserTest("tour: rows of ops have the colours of the timeline where those stand for the same", html, async (page) => {
+  const swatches = (of: string): Promise<string[]> => page.locator(of).evaluateAll((all) => all.filter((one) => (one as HTMLElement).offsetWidth > 0).map((one) => getComputedStyle(one).backgroundColor));
+  await page.locator(".timeline-legend [data-by=op]").click();
+  const legend = (await swatches(".legend-group .swatch")).slice(0, 9);
+  assert.deepEqual(await swatches("#ops tbody .swatch"), legend);
+  await page.locator(".timeline-legend [data-by=kind]").click();
+  assert.deepEqual(await swatches("#ops tbody .swatch"), []);
+  await page.locator("#ops [data-by=kind]").click();
+  const kinds = await swatches(".legend-group .swatch");
+  assert.ok(kinds.length > 3);
+  for (const colour of await swatches("#ops tbody .swatch")) assert.ok(kinds.includes(colour), colour);
+});
+
 browserTest("tour: a group of the legend highlights its ops, by keyboard too", html, async (page) => {
   const group = page.locator(".legend-group").nth(1);
   await group.focus();
