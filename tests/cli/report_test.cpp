@@ -22,7 +22,7 @@ TEST_F(Report, IsOneFileOfHtml) {
   const std::string html = read("report.html");
   EXPECT_THAT(html, StartsWith("<!doctype html>"));
   EXPECT_THAT(html, HasSubstr("default-src 'none'"));
-  EXPECT_THAT(html, HasSubstr("trace.json"));
+  EXPECT_THAT(html, HasSubstr("id=\"npuscope-report\">H4sI"));
   const Outcome piped = run_npuscope({"report", path("trace.json"), "-o", "-"});
   EXPECT_THAT(piped.output, StartsWith("<!doctype html>"));
   EXPECT_THAT(piped.errors, HasSubstr("open it in a browser"));
