@@ -47,4 +47,13 @@ inline std::string unpacked_text(std::string_view text) {
   return out;
 }
 
+// The text of a script of a page: of "npuscope-report" and its like, packed.
+inline std::string script_of(std::string_view html, const std::string& id) {
+  const std::string mark = "id=\"" + id + "\">";
+  const std::size_t at = html.find(mark);
+  if (at == html.npos) return {};
+  const std::size_t begin = at + mark.size();
+  return std::string(html.substr(begin, html.find("</script>", begin) - begin));
+}
+
 }  // namespace npuscope::test_support

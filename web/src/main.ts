@@ -8,6 +8,7 @@ import type { Report } from "./data/report";
 import { endLife } from "./dom/life";
 import { make } from "./dom/make";
 import { Frame } from "./frame/frame";
+import { setHash } from "./frame/links";
 import { markReady } from "./frame/tab";
 import { Opener } from "./open/opener";
 
@@ -61,11 +62,11 @@ class Shown {
     try {
       const opened = joined(await Promise.all(files.map(openFile)));
       const { hash } = location;
-      history.replaceState(null, "", "#");
+      setHash("#");
       try {
         this.show(opened);
       } catch {
-        history.replaceState(null, "", hash);
+        setHash(hash);
         if (this.now !== null) this.show(this.now);
         throw new Error(`${files[0].name}: the report data are damaged; write them again.`);
       }

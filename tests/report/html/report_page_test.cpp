@@ -22,10 +22,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 json json_in(const std::string& html) {
-  const std::string mark = "id=\"npuscope-report\">";
-  const std::size_t begin = html.find(mark) + mark.size();
-  return json::parse(
-      test_support::unpacked_text(html.substr(begin, html.find("</script>", begin) - begin)));
+  return json::parse(test_support::unpacked_text(test_support::script_of(html, "npuscope-report")));
 }
 
 ReportPage page_of(const Profile& profile) {
@@ -95,12 +92,6 @@ TEST(ReportPage, OfNothingSaysWhatIsMissing) {
   EXPECT_TRUE(profile["missing_pages"].contains("path"));
 }
 
-std::string text_of(const std::string& html, const std::string& id) {
-  const std::string mark = "id=\"" + id + "\">";
-  const std::size_t begin = html.find(mark) + mark.size();
-  return html.substr(begin, html.find("</script>", begin) - begin);
-}
-
 json head_of(const std::string& columns) {
   const auto byte = [&](std::size_t i) { return std::size_t(std::uint8_t(columns.at(i))); };
   const std::size_t size = byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24;
@@ -117,8 +108,10 @@ TEST(ReportPage, OfManySpansThereIsACoarseTimelineToo) {
   ReportPage page(request);
   page.add(Analysis(made.profile), {});
   const std::string html = page.html();
-  const json coarse = head_of(test_support::unpacked_text(text_of(html, "npuscope-coarse")));
-  const json whole = head_of(test_support::unpacked_text(text_of(html, "npuscope-data")));
+  const json coarse =
+      head_of(test_support::unpacked_text(test_support::script_of(html, "npuscope-coarse")));
+  const json whole =
+      head_of(test_support::unpacked_text(test_support::script_of(html, "npuscope-data")));
   EXPECT_EQ(coarse["coarse"], true);
   EXPECT_FALSE(whole.contains("coarse"));
   const auto rows = [](const json& head, const std::string& column) {
@@ -135,7 +128,8 @@ TEST(ReportPage, OfManySpansThereIsACoarseTimelineToo) {
   for (const char* same : {"begin", "length", "timeline_begin", "timeline_length", "kinds"}) {
     EXPECT_EQ(coarse[same], whole[same]) << same;
   }
-  EXPECT_EQ(text_of(page_of(small_profile().profile).html(), "npuscope-coarse"), "");
+  EXPECT_EQ(test_support::script_of(page_of(small_profile().profile).html(), "npuscope-coarse"),
+            "");
 }
 
 TEST(ReportPage, SameProfileSameBytes) {

@@ -9,7 +9,7 @@ import { comparisonPanels, firstPanels, fleetPanels, panels } from "../panels";
 import { chosenIn, fragmentOf, type Bounds } from "../state/fragment";
 import { Store } from "../state/store";
 import { comparisonHead, fleetHead, profileHead } from "./head";
-import { addressOf, hashOf, idIn, type Address } from "./links";
+import { addressOf, hashOf, idIn, setHash, type Address } from "./links";
 import { markReady, Tab, type PanelMaker } from "./tab";
 import { tabList, tabTitles } from "./tabs";
 
@@ -122,11 +122,7 @@ export class Frame {
       const isHere = id !== "" && this.tabIndex(addressOf(location.hash)) === this.open;
       const hash = hashOf(isHere ? id : idIn("timeline", place), chosen);
       if (chosen === "" && id === "") return;
-      try {
-        history.replaceState(null, "", hash);
-      } catch {
-        // A page that is shown within another may not change its address.
-      }
+      setHash(hash);
     }, 150);
   }
 

@@ -22,3 +22,12 @@ export function addressOf(hash: string): Address {
 }
 
 export const hashOf = (id: string, chosen: string): string => `#${id}${chosen === "" ? "" : `?${chosen}`}`;
+
+// Without a step of the browser's history. A page that is shown within another may not change its address.
+export function setHash(hash: string): void {
+  try {
+    history.replaceState(null, "", hash);
+  } catch {
+    // Then it stays as it is.
+  }
+}
