@@ -116,7 +116,9 @@ PlacedSpans::PlacedSpans(const Analysis& analysis, std::size_t max_spans) {
   };
   place();
   constexpr std::int64_t max_ticks = std::int64_t{1} << 52;
-  constexpr int details = 22;  // in the first try a merged span is no longer than 2^-20 of the wall
+  // In the first try a merged span is no longer than 2^-20 of the wall, of few spans than 2^-14.
+  constexpr std::size_t few = 50'000;
+  const int details = max_spans > few ? 22 : 16;
   merge_ticks = std::max<std::int64_t>(1, analysis.coarse().wall >> details);
   while (spans.size() > max_spans && merge_ticks < max_ticks) {
     merge_ticks *= 2;
