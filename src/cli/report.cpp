@@ -20,9 +20,12 @@ struct ReportOptions : ProfileOptions, GateOptions {
   std::vector<std::string> stores;
   SideFiles sides;
   report::ReportRequest request;
-  std::string output = "report.html";
+  std::string output = usual_output;
   TopRows top;
   bool json = false;
+  bool report_data = false;
+
+  static constexpr const char* usual_output = "report.html";
   bool scrub = false;
 };
 
@@ -111,6 +114,9 @@ ExitStatus write_report(ReportOptions options) {
                         "and compare what that wrote"});
   }
   if (options.output == "-") options.output = "/dev/stdout";
+  if (options.report_data && options.output == ReportOptions::usual_output) {
+    options.output = "report_data.json";
+  }
   options.request.top = options.top.of(false);
   if (const Status chosen = choose_target(options.request.peaks); !chosen) {
     return report(chosen.error());
@@ -132,13 +138,14 @@ ExitStatus write_report(ReportOptions options) {
     return status;
   }
   std::optional<BusySign> busy("writing");
-  const std::string html = page.html();
+  const std::string made = options.report_data ? page.report_data() : page.html();
   busy.reset();
-  if (const Status written = write_file_atomically(options.output, as_byte_span(html)); !written) {
+  if (const Status written = write_file_atomically(options.output, as_byte_span(made)); !written) {
     return report(written.error());
   }
-  print(options.output == "/dev/stdout" ? stderr : stdout, "{}: {}; open it in a browser\n",
-        options.output, report::bytes_text(double(html.size())));
+  print(options.output == "/dev/stdout" ? stderr : stdout, "{}: {}; {}\n", options.output,
+        report::bytes_text(double(made.size())),
+        options.report_data ? "drop it on the page of any report" : "open it in a browser");
   return status;
 }
 
@@ -168,9 +175,13 @@ void add_report_command(Command& program) {
   command.flag("--scrub", options->scrub,
                "stand-ins for names of models, ops, tensors, files, processes and threads, so that "
                "it can be shown to others");
+  command.flag("--report-data", options->report_data,
+               "write the data of the page without the page (report_data.json), to drop on the "
+               "page of any report");
   command.flag("--json", options->json, "print as JSON what the page shows, and write nothing");
   for (const char* flag : {"--graph", "--github"}) command.matters_with(flag, {"--a"});
   command.idle_beside("--output", {"--json"});
+  command.idle_beside("--report-data", {"--json"});
   command.action = [options] {
     options->request.arguments = {"npuscope", "report"};
     if (options->scrub) {

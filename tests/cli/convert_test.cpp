@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/unpacked_text.hpp"
 #include "cli/program.hpp"
 #include "cli/trace_folder.hpp"
 
@@ -53,7 +54,11 @@ TEST_F(Convert, ScrubbedNothingOfItNamesAnything) {
   }
   EXPECT_EQ(
       run_npuscope({"report", path("customer.json"), "--scrub", "-o", path("out.html")}).status, 0);
-  written += read("out.html");
+  const std::string html = read("out.html");
+  for (const char* id : {"npuscope-report", "npuscope-data"}) {
+    written += test_support::unpacked_text(test_support::script_of(html, id));
+  }
+  EXPECT_THAT(written, HasSubstr("\"command\":\"report\""));
   for (const char* name : {"customer", "host77", "alice", "their_layer", "/home"}) {
     EXPECT_EQ(written.find(name), std::string::npos) << name;
   }

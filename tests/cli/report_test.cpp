@@ -22,7 +22,7 @@ TEST_F(Report, IsOneFileOfHtml) {
   const std::string html = read("report.html");
   EXPECT_THAT(html, StartsWith("<!doctype html>"));
   EXPECT_THAT(html, HasSubstr("default-src 'none'"));
-  EXPECT_THAT(html, HasSubstr("trace.json"));
+  EXPECT_THAT(html, HasSubstr("id=\"npuscope-report\">H4sI"));
   const Outcome piped = run_npuscope({"report", path("trace.json"), "-o", "-"});
   EXPECT_THAT(piped.output, StartsWith("<!doctype html>"));
   EXPECT_THAT(piped.errors, HasSubstr("open it in a browser"));
@@ -35,6 +35,21 @@ TEST_F(Report, JsonSaysWhatThePageShows) {
   EXPECT_EQ(report["command"], "report");
   EXPECT_EQ(report["profiles"][0]["selection"], "units matching 'worker'");
   EXPECT_EQ(report["profiles"][0]["pages"]["ops_kind"]["values"]["ops"]["rows"][0]["kind"], "user");
+}
+
+TEST_F(Report, ItsDataAloneIsWhatThePageHolds) {
+  const Outcome outcome =
+      run_npuscope({"report", path("trace.json"), "--report-data", "-o", path("data.json")});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("drop it on the page of any report"));
+  const auto data = nlohmann::json::parse(read("data.json"));
+  EXPECT_EQ(data["format"], "npuscope report data");
+  EXPECT_EQ(data["version"], 1);
+  run_npuscope({"report", path("trace.json"), "-o", path("report.html")});
+  const std::string html = read("report.html");
+  EXPECT_THAT(html, HasSubstr("id=\"npuscope-data\">" + data["data"].get<std::string>()));
+  const Outcome printed = run_npuscope({"report", path("trace.json"), "--json"});
+  EXPECT_EQ(nlohmann::json::parse(printed.output)["profiles"], data["report"]["profiles"]);
 }
 
 TEST_F(Report, NeverReplacesAnInput) {

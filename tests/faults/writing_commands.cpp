@@ -54,6 +54,7 @@ const std::vector<WritingCommand>& writing_commands() {
       "npuscope diagnose htp_traces --json",
       "npuscope timeline htp_traces --svg out/timeline.svg",
       "npuscope report htp_traces -o out/report.html",
+      "npuscope report trace.json --report-data -o out/report_data.json",
       "npuscope ops a.bin binaries/programqpc.bin --csv --table ops",
       "npuscope units trace.json",
       "npuscope memory htp_traces --svg out/memory.svg",

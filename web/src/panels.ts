@@ -15,10 +15,11 @@ import { makeTimeline } from "./timeline/panel";
 import { makeUnitsPanel } from "./units/panel";
 import { makeWallPanel } from "./wall/panel";
 
+// What coarse data suffice for, until the others are read.
+export const firstPanels: MakePanel[] = [makeWallPanel, makeFindingsPanel, makeTimeline];
+
 export const panels: MakePanel[] = [
-  makeWallPanel,
-  makeFindingsPanel,
-  makeTimeline,
+  ...firstPanels,
   makeOpsPanel,
   makeUnitsPanel,
   makePathPanel,

@@ -29,6 +29,7 @@ struct RuledRow {
   double value = 0;
   std::string_view part;  // by the rules; empty: none fits
   std::string_view of_engine;
+  std::size_t row = 0;  // of the table
 };
 
 // A compiler counts an activation's node for the convolution that it fused before it, which then
@@ -40,7 +41,7 @@ std::vector<std::string> fused_parts(const std::vector<RuledRow>& rows) {
   std::vector<std::string> parts(rows.size());
   std::string_view fused;
   for (const std::size_t row : in_order) {
-    const auto& [op, value, part, of_engine] = rows[row];
+    const auto& [op, value, part, of_engine, place] = rows[row];
     if (!(value > 0)) {
       if (part == "convolution" || part == "matmul") fused = part;
       continue;
@@ -83,13 +84,18 @@ ModelParts parts_by(const Rules& rules, const Profile& profile, const OpTable& o
   std::vector<RuledOp> ruled_ops;
   std::vector<RuledRow> rows;
   const RuledOps texts(profile);
+  by.part_of_row.resize(ops.rows.size());
   for (const OpRow& row : ops.rows) {
     const auto value = row.values[ops.ranked_by];
     if (index_of(row.first_op) >= profile.ops.size() || !value) continue;
     // The kernel that most of the time is may be a transfer of an op that computes.
     const bool is_mixed = profile.ops[index_of(row.first_op)].is_unnamed && computes(row);
     ruled_ops.push_back(is_mixed ? RuledOp{} : texts.of(op_of(profile, row)));
-    rows.push_back({row.first_op, *value, {}, engines_tell ? part_of_engine(row) : ""});
+    rows.push_back({row.first_op,
+                    *value,
+                    {},
+                    engines_tell ? part_of_engine(row) : "",
+                    std::size_t(&row - ops.rows.data())});
   }
   const std::vector<std::uint32_t> rule_of = rules.of(ruled_ops);
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -98,13 +104,14 @@ ModelParts parts_by(const Rules& rules, const Profile& profile, const OpTable& o
   std::vector<std::string> fused(rows.size());
   if (profile.spans.size() == 0) fused = fused_parts(rows);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto& [op, value, part, of_engine] = rows[i];
+    const auto& [op, value, part, of_engine, row] = rows[i];
     const bool is_ruled = !part.empty() && of_engine != collectives;
     const std::string_view name = !fused[i].empty() ? std::string_view(fused[i])
                                   : is_ruled        ? part
                                                     : of_engine;
     if (name.empty() || !(value > 0)) continue;
     add(by, name, value);
+    by.part_of_row[row] = name;
     if (name != bookkeeping) by.explained += value / column.total;
   }
   sort_rows(by.parts.begin(), by.parts.end(),

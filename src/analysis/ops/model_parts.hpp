@@ -39,7 +39,8 @@ struct ModelPart {
 struct ModelParts {
   std::string rules;             // "transformer", "operators"
   std::vector<ModelPart> parts;  // the largest first, then "other", so that they add up to all
-  double explained = 0;          // share of the rows' sum that obeys a rule, bookkeeping apart
+  std::vector<std::string> part_of_row;  // of each row of the table; empty: "other"
+  double explained = 0;  // share of the rows' sum that obeys a rule, bookkeeping apart
 };
 
 // None where the graph is of no known form: less than 60 % of what its rows took obeys any rules.

@@ -116,7 +116,9 @@ PlacedSpans::PlacedSpans(const Analysis& analysis, std::size_t max_spans) {
   };
   place();
   constexpr std::int64_t max_ticks = std::int64_t{1} << 52;
-  constexpr int details = 22;  // in the first try a merged span is no longer than 2^-20 of the wall
+  // In the first try a merged span is no longer than 2^-20 of the wall, of few spans than 2^-14.
+  constexpr std::size_t few = 50'000;
+  const int details = max_spans > few ? 22 : 16;
   merge_ticks = std::max<std::int64_t>(1, analysis.coarse().wall >> details);
   while (spans.size() > max_spans && merge_ticks < max_ticks) {
     merge_ticks *= 2;
@@ -128,8 +130,16 @@ PlacedSpans::PlacedSpans(const Analysis& analysis, std::size_t max_spans) {
 
 namespace {
 
+std::uint64_t zigzag(std::int64_t value) {
+  return std::uint64_t(value) << 1 ^ std::uint64_t(value >> 63);
+}
+
+std::int64_t wrapped_difference(std::int64_t a, std::int64_t b) {
+  return std::int64_t(std::uint64_t(a) - std::uint64_t(b));
+}
+
 void add_varint(std::string& out, std::int64_t value) {
-  std::uint64_t bits = std::uint64_t(value) << 1 ^ std::uint64_t(value >> 63);  // zigzag
+  std::uint64_t bits = zigzag(value);
   while (bits >= 0x80) {
     out += char(bits | 0x80);
     bits >>= 7;
@@ -149,7 +159,7 @@ void ColumnBytes::add(std::string_view name, std::span<const std::int64_t> value
   const std::size_t begin = bytes_.size();
   std::int64_t before = 0;
   for (const std::int64_t value : values) {
-    add_varint(bytes_, std::int64_t(std::uint64_t(value) - std::uint64_t(before)));
+    add_varint(bytes_, wrapped_difference(value, before));
     if (delta == Delta::yes) before = value;
   }
   add_head(name, "varint", delta, values.size(), begin);
@@ -162,12 +172,36 @@ void ColumnBytes::add_numbers(std::string_view name, std::span<const double> val
   add_head(name, "f64", Delta::no, values.size(), begin);
 }
 
+void ColumnBytes::add_planes(std::string_view name, std::span<const std::int64_t> values) {
+  const std::size_t begin = bytes_.size();
+  std::uint64_t all = values.empty() ? 0 : 1;  // a byte each where all are 0
+  for (const std::int64_t value : values) all |= zigzag(value);
+  for (int shift = 0; shift < 64 && all >> shift != 0; shift += 8) {
+    for (const std::int64_t value : values) bytes_ += char(zigzag(value) >> shift);
+  }
+  add_head(name, "planes", Delta::no, values.size(), begin);
+}
+
+void ColumnBytes::add_times(const std::string& table, std::span<const std::int64_t> starts,
+                            std::span<const std::int64_t> durations) {
+  add_planes(table + ".duration", durations);
+  const std::size_t begin = bytes_.size();
+  std::int64_t end = 0;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    add_varint(bytes_, wrapped_difference(starts[i], end));
+    end = std::int64_t(std::uint64_t(starts[i]) + std::uint64_t(durations[i]));
+  }
+  add_head(table + ".start", "varint", Delta::yes, starts.size(), begin);
+  heads_.back().after = table + ".duration";
+}
+
 void ColumnBytes::write_heads(Json& json) const {
   json.array(heads_, [&](const Head& head) {
     json.object([&] {
       json.member("name", head.name);
       json.member("encoding", head.encoding);
       json.member("delta", head.delta);
+      if (!head.after.empty()) json.member("after", head.after);
       json.member("count", head.count);
       json.member("offset", head.offset);
       json.member("bytes", head.bytes);
@@ -199,9 +233,12 @@ void add_steps(const CriticalPath& path, const Profile& profile, const PlacedSpa
       [&](const PathStep& step) { return or_none(index_of(step.op), profile.ops.size()); });
   add("step.unit", Delta::no,
       [&](const PathStep& step) { return or_none(index_of(step.unit), profile.units.size()); });
-  add("step.start", Delta::yes,
-      [&](const PathStep& step) { return saturating_subtract(step.start, begin); });
-  add("step.duration", Delta::no, [](const PathStep& step) { return step.duration; });
+  Values starts(path.steps.size());
+  std::ranges::transform(path.steps, starts.begin(), [&](const PathStep& step) {
+    return saturating_subtract(step.start, begin);
+  });
+  std::ranges::transform(path.steps, values.begin(), &PathStep::duration);
+  columns.add_times("step", starts, values);
   add("step.gap", Delta::no, [](const PathStep& step) { return step.gap; });
   add("step.reason", Delta::no, [](const PathStep& step) { return std::int64_t(step.reason); });
 }

@@ -41,9 +41,11 @@ struct PlacedSpans {
 // them (web/src/data/report.ts, ColumnHead).
 //
 //   ColumnBytes columns;
-//   columns.add("span.start", starts, ColumnBytes::Delta::yes);
+//   columns.add("op.row", rows, ColumnBytes::Delta::yes);
 //   columns.bytes()              LEB128 of the zigzag of each difference
-//   columns.write_heads(json)    [{"name": "span.start", "encoding": "varint", "delta": true, …}]
+//   columns.write_heads(json)    [{"name": "op.row", "encoding": "varint", "delta": true, …}]
+//
+// Times of spans that follow one another are mostly 0 from the end of the one before: add_times().
 class ColumnBytes {
  public:
   enum class Delta : std::uint8_t { no, yes };
@@ -52,6 +54,7 @@ class ColumnBytes {
     const char* encoding;
     bool delta;
     std::size_t count, offset, bytes;
+    std::string after = {};  // the column of durations behind which starts count
   };
 
   // `first_offset`: of its first byte among those of all profiles of a page.
@@ -59,6 +62,11 @@ class ColumnBytes {
 
   void add(std::string_view name, std::span<const std::int64_t> values, Delta delta = Delta::no);
   void add_numbers(std::string_view name, std::span<const double> values);
+  // All lowest bytes of the zigzags, then all second ones, …: small in memory, too.
+  void add_planes(std::string_view name, std::span<const std::int64_t> values);
+  // "<table>.start" and "<table>.duration".
+  void add_times(const std::string& table, std::span<const std::int64_t> starts,
+                 std::span<const std::int64_t> durations);
 
   const std::string& bytes() const { return bytes_; }
   const std::vector<Head>& heads() const { return heads_; }
@@ -96,6 +104,8 @@ struct ColumnLimits {
   std::size_t max_path_nodes = 300'000;  // of a graph beyond there is no what-if
   std::size_t max_flows = 500'000;       // of more there are none
   std::size_t max_buckets = 400;         // of bandwidth over time
+  // Of a page with more there is a coarse timeline, too, which is drawn while the rest is read.
+  std::size_t coarse_spans = 16'000;
 };
 
 // Where the evidence of a finding lies.
@@ -115,6 +125,12 @@ struct ProfileColumns {
   std::string head;  // JSON
   std::string bytes;
 };
+
+// A timeline of at most so many spans, without edges, flows and path.
+ProfileColumns coarse_columns(const analysis::Analysis& analysis,
+                              const std::vector<OpRows>& op_rows,
+                              const std::vector<FindingPlace>& places, const ColumnLimits& limits,
+                              std::size_t first_offset);
 
 // `first_offset`: bytes of the profiles before it in the page.
 ProfileColumns profile_columns(const analysis::Analysis& analysis,

@@ -16,6 +16,7 @@ using namespace analysis;
 using Delta = ColumnBytes::Delta;
 using Values = std::vector<std::int64_t>;
 
+constexpr std::size_t max_coarse_samples = 50'000;
 constexpr std::int64_t most_exact = std::int64_t{1} << 53;  // of JavaScript's numbers
 
 std::int64_t place_or_none(std::uint32_t index, std::size_t count) {
@@ -41,28 +42,33 @@ class Texts {
 
 class Columns {
  public:
-  Columns(const Analysis& analysis, const ColumnLimits& limits, std::size_t first_offset)
+  Columns(const Analysis& analysis, const ColumnLimits& limits, bool is_coarse,
+          std::size_t first_offset)
       : analysis_(analysis),
         profile_(analysis.profile()),
         limits_(limits),
-        placed_(analysis, limits.max_spans),
+        is_coarse_(is_coarse),
+        placed_(analysis, is_coarse ? limits.coarse_spans : limits.max_spans),
         columns_(first_offset) {}
 
   ProfileColumns make(const std::vector<OpRows>& op_rows, const std::vector<FindingPlace>& places) {
     find_extent();
     add_spans();
     add_ops(op_rows);
-    add_edges();
-    add_flows();
-    const std::vector<std::size_t> samples = add_counters();
+    if (!is_coarse_) add_edges(), add_flows();
+    const bool has_counters = !is_coarse_ || profile_.counters.size() <= max_coarse_samples;
+    const std::vector<std::size_t> samples =
+        has_counters ? add_counters() : std::vector<std::size_t>();
     add_findings(places);
-    const PathHead path =
-        add_path_columns(analysis_, placed_, extent_.begin, limits_.max_path_nodes, columns_);
+    const PathHead path = is_coarse_ ? PathHead()
+                                     : add_path_columns(analysis_, placed_, extent_.begin,
+                                                        limits_.max_path_nodes, columns_);
     const Coarse& coarse = analysis_.coarse();
     const bool has_wall = coarse.wall > 0;
     std::string head;
     Json json(head, compact_layout());
     json.object([&] {
+      if (is_coarse_) json.member("coarse", true);
       json.member("begin", std::to_string(extent_.begin));
       json.member("length", length_of(extent_));
       json.member("timeline_begin", has_wall ? since_begin(coarse.timeline.begin) : 0);
@@ -136,14 +142,20 @@ class Columns {
       std::ranges::transform(placed, values.begin(), value_of);
       columns_.add(name, values, delta);
     };
-    add("span.start", Delta::yes, [&](const PlacedSpan& span) { return since_begin(span.begin); });
-    add("span.duration", Delta::no,
-        [](const PlacedSpan& span) { return saturating_subtract(span.end, span.begin); });
+    Values starts(placed.size());
+    std::ranges::transform(placed, starts.begin(),
+                           [&](const PlacedSpan& span) { return since_begin(span.begin); });
+    std::ranges::transform(placed, values.begin(), [](const PlacedSpan& span) {
+      return saturating_subtract(span.end, span.begin);
+    });
+    columns_.add_times("span", starts, values);
     add("span.op", Delta::yes, [&](const PlacedSpan& span) {
       return place_or_none(index_of(spans.op[span.row]), profile_.ops.size());
     });
-    add("span.kind", Delta::no,
-        [&](const PlacedSpan& span) { return std::int64_t(spans.kind[span.row]); });
+    std::ranges::transform(placed, values.begin(), [&](const PlacedSpan& span) {
+      return std::int64_t(spans.kind[span.row]);
+    });
+    columns_.add_planes("span.kind", values);
     if (!spans.instance.empty()) {
       add("span.inference", Delta::yes, [&](const PlacedSpan& span) -> std::int64_t {
         const std::uint32_t instance = spans.instance[span.row];
@@ -179,11 +191,16 @@ class Columns {
     };
     add("op.name", [&](const Op& op) { return profile_.text(op.name); });
     add("op.kind", [&](const Op& op) { return profile_.text(op.kind); });
+    add("op.engine", [&](const Op& op) { return std::string_view(stable_name(op.engine)); });
+    if (is_coarse_) return add_rows(op_rows);
     add("op.node", [&](const Op& op) { return profile_.text(op.node); });
     add("op.shape", [&](const Op& op) { return profile_.text(op.shape); });
     add("op.types", [&](const Op& op) { return profile_.text(op.types); });
-    add("op.engine", [&](const Op& op) { return std::string_view(stable_name(op.engine)); });
     add("op.layer", [&](const Op& op) { return stage_of(profile_.text(op.label())); });
+    add_rows(op_rows);
+  }
+
+  void add_rows(const std::vector<OpRows>& op_rows) {
     for (const OpRows& each : op_rows) {
       columns_.add("op.row_" + each.grouping, each.row_of_op, Delta::yes);
     }
@@ -296,6 +313,7 @@ class Columns {
   const Analysis& analysis_;
   const Profile& profile_;
   const ColumnLimits& limits_;
+  bool is_coarse_;
   PlacedSpans placed_;
   ColumnBytes columns_;
   Texts texts_;
@@ -307,7 +325,13 @@ class Columns {
 ProfileColumns profile_columns(const Analysis& analysis, const std::vector<OpRows>& op_rows,
                                const std::vector<FindingPlace>& places, const ColumnLimits& limits,
                                std::size_t first_offset) {
-  return Columns(analysis, limits, first_offset).make(op_rows, places);
+  return Columns(analysis, limits, false, first_offset).make(op_rows, places);
+}
+
+ProfileColumns coarse_columns(const Analysis& analysis, const std::vector<OpRows>& op_rows,
+                              const std::vector<FindingPlace>& places, const ColumnLimits& limits,
+                              std::size_t first_offset) {
+  return Columns(analysis, limits, true, first_offset).make(op_rows, places);
 }
 
 }  // namespace npuscope::report

@@ -166,6 +166,30 @@ class Pages {
     made_.op_rows.push_back(std::move(rows));
   }
 
+  // The place of each op's part among those of page "show".
+  void find_model_parts() {
+    const OpTable ops = analysis_.ops(options_of_parts());
+    const auto parts = model_parts(profile_, ops);
+    if (!parts) return;
+    std::unordered_map<std::string_view, std::int64_t> place_of_part, place_of_row;
+    for (const ModelPart& part : parts->parts) {
+      place_of_part.emplace(part.name, std::int64_t(place_of_part.size()));
+    }
+    for (std::size_t row = 0; row < ops.rows.size(); ++row) {
+      const auto part = place_of_part.find(parts->part_of_row[row]);
+      if (part != place_of_part.end()) place_of_row.emplace(ops.rows[row].name, part->second);
+    }
+    const OpKeys keys(profile_, options_of_parts());
+    OpRows rows{"model_part", std::vector<std::int64_t>(profile_.ops.size(), -1)};
+    for (std::size_t op = 0; op < profile_.ops.size(); ++op) {
+      const std::uint32_t group = keys.of(OpId(std::uint32_t(op)));
+      if (group == OpKeys::none) continue;
+      const auto found = place_of_row.find(keys.name(group));
+      if (found != place_of_row.end()) rows.row_of_op[op] = found->second;
+    }
+    made_.op_rows.push_back(std::move(rows));
+  }
+
   void find_places(const Document& document) {
     std::unordered_map<std::string, std::int64_t> unit_of_path;
     for (std::size_t i = 0; i < profile_.units.size(); ++i) {
@@ -203,6 +227,7 @@ class Pages {
           Grouping::rule, Grouping::core, Grouping::unit}) {
       add_ops(grouping);
     }
+    find_model_parts();
     spans_by_op.reset();
     add_page("units", "units", units_document(analysis_, {.top = top}));
     add_page("path", "path", path_document(analysis_, {.top = top, .steps = top}));
@@ -256,20 +281,6 @@ ProfilePages profile_pages(const Analysis& analysis, const ReportRequest& reques
   return Pages(analysis, request, part).make();
 }
 
-// A script ends at "</", whatever it is of.
-std::string within_script(const std::string& json) {
-  std::string text;
-  text.reserve(json.size());
-  for (const char c : json) {
-    if (c == '<') {
-      text += "\\u003c";
-    } else {
-      text += c;
-    }
-  }
-  return text;
-}
-
 std::string filled(std::string_view page, std::string_view mark, std::string_view by) {
   const std::size_t at = page.find(mark);
   return std::string(page.substr(0, at)).append(by).append(page.substr(at + mark.size()));
@@ -321,10 +332,19 @@ std::string indented(std::string_view json) {
 void ReportPage::add(const analysis::Analysis& analysis, const ReportPart& part) {
   ProfilePages pages = profile_pages(analysis, request_, part);
   profiles_.push_back(std::move(pages.report));
-  ProfileColumns columns =
-      profile_columns(analysis, pages.op_rows, pages.places, request_.limits, columns_.size());
-  heads_.push_back(std::move(columns.head));
-  columns_ += columns.bytes;
+  const auto add = [](Columns& to, ProfileColumns columns) {
+    to.heads.push_back(std::move(columns.head));
+    to.bytes += columns.bytes;
+  };
+  add(columns_, profile_columns(analysis, pages.op_rows, pages.places, request_.limits,
+                                columns_.bytes.size()));
+  // Few enough are read as soon as they are there.
+  constexpr std::size_t many = 5, max_ops = 50'000;
+  const Profile& profile = analysis.profile();
+  needs_coarse_ = needs_coarse_ || (profile.spans.size() > many * request_.limits.coarse_spans &&
+                                    profile.ops.size() <= max_ops);
+  add(coarse_,
+      coarse_columns(analysis, pages.op_rows, pages.places, request_.limits, coarse_.bytes.size()));
 }
 
 void ReportPage::set_comparison(const Document& document) {
@@ -364,25 +384,39 @@ std::string ReportPage::json() const {
 }
 
 // The length of the head, the head, zeros up to a multiple of eight, the columns.
-std::string ReportPage::data() const {
-  const std::string head = compact([&](Json& json) { write_list(json, "profiles", heads_); });
-  std::string bytes;
-  for (int shift = 0; shift < 32; shift += 8) bytes += char(head.size() >> shift);
-  bytes += head;
-  while (bytes.size() % 8 != 0) bytes += '\0';
-  return bytes + columns_;
+std::string ReportPage::Columns::packed() const {
+  const std::string head = compact([&](Json& json) { write_list(json, "profiles", heads); });
+  std::string all;
+  for (int shift = 0; shift < 32; shift += 8) all += char(head.size() >> shift);
+  all += head;
+  while (all.size() % 8 != 0) all += '\0';
+  return packed_text(all + bytes);
 }
 
-std::string ReportPage::html() const {
-  const std::string report = compact([&](Json& json) {
+std::string ReportPage::report() const {
+  return compact([&](Json& json) {
     json.member("schema_version", json_schema_version);
     json.member("npuscope", NPUSCOPE_VERSION);
     json.member("command", "report");
     write_members(json);
   });
-  const std::string page =
-      filled(page_template[0].second, "<!--npuscope-report-->", within_script(report));
-  return filled(page, "<!--npuscope-data-->", packed_text(data()));
+}
+
+std::string ReportPage::report_data() const {
+  return compact([&](Json& json) {
+    json.member("format", "npuscope report data");
+    json.member("version", report_data_version);
+    json.key("report");
+    json.raw(report());
+    json.member("data", columns_.packed());
+  });
+}
+
+std::string ReportPage::html() const {
+  std::string page =
+      filled(page_template[0].second, "<!--npuscope-report-->", packed_text(report()));
+  page = filled(page, "<!--npuscope-coarse-->", needs_coarse_ ? coarse_.packed() : "");
+  return filled(page, "<!--npuscope-data-->", columns_.packed());
 }
 
 }  // namespace npuscope::report

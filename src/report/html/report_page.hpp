@@ -5,6 +5,7 @@
 //   page.add(analysis, {});
 //   page.json()    what the page shows, as JSON (docs/schema/report.schema.json)
 //   page.html()    the page
+//   page.report_data()    its data alone, which another report's page opens
 //
 // The page itself is web/built/page.html, made from the TypeScript in web/; the JSON and the
 // columns of the profiles (web/src/data/report.ts) are written into it.
@@ -21,6 +22,10 @@
 #include "report/memory/peaks.hpp"
 
 namespace npuscope::report {
+
+// Of the columns and of ReportPage::report_data(); web/src/data/file.ts reads this one and no
+// other.
+constexpr int report_data_version = 1;
 
 struct ReportRequest {
   std::vector<std::string> arguments;  // the command line, for the page to say
@@ -61,18 +66,27 @@ class ReportPage {
   bool empty() const { return profiles_.empty() && fleet_ == no_value; }
   std::string json() const;
   std::string html() const;
+  // {"format": "npuscope report data", "version": 1, "report": …, "data": "H4sI…"}
+  std::string report_data() const;
 
  private:
+  // Columns behind their heads.
+  struct Columns {
+    std::vector<std::string> heads;  // JSON, by profile
+    std::string bytes;
+    std::string packed() const;
+  };
+  std::string report() const;
   void write_members(Json& json) const;
-  std::string data() const;
 
   ReportRequest request_;
   // JSON, without blanks.
   static constexpr const char* no_value = "null";
-  std::vector<std::string> profiles_, heads_;  // of the columns
+  std::vector<std::string> profiles_;
   std::string comparison_ = no_value, fleet_ = no_value;
   std::vector<Note> notes_;
-  std::string columns_;
+  Columns columns_, coarse_;
+  bool needs_coarse_ = false;  // a profile has many spans
 };
 
 // A document as a page of a report: its values as every command prints them, and how they are shown

@@ -44,6 +44,41 @@ TEST(ColumnBytes, EveryWholeNumberComesBack) {
   EXPECT_EQ(columns.heads()[1].name, "differences");
 }
 
+Values read_planes(const ColumnBytes::Head& head, const std::string& bytes) {
+  Values values(head.count);
+  for (std::size_t i = 0; i < head.count; ++i) {
+    std::uint64_t bits = 0;
+    for (std::size_t plane = 0; plane * head.count < head.bytes; ++plane) {
+      bits |= std::uint64_t(std::uint8_t(bytes.at(head.offset + plane * head.count + i)))
+              << (8 * plane);
+    }
+    values[i] = (bits & 1) != 0 ? -std::int64_t(bits >> 1) - 1 : std::int64_t(bits >> 1);
+  }
+  return values;
+}
+
+TEST(ColumnBytes, TimesComeBackAndSpansInARowTakeAByteForTheirStart) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  for (const Values& durations : {Values{}, Values{0, 0}, Values{5, 300, 7, 70'000},
+                                  Values{1, Limits::max(), Limits::min(), -1}}) {
+    Values starts;
+    std::uint64_t time = 1'000'000'000'000;
+    for (const std::int64_t duration : durations) {
+      starts.push_back(std::int64_t(time));
+      time += std::uint64_t(duration);
+    }
+    ColumnBytes columns(0);
+    columns.add_times("span", starts, durations);
+    const auto &duration = columns.heads()[0], &start = columns.heads()[1];
+    EXPECT_EQ(duration.name, "span.duration");
+    EXPECT_STREQ(duration.encoding, "planes");
+    EXPECT_EQ(read_planes(duration, columns.bytes()), durations);
+    EXPECT_EQ(start.after, "span.duration");
+    // Without the durations between them they are differences of which all but the first are 0.
+    EXPECT_EQ(start.bytes, starts.empty() ? 0 : 6 + starts.size() - 1);
+  }
+}
+
 TEST(ColumnBytes, NumbersAreTheirEightBytes) {
   const std::vector<double> values{0.5, -3e300, 7};
   ColumnBytes columns(0);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/profile_builder.hpp"
+#include "base/unpacked_text.hpp"
 #include "npuscope/formats/open.hpp"
 #include "report/document/document.hpp"
 #include "report/forged_profile.hpp"
@@ -21,9 +22,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 json json_in(const std::string& html) {
-  const std::string mark = "id=\"npuscope-report\">";
-  const std::size_t begin = html.find(mark) + mark.size();
-  return json::parse(html.substr(begin, html.find("</script>", begin) - begin));
+  return json::parse(test_support::unpacked_text(test_support::script_of(html, "npuscope-report")));
 }
 
 ReportPage page_of(const Profile& profile) {
@@ -91,6 +90,46 @@ TEST(ReportPage, OfNothingSaysWhatIsMissing) {
   const json& profile = report["profiles"][0];
   EXPECT_TRUE(profile["pages"].contains("show"));
   EXPECT_TRUE(profile["missing_pages"].contains("path"));
+}
+
+json head_of(const std::string& columns) {
+  const auto byte = [&](std::size_t i) { return std::size_t(std::uint8_t(columns.at(i))); };
+  const std::size_t size = byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24;
+  return json::parse(columns.substr(4, size))["profiles"][0];
+}
+
+TEST(ReportPage, OfManySpansThereIsACoarseTimelineToo) {
+  ProfileBuilder made;
+  const UnitId unit = made.unit("HVX", Engine::hvx);
+  for (std::int64_t i = 0; i < 3'000; ++i) {
+    made.span(unit, "op " + std::to_string(i % 7), 3 * i, 3 * i + 2);
+  }
+  ReportRequest request{.arguments = {"npuscope", "report", "x"}, .limits = {.coarse_spans = 100}};
+  ReportPage page(request);
+  page.add(Analysis(made.profile), {});
+  const std::string html = page.html();
+  const json coarse =
+      head_of(test_support::unpacked_text(test_support::script_of(html, "npuscope-coarse")));
+  const json whole =
+      head_of(test_support::unpacked_text(test_support::script_of(html, "npuscope-data")));
+  EXPECT_EQ(coarse["coarse"], true);
+  EXPECT_FALSE(whole.contains("coarse"));
+  const auto rows = [](const json& head, const std::string& column) {
+    for (const json& each : head["columns"]) {
+      if (each["name"] == column) return each["count"].get<int>();
+    }
+    return -1;
+  };
+  EXPECT_EQ(rows(whole, "span.start"), 3'000);
+  EXPECT_LE(rows(coarse, "span.start"), 100);
+  EXPECT_GT(rows(coarse, "span.start"), 20);
+  EXPECT_EQ(rows(coarse, "op.row_kind"), rows(whole, "op.row_kind"));
+  EXPECT_EQ(rows(coarse, "step.start"), -1);
+  for (const char* same : {"begin", "length", "timeline_begin", "timeline_length", "kinds"}) {
+    EXPECT_EQ(coarse[same], whole[same]) << same;
+  }
+  EXPECT_EQ(test_support::script_of(page_of(small_profile().profile).html(), "npuscope-coarse"),
+            "");
 }
 
 TEST(ReportPage, SameProfileSameBytes) {

@@ -6,7 +6,7 @@ import type { Page } from "../data/report";
 import type { Panel } from "../panel";
 import { drawFacts, drawRemarks, drawSection, tableOf } from "../section/draw";
 import { find, heading, sectionsOf } from "../section/section";
-import { gatesOf, hasValues, numbersOf, reachOf, waterfallOf, type Change, type Gate, type Numbers } from "./comparison";
+import { disagreement, gatesOf, hasValues, numbersOf, reachOf, sideNames, waterfallOf, withNames, type Change, type Gate, type Numbers } from "./comparison";
 import { drawWaterfall } from "./waterfall";
 
 const mostFalls = 20;
@@ -19,6 +19,8 @@ export function makeVerdictPanel(page: Page): Panel | null {
   const element = make("div", { class: "verdict-panel" });
   const facts = sides === null ? null : drawFacts(sides, null);
   if (facts !== null) element.append(facts);
+  const unlike = disagreement(page);
+  if (unlike !== "") element.append(make("p", { class: "lead", text: unlike }));
   if (gates.length > 0) {
     const order = ["failed", "inconclusive", "not judged", "passed"];
     const counts = order.map((outcome): [string, number] => [outcome, gates.filter((gate) => gate.outcome === outcome).length])
@@ -40,11 +42,12 @@ const drawGate = (gate: Gate): HTMLElement => make("li", { class: `gate outcome-
 export function makeComparedOpsPanel(page: Page): Panel | null {
   const waterfall = waterfallOf(page, mostFalls);
   if (waterfall === null) return null;
-  const { section } = waterfall;
+  const names = sideNames(page);
+  const section = { ...waterfall.section, fields: withNames(waterfall.section.fields, names) };
   const element = make("div", { class: "compared-ops" });
   const facts = drawFacts(section, null);
   if (facts !== null) element.append(facts);
-  if (waterfall.falls.length > 0) element.append(drawWaterfall(waterfall, (value) => valueText(waterfall.field, value, null)));
+  if (waterfall.falls.length > 0) element.append(drawWaterfall(waterfall, names, (value) => valueText(waterfall.field, value, null)));
   if (section.rows.length > 0) element.append(tableOf(section, null).element);
   else element.append(make("p", { class: "remark", text: "No op differs." }));
   element.append(...drawRemarks(section.remarks));
@@ -54,7 +57,7 @@ export function makeComparedOpsPanel(page: Page): Panel | null {
 export function makeComparedNumbersPanel(page: Page): Panel | null {
   const all = numbersOf(page);
   const others = sectionsOf(page).filter((section) => !["sides", "gates", "cautions", "call", "numbers", "ops"].includes(section.key));
-  const element = make("div", { class: "compared-numbers" }, ...all.map(drawNumbers));
+  const element = make("div", { class: "compared-numbers" }, ...all.map((numbers) => drawNumbers(numbers, sideNames(page))));
   for (const section of others) {
     const drawn = drawSection(section, null);
     if (drawn !== null) element.append(drawn);
@@ -62,19 +65,19 @@ export function makeComparedNumbersPanel(page: Page): Panel | null {
   return element.childElementCount === 0 ? null : { id: "comparison-numbers", title: "Numbers, A and B", element };
 }
 
-function drawNumbers(numbers: Numbers): HTMLElement {
+function drawNumbers(numbers: Numbers, names: [string, string]): HTMLElement {
   const section = make("section", { class: "section" }, make("h3", { text: heading(numbers.title) }));
-  if (numbers.rows.length > 0) section.append(changesTable(numbers, numbers.rows));
+  if (numbers.rows.length > 0) section.append(changesTable(numbers, numbers.rows, names));
   if (numbers.unchanged.length > 0 && hasValues(numbers.unchanged)) {
-    section.append(make("details", {}, make("summary", { text: `${numbers.unchanged.length} unchanged` }), changesTable(numbers, numbers.unchanged)));
+    section.append(make("details", {}, make("summary", { text: `${numbers.unchanged.length} unchanged` }), changesTable(numbers, numbers.unchanged, names)));
   }
   section.append(...drawRemarks(numbers.remarks));
   return section;
 }
 
-function changesTable(numbers: Numbers, changes: readonly Change[]): HTMLElement {
+function changesTable(numbers: Numbers, changes: readonly Change[], [a, b]: [string, string]): HTMLElement {
   const reach = reachOf(changes);
-  const head = ["number", "A", "B", "change", "95 % interval", `\u2212${changeText(reach).slice(1)} to ${changeText(reach)}`, "p", "samples", "verdict"];
+  const head = ["number", a, b, "change", "95 % interval", `\u2212${changeText(reach).slice(1)} to ${changeText(reach)}`, "p", "samples", "verdict"];
   const rows = changes.map((change) => make("tr", { class: `verdict-${verdictClass(change.verdict)}` },
     make("th", { attributes: { scope: "row" }, text: `${shownName(change.name)}${change.cold ? " (cold)" : ""}` }),
     make("td", { class: "number", text: valueText(numbers.field, change.a, null) }), make("td", { class: "number", text: valueText(numbers.field, change.b, null) }),

@@ -5,30 +5,68 @@
 // What does not hold together is a DataError with a sentence for the reader. All columns are checked
 // when the blob is opened and decoded when somebody asks for them.
 import { fromBase64 } from "./base64";
-import type { Data } from "./data";
+import type { Column, Data } from "./data";
 import type { ColumnHead, DataHead, ProfileDataHead } from "./report";
-import { countOfVarints, decodeVarints } from "./varint";
+import { countOfVarints, decodePlanes, decodeVarints } from "./varint";
 
 export class DataError extends Error {}
 
 const damaged = (what: string): DataError =>
   new DataError(`The data of this page are damaged (${what}): write the report again.`);
 
-async function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
-  try {
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
-  } catch {
-    throw damaged("they do not decompress");
-  }
+const mostBytes = 1.5 * 2 ** 30;  // of what a stranger's file may become
+
+const mostTimes = 1032;  // as long as what deflate made of it
+
+// Gzip of so many bytes says at its end how many it holds, modulo 2^32: where that is a lie the array grows.
+function lengthIn(end: Uint8Array, packed: number): number {
+  const [a, b, c, d] = end.subarray(-4);
+  return end.length < 4 ? 0 : Math.min(mostBytes, mostTimes * packed, (a | (b << 8) | (c << 16)) + d * 2 ** 24);
 }
 
+// `pieces`: of the gzip, one after the other, so that no copy of all of it is made.
+async function inflated(pieces: Iterable<Uint8Array<ArrayBuffer>>, expected: number): Promise<Uint8Array<ArrayBuffer>> {
+  let at = 0;
+  let all: Uint8Array<ArrayBuffer>;
+  try {
+    all = new Uint8Array(expected);
+    const { readable, writable } = new DecompressionStream("gzip");
+    const writer = writable.getWriter();
+    const written = (async () => {
+      for (const piece of pieces) {
+        await writer.ready;
+        await writer.write(piece);
+      }
+      await writer.close();
+    })();
+    written.catch(() => {});  // the reader says the same
+    const reader = readable.getReader();
+    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+      const end = at + chunk.value.length;
+      if (end > mostBytes) throw damaged("they are larger than a page holds");
+      if (end > all.length) {
+        const larger = new Uint8Array(Math.min(mostBytes, Math.max(end, 2 * all.length)));
+        larger.set(all.subarray(0, at));
+        all = larger;
+      }
+      all.set(chunk.value, at);
+      at = end;
+    }
+    await written;
+  } catch (error) {
+    throw error instanceof DataError ? error : damaged("they do not decompress");
+  }
+  return at === all.length ? all : all.slice(0, at);
+}
+
+export const gunzip = (bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> => inflated([bytes], lengthIn(bytes, bytes.length));
+
 class Columns implements Data {
-  private decoded = new Map<string, Float64Array | Int32Array>();
+  private decoded = new Map<string, Column>();
 
   constructor(readonly head: ProfileDataHead, private readonly bytes: Map<string, [ColumnHead, Uint8Array]>) {}
 
-  column(name: string): Float64Array | Int32Array {
+  column(name: string): Column {
     let column = this.decoded.get(name);
     if (column !== undefined) return column;
     const stored = this.bytes.get(name);
@@ -36,7 +74,8 @@ class Columns implements Data {
       column = new Int32Array(0);
     } else {
       const [head, bytes] = stored;
-      column = head.encoding === "f64" ? doublesOf(bytes, head.count) : decodeVarints(bytes, head.count, head.delta);
+      column = head.encoding === "f64" ? doublesOf(bytes, head.count) : head.encoding === "planes" ? decodePlanes(bytes, head.count)
+        : decodeVarints(bytes, head.count, head.delta, head.after === undefined ? null : this.column(head.after));
     }
     this.decoded.set(name, column);
     return column;
@@ -55,7 +94,8 @@ function columnBytes(head: ColumnHead, all: Uint8Array): Uint8Array {
   const fits = [offset, length, count].every((n) => Number.isSafeInteger(n) && n >= 0) && offset + length <= all.length;
   if (!fits) throw damaged(`column ${name} is cut off`);
   const bytes = all.subarray(offset, offset + length);
-  const held = head.encoding === "f64" ? length / 8 : head.encoding === "varint" ? countOfVarints(bytes) : -1;
+  const held = head.encoding === "f64" ? length / 8 : head.encoding === "varint" ? countOfVarints(bytes)
+    : head.encoding === "planes" && length % Math.max(1, count) === 0 && length <= 8 * count ? count : -1;
   if (held !== count) throw damaged(`column ${name} has ${held} values instead of ${count}`);
   return bytes;
 }
@@ -72,6 +112,10 @@ function checkTables(columns: Map<string, [ColumnHead, Uint8Array]>): void {
     const expected = rows.get(table) ?? head.count;
     if (head.count !== expected) throw damaged(`column ${name} has ${head.count} values, others of its table ${expected}`);
     rows.set(table, expected);
+    const after = head.after === undefined ? undefined : columns.get(head.after)?.[0];
+    if (head.after !== undefined && (after === undefined || after.after !== undefined || after.count !== head.count)) {
+      throw damaged(`column ${name} follows none that is there`);
+    }
   }
 }
 
@@ -107,9 +151,27 @@ export function openBytes(bytes: Uint8Array<ArrayBuffer>): Data[] {
   return head.profiles.map((profile) => openProfile(profile, columns));
 }
 
+const lettersAtOnce = 1 << 18;  // a multiple of four
+
+function* piecesOf(text: string): Generator<Uint8Array<ArrayBuffer>> {
+  for (let at = 0; at < text.length; at += lettersAtOnce) {
+    const piece = fromBase64(text.slice(at, at + lettersAtOnce));
+    if (piece === null) throw damaged("they are not base64");
+    yield piece;
+  }
+}
+
+async function unpacked(text: string): Promise<Uint8Array<ArrayBuffer>> {
+  const whole = text.trim();
+  const end = fromBase64(whole.slice(-8));
+  if (end === null) throw damaged("they are not base64");
+  return inflated(piecesOf(whole), lengthIn(end, whole.length));
+}
+
 // A Data for each profile of the report, in its order.
-export async function openBlob(text: string): Promise<Data[]> {
-  const packed = fromBase64(text);
-  if (packed === null) throw damaged("they are not base64");
-  return openBytes(await gunzip(packed));
+export const openBlob = async (text: string): Promise<Data[]> => openBytes(await unpacked(text));
+
+// JSON out of the text of <script id="npuscope-report">.
+export async function openJson(text: string): Promise<unknown> {
+  return JSON.parse(new TextDecoder().decode(await unpacked(text)));
 }

@@ -1,6 +1,7 @@
 // What a report holds, as `npuscope report` writes it into the page: the JSON of
 // <script id="npuscope-report"> (docs/schema/report.schema.json) and the columns of
-// <script id="npuscope-data"> (columns.ts).
+// <script id="npuscope-data">, each as gzip in base64 (decode.ts). A page of many spans has them once more in
+// <script id="npuscope-coarse">, merged to few: the first picture is of these.
 //
 // Times are ticks of the profile's base clock. In columns they count from `begin` of their profile,
 // so that they are exact numbers of JavaScript; in pages they are as every command prints them.
@@ -122,6 +123,7 @@ export interface CounterHead {
 }
 
 export interface ProfileDataHead {
+  coarse?: boolean;  // spans are merged so far that they are quickly read, and edges, flows and path are missing
   begin: string;     // of the timeline, in ticks, as text: it may be beyond 2^53
   length: number;    // ticks, with counters
   timeline_begin: number;   // of the spans, ticks since begin: shown at first
@@ -155,6 +157,7 @@ export interface ProfileDataHead {
 //   op.engine                   the same, as UnitHead.engine has it: what the op uses; may be missing
 //   op.row_op, op.row_node, op.row_part, op.row_kind, op.row_layer, op.row_rule   the row of page "ops_…" that counts it;
 //                               -1: none (its row was not kept)
+//   op.row_model_part           the row of section "model_parts" of page "show"; missing where it has none; -1: "other"
 //   edge.from, edge.to          places in the op columns
 //   edge.kind                   0 data, 1 reuse, 2 flow, 3 transfer, 4 order
 //   flow.from, flow.to          places in the span columns
@@ -181,9 +184,10 @@ export interface ProfileDataHead {
 export interface ColumnHead {
   name: string;
   // varint: LEB128 of the zigzag of each value, or with `delta` of its difference from the value
-  // before. f64: 8 bytes each, little-endian.
-  encoding: "varint" | "f64";
+  // before. planes: the lowest byte of each zigzag, then the second byte of each, …. f64: 8 bytes each, little-endian.
+  encoding: "varint" | "planes" | "f64";
   delta: boolean;
+  after?: string;  // with delta: from the value before and that of this column before, the end of a span
   count: number;
   offset: number;  // in the bytes behind the head
   bytes: number;

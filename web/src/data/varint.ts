@@ -11,8 +11,8 @@ export function countOfVarints(bytes: Uint8Array): number {
   return bytes.length > 0 && bytes[bytes.length - 1] >= 128 ? -1 : count;
 }
 
-// `bytes` has to hold `count` of them (countOfVarints).
-export function decodeVarints(bytes: Uint8Array, count: number, delta: boolean): Int32Array | Float64Array {
+// `bytes` has to hold `count` of them (countOfVarints). `after`: with `delta`, what comes on top of the value before.
+export function decodeVarints(bytes: Uint8Array, count: number, delta: boolean, after: ArrayLike<number> | null = null): Int32Array | Float64Array {
   let out: Int32Array | Float64Array = new Int32Array(count);
   let at = 0;
   let sum = 0;
@@ -36,13 +36,12 @@ export function decodeVarints(bytes: Uint8Array, count: number, delta: boolean):
     }
     value = (value >>> 1) ^ -(value & 1);
     if (delta) {
-      sum += value;
-      if (sum > 2147483647 || sum < -2147483648) {
-        sum -= value;
+      const next = sum + value + (after !== null && row > 0 ? after[row - 1] : 0);
+      if (next > 2147483647 || next < -2147483648) {
         at = begin;
         break;
       }
-      narrow[row] = sum;
+      narrow[row] = sum = next;
     } else {
       narrow[row] = value;
     }
@@ -75,9 +74,33 @@ export function decodeVarints(bytes: Uint8Array, count: number, delta: boolean):
         value = low >>> 1;
       }
       if (odd) value = -value - 1;
-      if (delta) value = sum += value;
+      if (delta) value = sum += value + (after !== null && row > 0 ? after[row - 1] : 0);
       wide[row] = value;
     }
+  }
+  return out;
+}
+
+// Zigzags by planes: all lowest bytes, then all second ones, …. `bytes` has to hold whole planes of `count`, eight at most.
+export function decodePlanes(bytes: Uint8Array, count: number): Int8Array | Int16Array | Int32Array | Float64Array {
+  const width = count === 0 ? 0 : bytes.length / count;
+  if (width <= 4) {
+    const out = width <= 1 ? new Int8Array(count) : width === 2 ? new Int16Array(count) : new Int32Array(count);
+    const [second, third, fourth] = [count, 2 * count, 3 * count];
+    for (let i = 0; i < count; ++i) {
+      let bits = width > 0 ? bytes[i] : 0;
+      if (width > 1) bits |= bytes[second + i] << 8;
+      if (width > 2) bits |= bytes[third + i] << 16;
+      if (width > 3) bits |= bytes[fourth + i] << 24;
+      out[i] = (bits >>> 1) ^ -(bits & 1);
+    }
+    return out;
+  }
+  const out = new Float64Array(count);
+  for (let i = 0; i < count; ++i) {
+    let half = bytes[i] >> 1;
+    for (let plane = 1, scale = 128; plane < width; ++plane, scale *= 256) half += bytes[plane * count + i] * scale;
+    out[i] = (bytes[i] & 1) === 1 ? -half - 1 : half;
   }
   return out;
 }

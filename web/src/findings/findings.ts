@@ -99,6 +99,6 @@ export function summaryOf(report: ProfileReport): { counts: string; remarks: str
   const found = count("found");
   const checked = found + count("quiet");
   const skipped = count("untried") > 0 ? `, ${count("untried")} skipped: missing data` : "";
-  const counts = summary === null ? "" : `${found} ${found === 1 ? "finding" : "findings"} (${checked} rules checked${skipped})`;
+  const counts = summary === null ? "" : `${found} ${found === 1 ? "finding" : "findings"} (${checked} ${checked === 1 ? "rule" : "rules"} checked${skipped})`;
   return { counts, remarks: summary?.remarks ?? [], rest: find(sections, "other_rules") };
 }

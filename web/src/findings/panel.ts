@@ -5,8 +5,7 @@ import { make } from "../dom/make";
 import { shareText, shownName } from "../format/format";
 import type { Context, MakePanel } from "../panel";
 import { drawRemarks, drawSection } from "../section/draw";
-import { show as showOnTimeline } from "../timeline/show";
-import { aroundAll, findingsOf, opsIn, summaryOf, type Finding } from "./findings";
+import { findingsOf, summaryOf, type Finding } from "./findings";
 
 const shownAtFirst = 6;
 
@@ -19,7 +18,7 @@ export const makeFindingsPanel: MakePanel = (context) => {
   if (summary.counts !== "") element.append(make("p", { class: "lead", text: summary.counts }));
   const cards = make("ol", { class: "cards" });
   findings.forEach((finding, place) => {
-    const card = drawCard(context, finding);
+    const card = drawCard(context, finding, place);
     if (place >= shownAtFirst) card.classList.add("folded");
     cards.append(card);
   });
@@ -40,7 +39,7 @@ export const makeFindingsPanel: MakePanel = (context) => {
   return { id: "findings", title: "Findings", element, scope: report.pages.diagnose.scope };
 };
 
-function drawCard(context: Context, finding: Finding): HTMLElement {
+function drawCard(context: Context, finding: Finding, of: number): HTMLElement {
   const { rank, title, weight, gain, gainShare, gainOf, advice, evidence } = finding;
   const head = make("div", { class: "card-head" },
     make("span", { class: "card-rank", text: String(rank) }),
@@ -52,7 +51,7 @@ function drawCard(context: Context, finding: Finding): HTMLElement {
     card.append(make("p", { class: "gain" }, make("span", { class: "gain-label", text: "gain" }), share, make("span", { text: shownName(gain, 400) })));
   }
   if (advice !== "") card.append(make("p", { class: "advice", text: shownName(advice, 2000) }));
-  const foot = make("div", { class: "card-foot" }, ...showButtons(context, finding));
+  const foot = make("div", { class: "card-foot" }, ...showButtons(context, finding, of));
   if (evidence.length > 0) {
     const rows = evidence.map(({ what, value, of, source }) => make("tr", { title: source },
       make("th", { attributes: { scope: "row" }, text: shownName(what) }), make("td", { class: "number", text: shownName(value) }), make("td", { text: shownName(of) })));
@@ -71,25 +70,15 @@ function drawGain(share: number, of: string): HTMLElement {
     make("span", { class: "gain-track", attributes: { "aria-hidden": "true" } }, fill), `${shareText(share)} of ${of}`);
 }
 
-// All places at once, then one after the other.
-function showButtons(context: Context, finding: Finding): HTMLElement[] {
-  const { places } = finding;
+// All places at once, then one after the other: the bar next to the timeline has the way (bar.ts).
+function showButtons({ store }: Context, { places, rank }: Finding, of: number): HTMLElement[] {
   if (places.length === 0) return [];
-  const { store, data } = context;
-  const show = (chosen: typeof places): void => {
-    store.set({ ops: opsIn(data, chosen) });
-    showOnTimeline(store, aroundAll(chosen, data.head.length), [...new Set(chosen.map((place) => place.unit))].filter((unit) => unit >= 0));
-    goTo("timeline", all);
-  };
-  const all = make("button", { class: "show-me", text: "show me", attributes: { type: "button", "aria-label": `show me finding ${finding.rank} on the timeline` },
-                               on: { click: () => show(places) } });
-  if (places.length < 2) return [all];
-  let at = -1;
-  const next = make("button", { class: "quiet", text: `one by one (${places.length})`, attributes: { type: "button" } });
-  next.addEventListener("click", () => {
-    at = (at + 1) % places.length;
-    next.textContent = `${at + 1} of ${places.length}, next`;
-    show([places[at]]);
-  });
-  return [all, next];
+  const button = (name: string, text: string, label: string, place: number): HTMLElement => make("button", {
+    class: name, text, attributes: { type: "button", "aria-label": label },
+    on: { click: (event: Event) => {
+      store.set({ finding: { of, place } });
+      goTo("timeline", event.target as Element);
+    } } });
+  const all = button("show-me", "show me", `show me finding ${rank} on the timeline`, -1);
+  return places.length < 2 ? [all] : [all, button("quiet", `one by one (${places.length})`, `the first of ${places.length} places of finding ${rank}`, 0)];
 }

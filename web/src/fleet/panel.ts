@@ -28,19 +28,22 @@ export function makeFleetLatencyPanel(fleet: FleetReport): Panel | null {
   const [page] = pagesOf(fleet, "latency");
   if (page === undefined) return null;
   const spreads = spreadsOf(page);
+  const title = spreads === null ? "Latency" : `Latency by ${shownName(spreads.by.join(", "), 60)}`;
   const textOf = (value: number): string => (spreads === null ? "" : valueText(spreads.field, value, null));
-  return panelOf("fleet-latency", "Latency", [page], spreads === null ? null : drawSpreads(spreads.rows, textOf));
+  return panelOf("fleet-latency", title, [page], spreads === null ? null : drawSpreads(spreads.rows, textOf));
 }
 
 export function makeFleetTrendPanel(fleet: FleetReport): Panel | null {
   const along = alongOf(fleet);
   const [points] = pagesOf(fleet, "diff");
-  const page = pagesOf(fleet, "latency")[1];
-  if (along === null || page === undefined) return null;
-  const spreads = spreadsOf(page);
-  const drawing = spreads === null || spreads.rows.length < 2 ? null
-    : drawTrend(inOrder(spreads.rows), changesOf(points), along, (value) => valueText(spreads.field, value, null));
-  return panelOf("fleet-along", `Along ${shownName(along, 60)}`, [points], drawing);
+  if (along === null) return null;
+  // The chart is of the latency page whose groups are those values, or of none.
+  const spreads = pagesOf(fleet, "latency").map(spreadsOf).find((each) => each?.by.join() === along) ?? null;
+  const isDrawn = spreads !== null && spreads.rows.length > 1;
+  const drawing = !isDrawn ? null : make("div", {},
+    drawTrend(inOrder(spreads.rows), changesOf(points), along, (value) => valueText(spreads.field, value, null)),
+    make("p", { class: "remark", text: "Line: the median (50 %). Band: up to 90 %. Dashed: the first value after ops change." }));
+  return panelOf("fleet-along", `${isDrawn ? "Latency" : "Changes"} along ${shownName(along, 60)}`, [points], drawing);
 }
 
 const makePanel = (question: string, id: string, title: string) => (fleet: FleetReport): Panel | null => panelOf(id, title, pagesOf(fleet, question));

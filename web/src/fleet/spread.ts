@@ -1,5 +1,6 @@
 // Spreads of latency, a row for each group: a line from the fastest to the slowest inference, a bar from the median to
 // the 90th percentile, a mark at the 99th.
+import { apart, apartElement } from "../dom/apart";
 import { make } from "../dom/make";
 import { shownName } from "../format/format";
 import { reachOfSpreads, type Spread } from "./fleet";
@@ -16,10 +17,11 @@ export function drawSpreads(rows: readonly Spread[], textOf: (value: number) => 
     element.style.width = `${Math.max(0, at(to) - at(from))}%`;
     return element;
   };
-  const row = (spread: Spread): HTMLElement => make("div", {
+  const names = apart(drawn.map((spread) => spread.name));
+  const row = (spread: Spread, i: number): HTMLElement => make("div", {
     class: "spread-row",
     title: shownName(`${spread.name}: 50 % ${textOf(spread.p50)}, 90 % ${textOf(spread.p90)}, 99 % ${textOf(spread.p99)}, from ${textOf(spread.min)} to ${textOf(spread.max)}, ${spread.runs} runs`, 400),
-  }, make("span", { class: "unit-name", text: shownName(spread.name, 60) }),
+  }, apartElement(names[i], "unit-name"),
     make("div", { class: "spread-track" }, part("spread-line", spread.min, spread.max), part("spread-bar", spread.p50, spread.p90), part("spread-mark", spread.p99, spread.p99)),
     make("span", { class: "number", text: textOf(spread.p50) }));
   const scale = make("div", { class: "spread-row spread-scale" }, make("span"), make("div", {}, make("span", { text: textOf(low) }), make("span", { text: textOf(high) })), make("span", { class: "number", text: "50 %" }));

@@ -1,9 +1,11 @@
 // Latency along builds, in their order: the median as a line, up to the 90th percentile as a band, and a mark where ops
 // change.
+import { drawnWidth } from "../dom/drawn_width";
 import { shownName } from "../format/format";
 import { reachOfSpreads, type Spread } from "./fleet";
 
-const [width, height, left, right, top, bottom] = [1000, 220, 70, 10, 14, 26];
+const [height, left, right, top, bottom] = [220, 70, 10, 14, 26];
+const widthOfName = 60;
 
 function node(name: string, attributes: { [name: string]: string | number }, ...children: (Node | string)[]): SVGElement {
   const element = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -13,6 +15,7 @@ function node(name: string, attributes: { [name: string]: string | number }, ...
 }
 
 export function drawTrend(rows: readonly Spread[], changes: ReadonlyMap<string, readonly string[]>, along: string, textOf: (value: number) => string): SVGElement {
+  const width = drawnWidth(1000);
   const [low, high] = reachOfSpreads(rows.map((row) => ({ ...row, min: row.p50, max: row.p90 })));
   const x = (place: number): number => left + ((width - left - right) * (place + 0.5)) / rows.length;
   const y = (value: number): number => top + ((height - top - bottom) * (high - value)) / (high - low);
@@ -31,7 +34,7 @@ export function drawTrend(rows: readonly Spread[], changes: ReadonlyMap<string, 
   });
   drawing.append(node("polygon", { class: "trend-band", points: [...upper, ...lower.reverse()].join(" ") }),
     node("polyline", { class: "trend-line", points: rows.map(point((row) => row.p50)).join(" ") }));
-  const step = Math.ceil(rows.length / 16);
+  const step = Math.ceil((rows.length * widthOfName) / (width - left - right));
   rows.forEach((row, place) => {
     drawing.append(node("circle", { class: "trend-point", cx: x(place), cy: y(row.p50), r: 3.5 },
       node("title", {}, `${along} ${shownName(row.name, 60)}: 50 % ${textOf(row.p50)}, 90 % ${textOf(row.p90)}, ${row.runs} runs`)));

@@ -1,16 +1,18 @@
 // The head of a tab: what was profiled, the verdict, the latency, what to be careful about, and where
 // the numbers come from.
 import type { FleetReport, Page, ProfileReport, Report, Scalar, Values } from "../data/report";
+import { comparisonTitle } from "../comparison/comparison";
 import { make } from "../dom/make";
 import { printable, shownName, standsLeft, valueText } from "../format/format";
 import { commandLine } from "./command_line";
+import { latencyBars } from "./latency_bars";
 
 const maxSentence = 1000;  // letters
 
 const isScalar = (value: Scalar | Values | Values[] | undefined): value is Scalar =>
   value !== undefined && (value === null || typeof value !== "object" || (Array.isArray(value) && typeof value[0] !== "object"));
 
-// Warm next to cold, as the section "latency" of the first page has it.
+// Warm next to cold, as the section "latency" of the first page has it, with bars and their share of the whole.
 function latency(report: ProfileReport): HTMLElement | null {
   const page = report.pages["show"];
   const layout = page?.layout.find((section) => section.key === "latency");
@@ -21,12 +23,14 @@ function latency(report: ProfileReport): HTMLElement | null {
   const fields = layout.fields.filter((field) => field.label !== "" &&
     (field.only_if_known !== true || rows.some((row) => scalar(row, field.key) !== null)));
   const cell = (name: "th" | "td", text: string, left: boolean): HTMLElement => make(name, { class: left ? "" : "number", text });
+  const bars = latencyBars(rows.map((row) => ({ part: String(scalar(row, "part") ?? ""), warm: scalar(row, "warm_median_seconds"), cold: scalar(row, "cold_seconds"), other: scalar(row, "seconds") })),
+                           isScalar(values?.["share_outside_npu"]) ? values["share_outside_npu"] : null);
   const title = layout.title.toLowerCase();
   return make("table", { class: "latency" },
     make("caption", { text: title.charAt(0).toUpperCase() + title.slice(1) }),
-    make("thead", {}, make("tr", {}, ...fields.map((field) => cell("th", field.label, standsLeft(field.format))))),
-    make("tbody", {}, ...rows.map((row) => make("tr", {}, ...fields.map((field) =>
-      cell("td", printable(valueText(field, scalar(row, field.key), report)), standsLeft(field.format)))))));
+    make("thead", {}, make("tr", {}, ...fields.map((field) => cell("th", field.label, standsLeft(field.format))), make("th", { class: "latency-bars", text: "" }))),
+    make("tbody", {}, ...rows.map((row, i) => make("tr", {}, ...fields.map((field) =>
+      cell("td", printable(valueText(field, scalar(row, field.key), report)), standsLeft(field.format))), bars[i]))));
 }
 
 // `text` is printable already.
@@ -77,7 +81,7 @@ export function profileHead(report: Report, profile: ProfileReport): HTMLElement
 }
 
 export function comparisonHead(report: Report, comparison: Page): HTMLElement {
-  return make("header", { class: "head" }, make("h1", { text: "Comparison" }),
+  return make("header", { class: "head" }, make("h1", { text: comparisonTitle(comparison) }),
     provenance(report, pair("same numbers", comparison.command)));
 }
 

@@ -23,6 +23,8 @@ export class Tab {
   private makers: PanelMaker[] = [];
   private idOf: (panel: string) => string = (panel) => panel;
   private made: () => void = () => {};
+  private first = 1;
+  private isLast = true;
   private waits = true;  // for its makers
   private place = 0;
   private readonly isProfile: boolean;
@@ -42,12 +44,14 @@ export class Tab {
     return this.isProfile ? address.id === this.id || (address.place === this.place && !otherTabs.some(isOf)) : isOf(this.id);
   }
 
-  setMakers(makers: PanelMaker[], idOf: (panel: string) => string, made: () => void): void {
+  // `first`: what stands there stays until so many of them are made. `last`: nothing follows them.
+  setMakers(makers: PanelMaker[], idOf: (panel: string) => string, made: () => void, { first = 1, last = true } = {}): void {
     this.makers = makers;
     this.idOf = idOf;
     this.made = made;
+    this.first = first;
+    this.isLast = last;
     this.waits = false;
-    this.panels.replaceChildren();
     if (this.open) void this.makePanels();
   }
 
@@ -64,32 +68,39 @@ export class Tab {
   }
 
   private async makePanels(): Promise<void> {
-    if (this.waits) return;
-    const makers = this.makers;
+    if (this.waits || this.makers.length === 0) return;
+    const { makers, first, isLast, made } = this;
     this.makers = [];
-    for (const makePanel of makers) {
-      this.add(makePanel);
+    const parts = makers.slice(0, first).map((makePanel) => this.make(makePanel));
+    this.panels.replaceChildren(...parts.flatMap(({ section }) => section ?? []));
+    this.links.replaceChildren(...parts.flatMap(({ link }) => link ?? []));
+    await later();
+    for (const makePanel of makers.slice(first)) {
+      if (this.made !== made) return;  // others have taken their place
+      const { section, link } = this.make(makePanel);
+      if (section !== null) this.panels.append(section);
+      if (link !== null) this.links.append(link);
       await later();
     }
-    this.made();
-    markReady();
+    if (this.made !== made) return;
+    made();
+    if (isLast) markReady();
   }
 
-  private add(makePanel: PanelMaker): void {
+  private make(makePanel: PanelMaker): { section: HTMLElement | null; link: HTMLElement | null } {
     let panel: Panel | null;
     try {
       panel = makePanel();
     } catch (error) {
       console.error(error);
       const why = error instanceof Error ? error.message : String(error);
-      this.panels.append(make("p", { class: "sentence error", text: `A part of the page cannot be shown: ${why}` }));
-      return;
+      return { section: make("p", { class: "sentence error", text: `A part of the page cannot be shown: ${why}` }), link: null };
     }
-    if (panel === null) return;
+    if (panel === null) return { section: null, link: null };
     const id = this.idOf(panel.id);
     const heading = make("h2", {}, make("a", { text: panel.title, attributes: { href: `#${id}` } }));
     if (typeof panel.scope === "string" && panel.scope !== "") heading.append(make("span", { class: "scope", text: shownName(panel.scope, 200) }));
-    this.panels.append(make("section", { class: "panel", attributes: { id, "aria-label": panel.title, tabindex: -1 } }, heading, panel.element));
-    this.links.append(make("a", { text: panel.title, attributes: { href: `#${id}` } }));
+    return { section: make("section", { class: "panel", attributes: { id, "aria-label": panel.title, tabindex: -1 } }, heading, panel.element),
+             link: make("a", { text: panel.title, attributes: { href: `#${id}` } }) };
   }
 }

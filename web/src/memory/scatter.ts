@@ -1,11 +1,12 @@
 // The roofline as a drawing: log-log, an op a circle whose area is its active time.
+import { drawnWidth } from "../dom/drawn_width";
 import { make, makeSvg } from "../dom/make";
 import { bytesText, numberText, shareText, shownName, ticksWithUnit } from "../format/format";
 import { Hover } from "../hover/hover";
 import type { ProfileReport } from "../data/report";
 import { ceilingAt, logAxis, type LogAxis, type Point, type Roofline } from "./roofline";
 
-const width = 760;
+const width = drawnWidth(760);
 const height = 380;
 const edge = { left: 66, right: 26, top: 14, bottom: 44 };
 const largest = 26;   // radius of the op that takes longest

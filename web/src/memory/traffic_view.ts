@@ -1,4 +1,5 @@
 // Bytes over time as a strip for each route, each on its own scale, over what the timeline shows.
+import { life } from "../dom/life";
 import { make } from "../dom/make";
 import { bytesText, numberText, showsTime, ticksWithUnit } from "../format/format";
 import { Hover } from "../hover/hover";
@@ -26,7 +27,7 @@ export class TrafficView {
       new ResizeObserver(() => this.drawSoon()).observe(canvas);
     }
     this.element.append(this.axis);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.drawSoon());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.drawSoon(), { signal: life() });
     context.store.subscribe((_, changed) => {
       if (changed.visible || changed.range) this.drawSoon();
     });

@@ -6,6 +6,7 @@ import { shownName } from "../format/format";
 import type { Context, MakePanel, Panel } from "../panel";
 import { drawRemarks, textOfReport } from "../section/draw";
 import { isKnown } from "../section/section";
+import { coloursOfRows, usualChoice } from "../timeline/colouring";
 import { TableModel } from "../table/model";
 import { Table } from "../table/table";
 import { opsByRow, type Grouping } from "./groups";
@@ -40,11 +41,25 @@ class OpsPanel implements Panel {
     const choice = make("div", { class: "choice", attributes: { role: "group", "aria-label": "group ops by" } },
                         make("span", { text: "by" }), ...this.buttons, this.scopeNote);
     this.element.append(choice, this.rangeNote, this.place);
+    this.followColours();
     context.store.subscribe((_, changed) => {
+      if (changed.colour) this.followColours();
       if (changed.range) this.drawSoon();
       else if (changed.ops) this.mark(!this.ownChange);
     });
     this.choose(this.grouping);
+  }
+
+  // Rows have the colours of the timeline where those stand for the same (ops.css).
+  private followColours(): void {
+    this.element.dataset["coloured"] = this.context.store.get().colour ?? usualChoice(this.context);
+  }
+
+  private swatch(colour: string | undefined): HTMLElement | null {
+    if (colour === undefined) return null;
+    const swatch = make("span", { class: `swatch of-${this.grouping.by}`, attributes: { "aria-hidden": "true" } });
+    swatch.style.background = `var(--${colour})`;
+    return swatch;
   }
 
   private choose(grouping: Grouping): void {
@@ -80,7 +95,9 @@ class OpsPanel implements Panel {
     this.ops = opsByRow(context, grouping, Math.max(0, ...this.content.places.map((place) => place + 1)));
     const hasOps = this.ops.some((ops) => ops.size > 0);
     const model = new TableModel(fields, rows, textOfReport(report));
-    this.table = new Table(model, { name: `ops by ${grouping.by}`, shown, rowCount, ...(hasOps ? { onRow: (row: number) => this.chooseRow(row) } : {}) });
+    const colours = coloursOfRows(context, grouping.by);
+    const { places } = this.content;
+    this.table = new Table(model, { name: `ops by ${grouping.by}`, shown, rowCount, mark: (row) => this.swatch(colours.get(places[row])), ...(hasOps ? { onRow: (row: number) => this.chooseRow(row) } : {}) });
     this.place.append(this.table.element, ...drawRemarks(remarks));
     if (command !== "") this.place.append(make("p", { class: "command" }, "The same: ", make("code", { text: command })));
     this.mark(false);

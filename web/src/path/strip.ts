@@ -1,5 +1,6 @@
 // A path as a strip on a canvas: its steps in the colours of their engines, and the gaps between
 // them, which are waits, lighter. Two strips on one scale compare a path with what it would be.
+import { life } from "../dom/life";
 import { make } from "../dom/make";
 import type { Hover } from "../hover/hover";
 import { stepAt, stripRects } from "./strip_rects";
@@ -37,7 +38,7 @@ export class Strip {
       if (place >= 0) options.onStep?.(place);
     });
     new ResizeObserver(() => this.drawSoon()).observe(this.canvas);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.drawSoon());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.drawSoon(), { signal: life() });
   }
 
   // `scale`: ticks of its whole width from now on.

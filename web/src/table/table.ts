@@ -16,6 +16,7 @@ export interface TableOptions {
   shown?: readonly Field[];              // of the model's fields; none: all with a label
   onRow?: (place: number) => void;       // clicked, or Enter on it
   extra?: (place: number) => Node | null;  // behind the first cell's text
+  mark?: (place: number) => Node | null;   // before it
   rowCount?: number;                     // with those that the page was not given
   plain?: boolean;                       // without filter, count and copy
 }
@@ -193,6 +194,8 @@ export class Table {
     const cell = make("td", { class: isNumber(field) ? "number" : "name" });
     const long = 60;
     if (field.format === "share" && typeof value === "number") cell.append(this.bar(field, value));
+    const mark = column === 0 ? this.options.mark?.(place) : null;
+    if (mark) cell.append(mark);
     cell.append(isNumber(field) ? text : shownName(text));
     if (!isNumber(field) && (text.length > long || this.model.prefixes.has(field.key))) {
       cell.title = printable(shortened(this.model.textOf(field, value), 2000));

@@ -22,11 +22,30 @@ function rowsOf(unit: UnitHead, spans: Spans): Row[] {
 }
 
 function laneOf(units: readonly UnitHead[], children: number[][], place: number, spans: Spans): Lane | null {
-  const lanes = children[place].map((child) => laneOf(units, children, child, spans)).filter((lane) => lane !== null);
+  const lanes = devicesFirst(children[place].map((child) => laneOf(units, children, child, spans)).filter((lane) => lane !== null), spans);
   const rows = rowsOf(units[place], spans);
   if (lanes.length === 0 && rows.length === 0) return null;
   const { name, path, engine } = units[place];
   return { key: `unit ${place}`, label: name || path, unit: place, engine, rows, lanes };
+}
+
+const ofHost = new Set(["host", "process", "thread"]);
+const ofNoEngine = new Set([...ofHost, "none", "other", ""]);
+
+// Whether anything of it, or below it, is a device's: traces have its queues as threads, whose ops tell.
+function isOfDevice(lane: Lane, spans: Spans): boolean {
+  const looked = 64;
+  const usesEngine = (row: Row): boolean => {
+    for (let i = 0; i < Math.min(row.count, looked); ++i) if (!ofNoEngine.has(spans.engineOf(row.spanAt(i)))) return true;
+    return false;
+  };
+  return !ofHost.has(lane.engine) || lane.rows.some(usesEngine) || lane.lanes.some((below) => isOfDevice(below, spans));
+}
+
+// What the NPU does is looked at first: hosts and their threads stand below it.
+function devicesFirst(lanes: Lane[], spans: Spans): Lane[] {
+  const first = new Set(lanes.filter((lane) => isOfDevice(lane, spans)));
+  return [...first, ...lanes.filter((lane) => !first.has(lane))];
 }
 
 // Roots of several devices, in a group for each.
@@ -72,7 +91,7 @@ export function buildLanes(head: ProfileDataHead, spans: Spans): Lane[] {
     else roots.push(place);
   });
   const lanes = roots.map((place) => laneOf(head.units, children, place, spans)).filter((lane) => lane !== null);
-  return byDevice(lanes, head.units);
+  return devicesFirst(byDevice(lanes, head.units), spans);
 }
 
 export function* allLanes(lanes: readonly Lane[]): Generator<Lane> {

@@ -1,6 +1,6 @@
-// The colours of engines (src/style/colours.css) as pixels: for each engine one for every tone of a
-// span. Work has its engine's colour in four shades, waits are lighter, frames light and grey.
-import { engines, frame, looks, wait } from "./spans";
+// Colours of groups of spans (colouring.ts) as pixels: for each group one for every tone of a span.
+// Work has its group's colour in four shades, waits are lighter, frames light and grey.
+import { frame, looks, wait } from "./spans";
 
 export type Rgb = readonly [number, number, number];
 
@@ -27,37 +27,40 @@ export function isLight(rgb: Rgb): boolean {
 export const darkText = "#15181b";
 export const lightText = "#ffffff";
 
-export interface EngineColours {
+export const shades = 4;
+export const tonesOfGroup = shades * looks;
+
+export interface GroupColours {
   readonly pixels: Uint32Array;  // by tone
   readonly text: string[];       // by tone, of a name on it
 }
 
-// How much of its colour each shade has; as many as shades (spans.ts).
+// How much of its colour each shade has; as many as shades.
 const shadeShares = [1, 0.86, 0.93, 0.8];
-const waitShare = 0.36;
-const frameShare = 0.3;
+export const waitShare = 0.36;
+export const frameShare = 0.3;
 
 // `neutral`: of frames, which are nobody's work.
-export function coloursOf(engine: Rgb, neutral: Rgb, background: Rgb): EngineColours {
+export function coloursOf(group: Rgb, neutral: Rgb, background: Rgb): GroupColours {
   const tones: Rgb[] = [];
   for (let look = 0; look < looks; ++look) {
     for (const share of shadeShares) {
       const part = look === wait ? waitShare : look === frame ? frameShare : 1;
-      tones.push(mixed(look === frame ? neutral : engine, background, share * part));
+      tones.push(mixed(look === frame ? neutral : group, background, share * part));
     }
   }
   return { pixels: Uint32Array.from(tones, pixelOf), text: tones.map((tone) => (isLight(tone) ? darkText : lightText)) };
 }
 
 export interface Colours {
-  readonly pixels: Uint32Array;  // by tone (spans.ts)
+  readonly pixels: Uint32Array;  // by tone (colouring.ts)
   readonly text: string[];       // by tone, of a name on it
   readonly css: (variable: string) => string;  // "line", "text", …
   readonly rgb: (variable: string) => Rgb;
 }
 
-// Of the scheme that is on now.
-export function readColours(element: Element): Colours {
+// Of the scheme that is on now. `groups`: names of their colours, "engine-hvx", "hue-1".
+export function readColours(element: Element, groups: readonly string[]): Colours {
   const style = getComputedStyle(element);
   const known = new Map<string, string>();
   const css = (variable: string): string => {
@@ -66,6 +69,6 @@ export function readColours(element: Element): Colours {
     return value;
   };
   const rgb = (variable: string): Rgb => parseColour(css(variable));
-  const all = engines.map((name) => coloursOf(rgb(`engine-${name}`), rgb("engine-none"), rgb("background")));
+  const all = groups.map((name) => coloursOf(rgb(name), rgb("engine-none"), rgb("background")));
   return { pixels: Uint32Array.from(all.flatMap((one) => Array.from(one.pixels))), text: all.flatMap((one) => one.text), css, rgb };
 }

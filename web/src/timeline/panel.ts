@@ -1,12 +1,16 @@
 // The timeline as a panel: its elements, and who tells whom what.
 import { make } from "../dom/make";
+import { life } from "../dom/life";
+import { FindingBar } from "../findings/bar";
 import { bytesText, numberText, ticksWithUnit } from "../format/format";
 import type { Context, MakePanel } from "../panel";
 import { Card } from "./card";
+import { choicesOf, colouringBy, usualChoice, type Colouring } from "./colouring";
 import { Details } from "./details";
 import type { SpanFacts } from "./facts";
 import { keys } from "./keys";
 import { Labels } from "./labels";
+import { Legend } from "./legend";
 import { Model } from "./model";
 import { axisHeight } from "./paint/axis";
 import { FramePainter } from "./paint/frame";
@@ -36,6 +40,10 @@ class TimelineView {
   private readonly searching: SearchBar;
   private readonly timeline: Timeline;
   private readonly painter: FramePainter;
+  private readonly legend: Legend;
+  private readonly finding: FindingBar;
+  private readonly help = keyHelp();
+  private colouring: Colouring;
   private colours: Colours | null = null;
   private waiting = false;
   private flows = true;
@@ -44,18 +52,45 @@ class TimelineView {
   constructor(private readonly context: Context, private readonly model: Model) {
     this.timeline = new Timeline(model, (change) => this.changed(change));
     this.painter = new FramePainter(model, context.report.clock, context.data.head.timeline_begin);
+    this.legend = new Legend(choicesOf(context), context.store, (colour) => context.store.set({ colour }));
+    this.colouring = this.madeColouring();
+    this.finding = new FindingBar(context);
     this.labels = new Labels((key) => this.timeline.toggle(key));
     this.details = new Details(context.report.clock, { zoomTo: (range) => this.timeline.zoomTo(range), clear: () => context.store.set({ range: null }) });
     this.searching = new SearchBar({ search: (pattern) => this.search(pattern), go: (by) => this.go(by), leave: () => this.lanes.canvas.focus({ preventScroll: true }) });
     this.content = make("div", { class: "timeline-content" }, this.labels.element, this.lanes.canvas);
-    this.scroller = make("div", { class: "timeline-scroller", on: { scroll: () => this.invalidate() } }, this.content);
-    this.element = make("div", { class: "timeline" }, this.tools(),
+    this.scroller = make("div", { class: "timeline-scroller", on: { scroll: () => this.moved() } }, this.content);
+    this.element = make("div", { class: "timeline" }, this.tools(), this.finding.element, this.legend.element,
       make("div", { class: "timeline-body" },
         make("div", { class: "timeline-main" }, make("div", { class: "timeline-top" }, this.extent, this.axis.canvas), this.scroller),
         this.details.element),
       ...remarksOf(context.report, context.data.head).map((text) => make("p", { class: "quiet", text })), this.card.element);
     this.listen();
+    this.legend.show(this.colouring, model.lanes, model.spans);
     this.changed({ layout: true, chosen: true });
+    this.restore();
+  }
+
+  // What an address says: a finding, and where it was looked at.
+  private restore(): void {
+    const { finding, visible } = this.context.store.get();
+    if (finding === null) return;
+    this.finding.follow();
+    if (visible !== null) this.context.store.set({ visible });
+  }
+
+  private madeColouring(): Colouring {
+    const { context, model } = this;
+    const choices = choicesOf(context);
+    const { colour } = context.store.get();
+    return colouringBy(context, model.spans, model.lanes, colour !== null && choices.includes(colour) ? colour : usualChoice(context));
+  }
+
+  private recolour(): void {
+    this.colouring = this.madeColouring();
+    this.colours = null;
+    this.legend.show(this.colouring, this.model.lanes, this.model.spans);
+    this.changed({ layout: true });
   }
 
   private tools(): HTMLElement {
@@ -78,7 +113,7 @@ class TimelineView {
         this.invalidate();
       } }).element);
     }
-    tools.append(keyHelp());
+    tools.append(this.help.element);
     return tools;
   }
 
@@ -102,26 +137,47 @@ class TimelineView {
       pan: (share) => this.timeline.pan(share * this.timeline.width),
       fit: () => this.timeline.fit(),
       search: () => this.searching.field.focus(),
-      clear: () => this.timeline.clear(),
+      clear: () => this.clear(),
       step: (by) => this.timeline.step(by),
+      place: (by) => this.finding.step(by),
+      match: (by) => this.go(by),
+      help: () => this.help.toggle(),
     });
     new ResizeObserver(() => this.resize()).observe(this.scroller);
+    const signal = life();
     window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
       this.colours = null;
       this.invalidate();
-    });
+    }, { signal });
     // On paper nothing scrolls, and there is no dark.
     const print = (on: boolean): void => {
       this.colours = null;
       this.resize(on ? maxPrinted : undefined);
     };
-    window.addEventListener("beforeprint", () => print(true));
-    window.addEventListener("afterprint", () => print(false));
-    window.matchMedia("print").addEventListener("change", (event) => print(event.matches));
+    window.addEventListener("scroll", () => this.card.hide(), { passive: true, signal });
+    window.addEventListener("beforeprint", () => print(true), { signal });
+    window.addEventListener("afterprint", () => print(false), { signal });
+    window.matchMedia("print").addEventListener("change", (event) => print(event.matches), { signal });
+    this.context.store.subscribe((_, changed) => {
+      if (changed.colour) this.recolour();
+    });
     register(this.context.store, (range, units) => {
       this.timeline.show(range, units);
       this.element.scrollIntoView({ block: "nearest" });
     });
+  }
+
+  // What is under the pointer is another.
+  private moved(): void {
+    this.card.hide();
+    this.invalidate();
+  }
+
+  // The keys, then the search, then what was chosen.
+  private clear(): void {
+    if (this.help.close()) return;
+    if (this.timeline.found !== null) this.searching.clear();
+    else this.timeline.clear();
   }
 
   private onScreen(): boolean {
@@ -135,13 +191,14 @@ class TimelineView {
 
   private changed(change: Change): void {
     if (change.layout === true) {
-      this.labels.show(this.timeline.layout);
+      this.labels.show(this.timeline.layout, this.colouring, window.matchMedia("(max-width: 900px)").matches);
+      this.element.style.setProperty("--labels", `${this.labels.width}px`);
       this.content.style.height = `${this.timeline.layout.height}px`;
       this.resize();
     }
     if (change.chosen === true) this.showDetails();
     if (change.unit !== undefined) this.scrollTo(change.unit);
-    this.invalidate();
+    this.moved();
   }
 
   private showDetails(): void {
@@ -186,8 +243,8 @@ class TimelineView {
     const { span, path } = store.get();
     const { layout, scale: view, highlighted, found, draft } = this.timeline;
     const range = draft ?? store.get().range;
-    this.painter.paint(this.lanes, this.axis, this.colours ??= readColours(this.element),
-                       { layout, top: this.scroller.scrollTop, view, range, span, highlighted, found, path, flows: this.flows });
+    this.painter.paint(this.lanes, this.axis, this.colours ??= readColours(this.element, this.colouring.groups.map((group) => group.colour)),
+                       { layout, top: this.scroller.scrollTop, view, range, span, highlighted, found, path, flows: this.flows, colouring: this.colouring });
     const measured = draft ?? view;
     this.extent.textContent = ticksWithUnit(this.context.report.clock, measured.end - measured.begin);
   }
@@ -239,9 +296,13 @@ class TimelineView {
     else this.searching.found(found, -1);
   }
 
-  go(by: 1 | -1): void {
+  // Keys of the timeline work where the match is.
+  go(by: 1 | -1): boolean {
     const index = this.timeline.go(by);
-    if (index >= 0) this.searching.found(this.timeline.found?.count ?? 0, index);
+    if (index < 0) return false;
+    this.searching.found(this.timeline.found?.count ?? 0, index);
+    this.lanes.canvas.focus({ preventScroll: true });
+    return true;
   }
 }
 

@@ -2,11 +2,10 @@
 // pixel that holds several the longest one gives the colour, and the share of the pixel in which spans
 // were active how strong it is.
 import type { Row } from "./row";
-import type { Spans } from "./spans";
 import type { Scale } from "./view";
 
-// Colours as ImageData has them, by tone (spans.ts), with alpha 0.
-export type Palette = Uint32Array;
+// The colour of a span as ImageData has it, with alpha 0.
+export type ColourOf = (span: number) => number;
 
 const faintest = 0.3;  // of what is there
 
@@ -18,8 +17,7 @@ const edgePixels = 3;
 const edge = 0.55;
 
 // scale.width pixels from out[offset] on; where no span is they stay as they are.
-// `engine`: of the lane, place in engines.
-export function rasterRow(row: Row, spans: Spans, engine: number, palette: Palette, scale: Scale, out: Uint32Array, offset: number): void {
+export function rasterRow(row: Row, colourOf: ColourOf, scale: Scale, out: Uint32Array, offset: number): void {
   const { start, duration, active, levels, count } = row;
   const { begin, end, width } = scale;
   const perTick = width / (end - begin);
@@ -32,7 +30,7 @@ export function rasterRow(row: Row, spans: Spans, engine: number, palette: Palet
   const flush = (): void => {
     if (longest < 0) return;
     if (pixel >= drawnTo || covered * perTick > 0.5) {
-      out[offset + pixel] = withAlpha(palette[spans.tone(row.spanAt(longest), engine)], alphaOf(covered * perTick));
+      out[offset + pixel] = withAlpha(colourOf(row.spanAt(longest)), alphaOf(covered * perTick));
     }
     longest = -1;
     covered = 0;
@@ -48,7 +46,7 @@ export function rasterRow(row: Row, spans: Spans, engine: number, palette: Palet
       const left = Math.max(0, Math.round(from));
       const right = Math.min(width, Math.max(left + 1, Math.round(from + length)));
       const share = active[i] < duration[i] ? active[i] / duration[i] : 1;
-      const colour = palette[spans.tone(row.spanAt(i), engine)];
+      const colour = colourOf(row.spanAt(i));
       out.fill(withAlpha(colour, alphaOf(share)), offset + left, offset + right);
       if (right - left >= edgePixels && right < width) out[offset + right - 1] = withAlpha(colour, Math.round(255 * edge * share));
       if (right > drawnTo) drawnTo = right;

@@ -4,7 +4,7 @@ import { numberText } from "../format/format";
 
 export interface SearchActions {
   search(pattern: string): void;  // empty: nothing
-  go(step: 1 | -1): void;
+  go(step: 1 | -1): unknown;
   leave(): void;
 }
 

@@ -6,9 +6,7 @@ import type { Column } from "./times";
 export const work = 0;
 export const wait = 1;
 export const frame = 2;  // holds other spans, or names a stretch of time: never work
-export const shades = 4;
 export const looks = 3;
-export const tonesOfEngine = shades * looks;
 
 export const engines = ["none", "device", "core", "hvx", "hmx", "dma_issue", "dma", "host", "process", "thread", "compute", "communication", "other"];
 
@@ -33,8 +31,6 @@ export class Spans {
   readonly bytes: Column;  // may be empty
   readonly inference: Column;  // may be empty
   private readonly lookOf: Uint8Array;   // by kind
-  private readonly shadeOf: Uint8Array;  // by op
-  private readonly engineOfOp: Int8Array;  // -1: not known, its lane's
 
   constructor(readonly data: Data) {
     this.start = data.column("span.start");
@@ -47,16 +43,6 @@ export class Spans {
     this.bytes = data.column("span.bytes");
     this.inference = data.column("span.inference");
     this.lookOf = Uint8Array.from(data.head.kinds, lookOfKind);
-    // Neighbours of different kinds are told apart by shades of their engine's colour.
-    const kinds = data.column("op.kind");
-    this.shadeOf = Uint8Array.from(kinds, (kind) => kind % shades);
-    // On the HTP the lane HMX issues DMA as well: an op has the colour of what it uses.
-    const used = data.column("op.engine");
-    this.engineOfOp = new Int8Array(kinds.length).fill(-1);
-    used.forEach((place, op) => {
-      const name = data.head.strings[place] ?? "";
-      if (op < kinds.length && name !== "" && name !== "none") this.engineOfOp[op] = engineOf(name);
-    });
   }
 
   get total(): number {
@@ -67,13 +53,10 @@ export class Spans {
     return this.lookOf[this.kind[span]];
   }
 
-  // Place in a palette, of a span in a lane of an engine.
-  tone(span: number, laneEngine: number): number {
+  // That its op uses; empty: not known.
+  engineOf(span: number): string {
     const op = this.op[span];
-    const look = this.lookOf[this.kind[span]];
-    if (op < 0) return laneEngine * tonesOfEngine + look * shades;
-    const engine = this.engineOfOp[op];
-    return (engine < 0 ? laneEngine : engine) * tonesOfEngine + look * shades + this.shadeOf[op];
+    return op < 0 ? "" : this.data.head.strings[this.data.column("op.engine")[op]] ?? "";
   }
 
   mergedCount(span: number): number {

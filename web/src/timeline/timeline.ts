@@ -28,7 +28,9 @@ export class Timeline {
     this.store = model.context.store;
     this.closed = closedAtFirst(model.lanes, model.series);
     this.layout = layOut(model.lanes, model.series, this.closed);
-    this.view = model.whole;
+    const { visible, ops } = this.store.get();
+    this.view = visible === null ? model.whole : clamped(visible, model.limits);
+    if (ops.size > 0) this.highlighted = model.ofOps((op) => ops.has(op));
     this.store.subscribe((chosen, what) => {
       if (what.visible && chosen.visible !== this.own) this.setView(clamped(chosen.visible ?? model.whole, model.limits));
       if (what.ops) this.highlighted = chosen.ops.size === 0 ? null : model.ofOps((op) => chosen.ops.has(op));
@@ -87,8 +89,8 @@ export class Timeline {
 
   // What was chosen last goes first.
   clear(): void {
-    const { range, span, ops } = this.store.get();
-    if (span !== null || ops.size > 0) this.store.set({ span: null, ops: new Set() });
+    const { range, span, ops, finding } = this.store.get();
+    if (span !== null || ops.size > 0 || finding !== null) this.store.set({ span: null, ops: new Set(), finding: null });
     else if (range !== null) this.store.set({ range: null });
   }
 

@@ -1,5 +1,7 @@
 // Sorted columns of ticks, and how to find a place in them.
-export type Column = Float64Array | Int32Array;
+import type { Column } from "../data/data";
+
+export type { Column };
 
 // The first place in begin … end - 1 whose value is >= `value`; end if there is none.
 export function lowerBound(column: Column, value: number, begin: number, end: number): number {

@@ -1,7 +1,9 @@
 // Units: what each did of the wall, which classes of hardware work at once, how many units at once,
 // and how unequally they are loaded.
 import { drawBar, percent } from "../bar/bar";
+import { apart, apartElement, type Apart } from "../dom/apart";
 import { make } from "../dom/make";
+import { engineName } from "../format/engines";
 import { changeText, numberText, shownName } from "../format/format";
 import { OpNames } from "../ops/op_names";
 import { rangeText, wholeRange } from "../ops/tables";
@@ -15,6 +17,7 @@ import { overlapInRange } from "./overlap_in_range";
 import { concurrencyOf, imbalanceOf, matrixOf, overlapOf, unitRows, unitRowsInRange, unitsSection, type Imbalance, type Level, type Overlap, type UnitRow } from "./units";
 
 const drawnAtFirst = 24;
+const mostLevelsNamed = 16;
 const withDrawing = new Set(["units", "overlap", "concurrency", "imbalance"]);
 
 export const makeUnitsPanel: MakePanel = (context) => {
@@ -56,7 +59,7 @@ function followRange({ report, data, store }: Context): HTMLElement {
     const { range } = store.get();
     const whole = concurrencyOf(report);
     if (range === null) {
-      place.replaceChildren(...utilisation(unitRows(report), "wall", numbersOf(report, "units")), make("div", { class: "side-by-side" },
+      place.replaceChildren(...utilisation(unitRows(report, data), "wall", numbersOf(report, "units")), make("div", { class: "side-by-side" },
         ...(whole === null ? [] : concurrency(whole.levels, "wall", averageText(whole), numbersOf(report, "concurrency"))),
         ...overlap(overlapOf(report), numbersOf(report, "overlap"))));
       return;
@@ -77,17 +80,22 @@ function followRange({ report, data, store }: Context): HTMLElement {
 
 function utilisation(rows: readonly UnitRow[], of: string, below: HTMLElement[]): HTMLElement[] {
   if (rows.length === 0) return [];
-  const legend = make("ul", { class: "legend inline" }, ...rows[0].parts.map((part) =>
-    make("li", {}, make("span", { class: `swatch ${part.colour}`, attributes: { "aria-hidden": "true" } }), part.label)));
+  const entry = (colour: string, label: string): HTMLElement =>
+    make("li", {}, make("span", { class: `swatch ${colour}`, attributes: { "aria-hidden": "true" } }), label);
+  const engines = new Map(rows.map((row) => [row.parts[0].colour, row.engine === "" ? "busy" : `busy, ${engineName(row.engine)}`]));
+  const legend = make("ul", { class: "legend inline" }, ...[...engines].map(([colour, label]) => entry(colour, label)),
+                      ...rows[0].parts.flatMap((part, i) => (i > 0 && rows.some((row) => row.parts[i].share > 0) ? [entry(part.colour, part.label)] : [])));
   const prefix = commonPrefix(rows.map((row) => row.name));
-  const list = make("div", { class: "unit-bars" }, ...rows.slice(0, drawnAtFirst).map((row) => unitBar(row, prefix)));
+  const names = apart(rows.map((row) => row.name.slice(prefix.length)));
+  const bars = rows.map((row, i) => unitBar(row, names[i]));
+  const list = make("div", { class: "unit-bars" }, ...bars.slice(0, drawnAtFirst));
   const section = make("section", { class: "section" }, make("h3", { text: `Utilisation, of ${of}` }), legend);
   if (prefix !== "") section.append(make("p", { class: "remark" }, "Names begin with ", make("code", { text: shownName(prefix) }), ", left out below."));
   section.append(list);
   if (rows.length > drawnAtFirst) {
     const more = make("button", { class: "quiet", text: `${rows.length - drawnAtFirst} more units`, attributes: { type: "button" } });
     more.addEventListener("click", () => {
-      list.append(...rows.slice(drawnAtFirst).map((row) => unitBar(row, prefix)));
+      list.append(...bars.slice(drawnAtFirst));
       more.remove();
     });
     section.append(more);
@@ -96,14 +104,14 @@ function utilisation(rows: readonly UnitRow[], of: string, below: HTMLElement[])
   return [section];
 }
 
-const unitBar = (row: UnitRow, prefix: string): HTMLElement => make("div", { class: "unit-bar" },
-  make("span", { class: "unit-name", text: shownName(row.name.slice(prefix.length), 60), title: shownName(row.name) }),
+const unitBar = (row: UnitRow, name: Apart): HTMLElement => make("div", { class: "unit-bar", title: shownName(row.name) },
+  apartElement(name, "unit-name"),
   drawBar(row.parts, row.name, { legend: false }),
   make("span", { class: "number", text: percent(row.busy) }));
 
 function overlap(matrix: Overlap | null, below: HTMLElement[]): HTMLElement[] {
   if (matrix === null) return [];
-  return [make("section", { class: "section" }, make("h3", { text: "Overlap of classes, of the shorter" }), drawMatrix(matrix), ...below)];
+  return [make("section", { class: "section" }, make("h3", { text: "Overlap of classes, of the shorter" }), make("div", { class: "matrix-scroll" }, drawMatrix(matrix)), ...below)];
 }
 
 function drawMatrix({ classes, cells }: Overlap): HTMLElement {
@@ -120,11 +128,12 @@ function drawMatrix({ classes, cells }: Overlap): HTMLElement {
 function concurrency(levels: readonly Level[], of: string, average: string, below: HTMLElement[]): HTMLElement[] {
   if (levels.length === 0) return [];
   const largest = Math.max(1e-9, ...levels.map((level) => level.share));
-  const bars = make("div", { class: "histogram", attributes: { role: "img", "aria-label": levels.map((level) => level.title).join("; ") } },
+  const step = Math.ceil(levels.length / mostLevelsNamed);
+  const bars = make("div", { class: `histogram${levels.length > mostLevelsNamed ? " dense" : ""}`, attributes: { role: "img", "aria-label": levels.map((level) => level.title).join("; ") } },
     ...levels.map((level) => {
       const bar = make("div", { class: level.units === 0 ? "fill-idle" : "fill-busy" });
       bar.style.height = `${(100 * level.share) / largest}%`;
-      return make("div", { class: "histogram-column", title: level.title }, make("div", { class: "histogram-room" }, bar), make("span", { text: String(level.units) }));
+      return make("div", { class: "histogram-column", title: level.title }, make("div", { class: "histogram-room" }, bar), make("span", { text: level.units % step === 0 ? String(level.units) : "" }));
     }));
   return [make("section", { class: "section" }, make("h3", { text: `Concurrency: units at work, of ${of}` }), bars, make("p", { class: "remark", text: average }), ...below)];
 }

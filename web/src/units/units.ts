@@ -13,6 +13,7 @@ export interface UnitRow {
   name: string;
   parts: Part[];       // busy, waits, idle: they add up to the wall
   busy: number;        // share of wall
+  engine: string;      // "hvx"; "" where the timeline does not name the unit
 }
 
 const columns: { key: string; label: string; colour: string }[] = [
@@ -23,14 +24,20 @@ const columns: { key: string; label: string; colour: string }[] = [
   { key: "idle", label: "idle", colour: "fill-idle" },
 ];
 
-export function unitRows(report: ProfileReport): UnitRow[] {
+// Work has the colour of its engine.
+const enginesByPath = (data: Data): Map<string, string> => new Map(data.head.units.map((unit) => [unit.path, unit.engine]));
+const colourIn = (colour: string, engine: string): string => (colour === "fill-busy" && engine !== "" ? `fill-${engine}` : colour);
+
+export function unitRows(report: ProfileReport, data: Data): UnitRow[] {
   const section = unitsSection(report, "units");
   if (section === null) return [];
+  const engines = enginesByPath(data);
   return section.rows.map((row) => {
+    const engine = engines.get(text(row.unit)) ?? "";
     const parts = columns.map(({ key, label, colour }): Part => ({
-      label, colour, value: ticksText(report.clock, number(row[key]) ?? 0), share: number(row[`${key}_share_of_wall`]) ?? 0,
+      label, colour: colourIn(colour, engine), value: ticksText(report.clock, number(row[key]) ?? 0), share: number(row[`${key}_share_of_wall`]) ?? 0,
     }));
-    return { name: text(row.unit), parts, busy: parts[0].share };
+    return { name: text(row.unit), parts, busy: parts[0].share, engine };
   });
 }
 
@@ -42,8 +49,8 @@ export function unitRowsInRange(report: ProfileReport, data: Data, range: Range)
   const length = range.end - range.begin;
   const order = new Map((unitsSection(report, "units")?.rows ?? []).map((row, place) => [text(row.unit), place]));
   const rows = found.units.map((unit): UnitRow => ({
-    name: data.head.units[unit.unit].path, busy: unit.busy / length,
-    parts: columns.map(({ label, colour }, i): Part => ({ label, colour, value: ticksText(report.clock, unit[keysInRange[i]]), share: unit[keysInRange[i]] / length })),
+    name: data.head.units[unit.unit].path, busy: unit.busy / length, engine: data.head.units[unit.unit].engine,
+    parts: columns.map(({ label, colour }, i): Part => ({ label, colour: colourIn(colour, data.head.units[unit.unit].engine), value: ticksText(report.clock, unit[keysInRange[i]]), share: unit[keysInRange[i]] / length })),
   }));
   rows.sort((a, b) => (order.get(a.name) ?? Infinity) - (order.get(b.name) ?? Infinity) || b.busy - a.busy);
   return { rows, levels: found.levels.map((ticks, units) => levelOf(report, units, ticks, ticks / length, "range")), merged: found.merged };

@@ -2,6 +2,7 @@
 import type { Part } from "../bar/bar";
 import type { ProfileReport } from "../data/report";
 import { ticksText, secondsText, ticksWithUnit, showsTime, valueText } from "../format/format";
+import { hues } from "../timeline/colouring";
 import { fact, find, number, sectionsOf, text, type Section } from "../section/section";
 
 interface Look {
@@ -48,14 +49,14 @@ function wallTitle(report: ProfileReport, section: Section, ticks: number): stri
   return `wall ${ticksWithUnit(report.clock, ticks)}${time}`;
 }
 
-// Parts of the model by their share of the work.
+// Parts of the model by their share of the work, in the colours that they have on the timeline.
 export function modelPartsOf(report: ProfileReport): { by: string; parts: Part[] } | null {
   const section = showSection(report, "model_parts");
   const valueField = section?.fields.find((field) => field.key === "value");
   if (section === null || valueField === undefined || section.rows.length === 0) return null;
   const parts = section.rows.map((row, place): Part => ({
     label: text(row.part), value: valueText(valueField, row.value ?? null, report), share: number(row.share) ?? 0,
-    colour: `fill-series-${place % 8}`,
+    colour: text(row.part) === "other" || place >= hues ? "fill-hue-other" : `fill-hue-${place + 1}`,
   }));
   return { by: valueField.label, parts };
 }

@@ -14,11 +14,11 @@ browserTest("a fleet is a tab before the profiles", withFleet, async (page) => {
   assert.deepEqual(await page.getByRole("tab").allInnerTexts(), ["Fleet", "its median"]);
   assert.equal(await page.locator(".profile:not([hidden]) h1").innerText(), "fleet.db");
   assert.equal(await page.locator(".profile:not([hidden]) .scope").first().innerText(), "runs where soc = 'SM8650'");
-  assert.deepEqual(await page.locator("#fleet h2").allInnerTexts(), ["Latency", "Along build", "What stands out", "Runs", "Not answered"]);
+  assert.deepEqual(await page.locator("#fleet h2").allInnerTexts(), ["Latency by device", "Latency along build", "What stands out", "Runs", "Not answered"]);
 });
 
 browserTest("a fleet's devices are spreads on one scale, its builds a line with its changes", withFleet, async (page) => {
-  assert.deepEqual(await page.locator("#fleet-latency .spread-row:not(.spread-scale) .unit-name").allInnerTexts(), ["pixel-3", "pixel-1", "not known"]);
+  assert.deepEqual(await page.locator("#fleet-latency .spread-row:not(.spread-scale) .unit-name").allTextContents(), ["pixel-3", "pixel-1", "not known"]);
   assert.deepEqual(await page.locator("#fleet-latency .spread-row:not(.spread-scale) .number").allInnerTexts(), ["3.000 ms", "2.000 ms", "1.800 ms"]);
   const lefts = await page.locator("#fleet-latency .spread-bar").evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().left));
   assert.ok(lefts[0] > lefts[1] && lefts[1] > lefts[2], lefts.join(" "));

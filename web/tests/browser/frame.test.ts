@@ -58,7 +58,8 @@ const twoRunsCompared = (): ReturnType<typeof makePage> => {
 browserTest("links of a comparison led to the first profile", twoRunsCompared, async (page) => {
   await page.locator(".links a:visible", { hasText: "Ops" }).click();
   await page.waitForFunction(() => location.hash === "#comparison-ops");
-  assert.equal(await text(page, ".profile:not([hidden]) h1"), "Comparison");
+  assert.equal(await text(page, ".profile:not([hidden]) h1"), "A: a · B: b");
+  assert.deepEqual(await page.getByRole("tab").allInnerTexts(), ["Comparison", "A: a", "B: b"]);
   assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Comparison");
 });
 
@@ -79,11 +80,11 @@ const blob = /(id="npuscope-data">)[^<]*/;
 
 browserTest("damaged data are a sentence below the head", () => htmlOf(makePage({ spans: 300 })).replace(blob, "$1H4sIAAAA"), async (page) => {
   assert.equal(await text(page, "h1"), "fixture: an invented run");
-  assert.match(await text(page, "[role=alert]"), /^The data of this page are damaged \(.*\): write the report again\.$/);
+  assert.match(await text(page, ".panels [role=alert]"), /^The data of this page are damaged \(.*\): write the report again\.$/);
 });
 
 browserTest("a report that is no JSON is a sentence", () => fillPage(htmlOf(makePage({ spans: 300 })).replace(/(id="npuscope-report">)[^<]*/, "$1{"), makePage()), async (page) => {
-  assert.equal(await text(page, "main"), "The data of this page are damaged (they are not a report): write the report again.");
+  assert.equal(await text(page, "main .sentence"), "The data of this page are damaged (they are not a report): write the report again.");
 });
 
 const scripts = `</script><script>alert(1)</script><img src=x onerror=alert(2)>`;

@@ -18,7 +18,7 @@ const executable = process.env["NPUSCOPE_CHROMIUM"] ?? "/usr/bin/chromium";
 export const skip = existsSync(executable) ? false : `no Chromium at ${executable}: install the package chromium, or set NPUSCOPE_CHROMIUM`;
 
 const folder = mkdtempSync(join(tmpdir(), "npuscope-page-"));
-const template = readFileSync("built/page.html", "utf8");
+export const template = readFileSync("built/page.html", "utf8");
 let browser: Promise<Browser> | null = null;
 let files = 0;
 
@@ -38,13 +38,15 @@ export interface Opened {
   readonly faults: string[];
 }
 
-export async function open(html: string, options: BrowserContextOptions = {}, hash = ""): Promise<Opened> {
+// `early`: runs in the page before its own script.
+export async function open(html: string, options: BrowserContextOptions = {}, hash = "", early: (() => void) | null = null): Promise<Opened> {
   // The sandbox of Chromium needs rights that containers do not give.
   browser ??= chromium.launch({ executablePath: executable, args: ["--no-sandbox"] });
   const file = join(folder, `${++files}.html`);
   writeFileSync(file, html);
   const url = pathToFileURL(file).href + hash;
   const context = await (await browser).newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  if (early !== null) await context.addInitScript(early);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on("console", (message) => faults.push(`console: ${message.text()}`));
@@ -54,7 +56,7 @@ export async function open(html: string, options: BrowserContextOptions = {}, ha
     void dialog.dismiss();
   });
   page.on("request", (request) => {
-    if (request.url() !== url && request.url() + hash !== url) faults.push(`request: ${request.url()}`);
+    if (request.url().split("#")[0] !== url.split("#")[0]) faults.push(`request: ${request.url()}`);
   });
   await page.goto(url);
   return { page, faults };

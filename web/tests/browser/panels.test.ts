@@ -8,15 +8,14 @@ import { find, heading, saysSomething, sectionsOf, shownFields, type Section } f
 import { commonPrefix } from "../../src/table/model";
 import { comparisonPage } from "../support/comparison";
 import { makePage } from "../support/fixture";
-import { programOf, type Program } from "../support/program";
+import { programOf, programPage, type Program } from "../support/program";
 import { artefact, browserTest } from "./harness";
 
 const template = readFileSync("built/page.html", "utf8");
 const program = programOf("qnn_htp");
 const [report] = program.report.profiles;
 
-const htmlOf = ({ report: of, blob }: Program): string => template
-  .replace("<!--npuscope-report-->", () => JSON.stringify(of).replaceAll("<", "\\u003c")).replace("<!--npuscope-data-->", () => blob);
+const htmlOf = (of: Program): string => programPage(template, of);
 
 const frames = (page: Page): Promise<unknown> => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 const extent = async (page: Page): Promise<number> => {

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import type { Page } from "playwright-core";
 import type { Report, Values } from "../../src/data/report";
+import { reportIn } from "../support/encode";
 import { answerOf, pageOf, program, realProfiles } from "../support/real_profiles";
 import { artefact, open, ready, skip } from "./harness";
 
@@ -15,8 +16,6 @@ after(() => rmSync(root, { recursive: true, force: true }));
 
 const noProgram = existsSync(program) ? false : `no program at ${program}: set NPUSCOPE_PROGRAM`;
 
-const reportOf = async (page: Page): Promise<Report> =>
-  JSON.parse(await page.locator("#npuscope-report").textContent() ?? "") as Report;
 
 const frames = (page: Page): Promise<unknown> => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
@@ -64,10 +63,11 @@ for (const [place, profile] of realProfiles.entries()) {
   test(`the page of a real profile: ${profile.name}`, { skip: skip || noProgram || profile.missing || false }, async () => {
     const folder = mkdtempSync(join(root, `${place}-`));
     const files = profile.files(folder);
-    const { page, faults } = await open(pageOf(files, folder));
+    const html = pageOf(files, folder);
+    const { page, faults } = await open(html);
     try {
       await ready(page);
-      const report = await reportOf(page);
+      const report = reportIn(html);
       const said = answerOf(["show", "--top", "0"], files);
       if (profile.isEmpty === true) {
         assert.deepEqual(report.profiles[0].pages.show.values["findings"], said["findings"]);

@@ -12,9 +12,14 @@ const extent = async (page: Page): Promise<number> => {
 // A point of the lanes, once they are on the screen.
 const at = async (page: Page, x: number, y: number): Promise<{ x: number; y: number }> => {
   await page.locator("#timeline").evaluate((element) => element.scrollIntoView());
+  await extent(page);  // what follows the scroll is done
   const box = (await page.locator(".timeline-lanes").boundingBox())!;
   return { x: box.x + x, y: box.y + y };
 };
+
+// How far down the lane of a name is.
+const lane = (page: Page, name: string): Promise<number> =>
+  page.locator(".timeline-label", { hasText: name }).first().evaluate((element) => (element as HTMLElement).offsetTop + 8);
 
 const firstMark = (page: Page): Promise<string> => page.locator(".timeline-details dd").first().innerText();
 
@@ -115,7 +120,9 @@ browserTest("a drag pans and selects nothing", fixture, async (page) => {
 });
 
 browserTest("a click chooses a span and says what it is, the card under the pointer too", fixture, async (page) => {
-  const { x, y } = await at(page, 300, 8);
+  await page.locator(".timeline-scroller").evaluate((element) => element.scrollTo(0, element.scrollHeight));
+  const down = await lane(page, "host") - await page.locator(".timeline-scroller").evaluate((element) => element.scrollTop);
+  const { x, y } = await at(page, 300, down);
   await page.mouse.move(x, y);
   const card = await page.locator(".timeline-card").innerText();
   assert.match(card, /^slice\s+unit\s+host\s+span\s+slice\s+start\s+0 cycles/);
@@ -126,7 +133,7 @@ browserTest("a click chooses a span and says what it is, the card under the poin
 });
 
 browserTest("comma and full stop go from span to span of a row", fixture, async (page) => {
-  const { x, y } = await at(page, 30, 26);
+  const { x, y } = await at(page, 30, await lane(page, "HVX 0"));
   await page.mouse.click(x, y);
   const start = (): Promise<string> => page.locator(".timeline-details dt:text-is('start') + dd").innerText();
   const first = await start();

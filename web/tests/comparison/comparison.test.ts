@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { gatesOf, numbersOf, reachOf, verdictOf, waterfallOf } from "../../src/comparison/comparison";
+import { comparisonTitle, disagreement, gatesOf, numbersOf, reachOf, sideNames, verdictOf, waterfallOf } from "../../src/comparison/comparison";
 import { comparisonPage } from "../support/comparison";
 
 const page = comparisonPage();
@@ -37,4 +37,21 @@ test("many ops: those beyond the most are one", () => {
 
 test("the verdict is the page's", () => {
   assert.match(verdictOf(page), /^latency is more/);
+});
+
+const withSides = (a: string, b: string) => ({ ...page, values: { ...page.values, sides: { a, b } } });
+
+test("sides are called by what sets their files apart", () => {
+  assert.deepEqual(sideNames(withSides("/runs/a/chain8 (1 run, 2 samples, 1 cold inference apart)", "/runs/b/chain8 (5 runs)")), ["A: a/chain8", "B: b/chain8"]);
+  assert.deepEqual(sideNames(withSides("run (2).json", "run (3).json (1 run)")), ["A: run (2).json", "B: run (3).json"]);
+  assert.deepEqual(sideNames({ ...page, values: {} }), ["A", "B"]);
+  assert.equal(comparisonTitle({ ...page, values: {} }), "Comparison");
+});
+
+test("a wall and a work that go different ways are explained, others are not", () => {
+  const changed = (wall: number | null, work: number | null) => disagreement({ ...page, values: { ...page.values, numbers: [
+    { unit: "cycles", row_count: 2, rows: [{ name: "wall", change: wall }, { name: "work", change: work }] }] } });
+  assert.equal(changed(-0.2, 0.083), "B is faster and does more work: the wall changes by -20.0 %, the work by +8.3 %. More of it runs at the same time, on other units or cores.");
+  assert.match(changed(0.2, -0.05), /^B is slower and does less work: /);
+  assert.deepEqual([changed(-0.2, -0.1), changed(0.2, 0.001), changed(null, 0.2), disagreement(page)], ["", "", "", ""]);
 });

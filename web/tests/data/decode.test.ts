@@ -27,6 +27,29 @@ test("random columns come back", () => {
   }
 });
 
+test("planes and times behind the span before come back, whatever their width", () => {
+  const random = new Random(29);
+  for (let round = 0; round < 200; ++round) {
+    const bits = random.below(53);
+    const durations = Array.from({ length: random.below(40) }, () => Math.floor(random.next() * 2 ** random.below(bits + 1)) * (random.below(9) === 0 ? -1 : 1) + 0);
+    const starts: number[] = [];
+    for (const [i] of durations.entries()) starts.push(i === 0 ? 2 ** random.below(40) : starts[i - 1] + random.below(3) * random.below(1000));
+    const columns: ColumnInput[] = [{ name: "a.start", values: starts, after: "a.duration" }, { name: "a.duration", values: durations, encoding: "planes" }];
+    assert.deepEqual(decoded(columns, "a.duration").map((n) => n + 0), durations.map((n) => n + 0));
+    assert.deepEqual(decoded(columns, "a.start"), starts);
+  }
+  const of = (encoding: "planes", values: number[]): string => openBytes(encodeData([profileOf([{ name: "a.b", values, encoding }])]) as Uint8Array<ArrayBuffer>)[0].column("a.b").constructor.name;
+  assert.deepEqual([of("planes", [127]), of("planes", [128]), of("planes", [-32768]), of("planes", [2 ** 31 - 1]), of("planes", [2 ** 31])],
+                   ["Int8Array", "Int16Array", "Int16Array", "Int32Array", "Float64Array"]);
+});
+
+test("a column that counts from one that is not there is damaged", () => {
+  const open = (columns: ColumnInput[]): unknown => openBytes(encodeData([profileOf(columns)]) as Uint8Array<ArrayBuffer>);
+  assert.throws(() => open([{ name: "a.start", values: [1, 2], after: "a.none" }]), DataError);
+  assert.throws(() => open([{ name: "a.start", values: [1, 2], after: "a.start" }]), DataError);
+  assert.throws(() => open([{ name: "a.start", values: [1, 2], after: "b.duration" }, { name: "b.duration", values: [1] }]), DataError);
+});
+
 test("a column of numbers that fit 32 bits is an Int32Array, any other a Float64Array", () => {
   const [data] = openBytes(encodeData([profileOf([
     { name: "a.narrow", values: [1, 2] }, { name: "a.wide", values: [1, 2 ** 33] }, { name: "a.real", values: [0.5, -1] }])]) as Uint8Array<ArrayBuffer>);

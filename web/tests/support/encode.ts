@@ -1,13 +1,14 @@
 // Writes what `npuscope report` writes: columns into the blob, and report and blob into a page.
 // The slow and obvious twin of src/data/.
-import { gzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import type { ColumnHead, ProfileDataHead, Report } from "../../src/data/report";
 
 export interface ColumnInput {
   name: string;
   values: ArrayLike<number>;
-  encoding?: "varint" | "f64";  // none: varint where all values are whole
+  encoding?: "varint" | "planes" | "f64";  // none: varint where all values are whole
   delta?: boolean;
+  after?: string;
 }
 
 export type ProfileInput = Omit<ProfileDataHead, "columns"> & { columns: ColumnInput[] };
@@ -39,6 +40,19 @@ function varints(values: ArrayLike<number>, delta: boolean): Uint8Array {
   return bytes.subarray(0, at);
 }
 
+function planes(values: ArrayLike<number>): Uint8Array {
+  const zigzags = Array.from(values, (value) => BigInt(value) < 0n ? -2n * BigInt(value) - 1n : 2n * BigInt(value));
+  const bytes: number[] = [];
+  for (let shift = 0n; shift < 64n && zigzags.some((zigzag) => zigzag >> shift > 0n || shift === 0n); shift += 8n) {
+    for (const zigzag of zigzags) bytes.push(Number((zigzag >> shift) & 255n));
+  }
+  return Uint8Array.from(bytes);
+}
+
+// What is left of each value behind the end before it.
+const fromEnds = (values: ArrayLike<number>, durations: ArrayLike<number>): number[] =>
+  Array.from(values, (value, i) => (i === 0 ? value : value - values[i - 1] - durations[i - 1]));
+
 function doubles(values: ArrayLike<number>): Uint8Array {
   const bytes = new Uint8Array(8 * values.length);
   const view = new DataView(bytes.buffer);
@@ -59,9 +73,12 @@ export function encodeData(profiles: ProfileInput[]): Uint8Array {
     const columns = profile.columns.map((column): ColumnHead => {
       const encoding = column.encoding ?? (whole(column.values) ? "varint" : "f64");
       const delta = column.delta ?? false;
-      const bytes = encoding === "f64" ? doubles(column.values) : varints(column.values, delta);
+      const durations = column.after === undefined ? null : profile.columns.find((other) => other.name === column.after)?.values ?? [];
+      const bytes = encoding === "f64" ? doubles(column.values) : encoding === "planes" ? planes(column.values)
+        : durations !== null ? varints(fromEnds(column.values, durations), false) : varints(column.values, delta);
       parts.push(bytes);
-      const head = { name: column.name, encoding, delta, count: column.values.length, offset, bytes: bytes.length };
+      const head = { name: column.name, encoding, delta: delta || durations !== null, count: column.values.length, offset, bytes: bytes.length,
+                                 ...(column.after === undefined ? {} : { after: column.after }) };
       offset += bytes.length;
       return head;
     });
@@ -80,15 +97,21 @@ export function encodeData(profiles: ProfileInput[]): Uint8Array {
   return all;
 }
 
-export function encodeBlob(profiles: ProfileInput[]): string {
-  return gzipSync(encodeData(profiles), { level: 6 }).toString("base64");
-}
+const packed = (bytes: Uint8Array | string): string => gzipSync(bytes, { level: 6 }).toString("base64");
+
+export const encodeBlob = (profiles: ProfileInput[]): string => packed(encodeData(profiles));
 
 // `template`: built/page.html.
-export function fillPage(template: string, page: PageInput): string {
-  // "<" as an escape: no name can end the script element.
-  const json = JSON.stringify(page.report).replaceAll("<", "\\u003c");
-  return template
-    .replace("<!--npuscope-report-->", () => json)
-    .replace("<!--npuscope-data-->", () => encodeBlob(page.data));
+export const fillTemplate = (template: string, report: Report, blob: string, coarse = ""): string => template
+  .replace("<!--npuscope-report-->", () => packed(JSON.stringify(report))).replace("<!--npuscope-coarse-->", coarse).replace("<!--npuscope-data-->", () => blob);
+
+export const fillPage = (template: string, page: PageInput): string => fillTemplate(template, page.report, encodeBlob(page.data));
+
+// The text of a script of a page, and the report that it holds.
+export function pieceOf(html: string, id: string): string {
+  const mark = `id="${id}">`;
+  const at = html.indexOf(mark) + mark.length;
+  return html.slice(at, html.indexOf("</script>", at));
 }
+
+export const reportIn = (html: string): Report => JSON.parse(gunzipSync(Buffer.from(pieceOf(html, "npuscope-report"), "base64")).toString("utf8")) as Report;

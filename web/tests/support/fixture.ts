@@ -189,8 +189,8 @@ function profileData(machine: Machine, ops: Ops, opCount: number): ProfileInput 
     bandwidth: spans.count > 0 ? bandwidth(length) : null, path_left_out: spans.count > 0 ? "" : "no spans",
     wall: length, path_begin: 0,
     columns: [
-      { name: "span.start", values: cut(spans.start), delta: true },
-      { name: "span.duration", values: cut(spans.duration) },
+      { name: "span.start", values: cut(spans.start), after: "span.duration" },
+      { name: "span.duration", values: cut(spans.duration), encoding: "varint" },
       { name: "span.op", values: cut(spans.op), delta: true },
       { name: "span.kind", values: cut(spans.kind) },
       { name: "span.count", values: ones },

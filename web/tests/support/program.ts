@@ -7,6 +7,7 @@ import { openBlob } from "../../src/data/decode";
 import type { Report } from "../../src/data/report";
 import type { Context } from "../../src/panel";
 import { Store } from "../../src/state/store";
+import { fillTemplate } from "./encode";
 
 export interface WhatIfAnswer {
   pattern: string;
@@ -59,3 +60,6 @@ export function dataOf(head: Partial<Data["head"]>, columns: { [name: string]: A
   } as Data["head"];
   return { head: full, column: (name) => Float64Array.from(columns[name] ?? []) };
 }
+
+// `template`: built/page.html.
+export const programPage = (template: string, { report, blob }: Program): string => fillTemplate(template, report, blob);

@@ -21,9 +21,9 @@ test("lanes hold every span once, below their core and device", () => {
     for (const row of lane.rows) for (let i = 0; i < row.count; ++i) seen.add(row.spanAt(i));
   }
   assert.equal(seen.size, spans.total);
-  assert.deepEqual(model.lanes.map((lane) => lane.label), ["host", "device 0"]);
-  assert.deepEqual(model.lanes[1].lanes.map((lane) => lane.label), ["core 0", "core 1"]);
-  assert.equal(model.lanes[1].lanes[0].lanes.length, 7);
+  assert.deepEqual(model.lanes.map((lane) => lane.label), ["device 0", "host"]);
+  assert.deepEqual(model.lanes[0].lanes.map((lane) => lane.label), ["core 0", "core 1"]);
+  assert.equal(model.lanes[0].lanes[0].lanes.length, 7);
 });
 
 test("a unit that is above itself is shown at the root", () => {
@@ -41,6 +41,20 @@ test("several devices without a unit of their own are groups", () => {
   assert.deepEqual(cards.lanes.map((lane) => lane.label).sort(), ["device 0", "device 1", "host"]);
 });
 
+test("threads stand below a process's device, processes below devices, in their order", () => {
+  const mixed = new Model(contextOf({ spans: 300, cores: 1 }, (data) => {
+    data.units.forEach((unit, i) => {
+      unit.parent = i >= 5 ? 4 : -1;
+      unit.engine = ["process", "host", "thread", "core", "process", "thread", "dma", "thread", "compute"][i] ?? "other";
+      unit.name = `${unit.engine} ${i}`;
+    });
+  }));
+  const labels = mixed.lanes.map((lane) => lane.label);
+  assert.deepEqual(labels, [...labels.filter((label) => /^(core|process 4|dma|compute)/.test(label)), ...labels.filter((label) => /^(process 0|host|thread)/.test(label))]);
+  const below = mixed.lanes.find((lane) => lane.label === "process 4")!.lanes.map((lane) => lane.label);
+  assert.ok(below.indexOf("dma 6") < below.indexOf("thread 5") && below.indexOf("thread 5") < below.indexOf("thread 7"), below.join());
+});
+
 test("items stand below one another and rows within their item", () => {
   const layout = layOut(model.lanes, model.series, new Set());
   layout.items.forEach((item, i) => {
@@ -55,8 +69,8 @@ test("a closed group shows the rows of what it holds, and less height", () => {
   const open = layOut(model.lanes, [], new Set());
   const closed = layOut(model.lanes, [], new Set(["unit 1"]));
   assert.ok(closed.height < open.height);
-  assert.equal(closed.items[1].open, false);
-  assert.equal(closed.items[1].rows.length, 14);
+  assert.equal(closed.items[0].open, false);
+  assert.equal(closed.items[0].rows.length, 14);
 });
 
 test("many cores are closed at first, a few are not", () => {

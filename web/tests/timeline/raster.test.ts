@@ -4,8 +4,7 @@ import { test } from "node:test";
 import { buildPyramid, fanout } from "../../src/timeline/pyramid";
 import { rasterPlaces, rasterRow } from "../../src/timeline/raster";
 import { Row } from "../../src/timeline/row";
-import { coloursOf, pixelOf } from "../../src/timeline/palette";
-import { engineOf, engines, Spans } from "../../src/timeline/spans";
+import { Spans } from "../../src/timeline/spans";
 import { lastPart, wideSpans } from "../../src/timeline/paint/names";
 import { dataOf } from "../support/model";
 import { Random } from "../support/random";
@@ -29,11 +28,11 @@ function randomList(random: Random, count: number, most: number): One[] {
   });
 }
 
-const palette = Uint32Array.from({ length: 12 }, (_, i) => i + 1);
+const colourIn = (spans: Spans) => (span: number): number => spans.look(span) + 1;
 
 function draw(row: Row, spans: Spans, begin: number, end: number, width: number): number[] {
   const out = new Uint32Array(width);
-  rasterRow(row, spans, 0, palette, { begin, end, width }, out, 0);
+  rasterRow(row, colourIn(spans), { begin, end, width }, out, 0);
   return Array.from(out);
 }
 
@@ -93,7 +92,7 @@ test("a narrow span is seen, a fuller pixel is stronger, and the longest span gi
   const pixels = draw(row, spans, 0, 1000, 10);
   assert.ok(pixels[0] >>> 24 > 0 && pixels[9] >>> 24 > 0);
   assert.ok(pixels[1] >>> 24 > pixels[0] >>> 24);
-  assert.equal(pixels[1] & 0xffffff, palette[spans.tone(2, 0)]);
+  assert.equal(pixels[1] & 0xffffff, colourIn(spans)(2));
   assert.equal(pixels[5], 0);
 });
 
@@ -121,20 +120,6 @@ test("names are looked for on all wide spans and no others", () => {
     const wide = list.map((one, i) => ({ ...one, i })).filter((one) => one.duration >= 30 && one.start < 1200 && one.start + one.duration > 200);
     assert.deepEqual(Array.from(wideSpans(row, 30, view)), wide.map((one) => one.i));
   }
-});
-
-test("an op has the colours of the engine that it uses, a wait is lighter than work", () => {
-  const spans = new Spans(dataOf([
-    { name: "span.start", values: [0, 1, 2, 3] }, { name: "span.duration", values: [1, 1, 1, 1] }, { name: "span.op", values: [0, 1, 1, -1] },
-    { name: "span.kind", values: [0, 0, 1, 0] }, { name: "op.kind", values: [0, 0] }, { name: "op.engine", values: [0, 1] }],
-    ["op", "sync"], ["", "dma_issue"]));
-  const lane = engineOf("hmx");
-  const colours = engines.map((name) => coloursOf(name === "hmx" ? [200, 60, 0] : name === "dma_issue" ? [140, 90, 180] : [0, 0, 0], [128, 128, 128], [255, 255, 255]).pixels);
-  const colour = (span: number): number => colours.flatMap((one) => Array.from(one))[spans.tone(span, lane)];
-  assert.equal(colour(0), pixelOf([200, 60, 0]));
-  assert.equal(colour(1), pixelOf([140, 90, 180]));
-  assert.ok((colour(2) & 255) > 200);
-  assert.equal(colour(3), colour(0));
 });
 
 test("a path is shortened to its end, a name with a colon is not", () => {

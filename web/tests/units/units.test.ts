@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { concurrencyOf, imbalanceOf, overlapOf, unitRows, unitsSection } from "../../src/units/units";
-import { programOf } from "../support/program";
+import { contextOf, programOf } from "../support/program";
 
 const [report] = programOf("qnn_htp").report.profiles;
 const rows = (key: string) => unitsSection(report, key)?.rows ?? [];
 
-test("busy, waits and idle of a unit are those of the page and add up to the wall", () => {
-  const units = unitRows(report);
+test("busy, waits and idle of a unit are those of the page and add up to the wall", async () => {
+  const units = unitRows(report, (await contextOf(programOf("qnn_htp"))).data);
   assert.deepEqual(units.map((unit) => [unit.name, unit.busy]), rows("units").map((row) => [row.unit, row.busy_share_of_wall]));
+  for (const unit of units) assert.equal(unit.parts[0].colour, `fill-${unit.engine}`);
   for (const unit of units) assert(Math.abs(unit.parts.reduce((sum, part) => sum + part.share, 0) - 1) < 1e-9);
 });
 

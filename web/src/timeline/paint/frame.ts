@@ -3,6 +3,7 @@ import type { Range } from "../../state/store";
 import type { Clock } from "../../data/report";
 import { marksFrom } from "../axis";
 import type { ChosenSpans } from "../chosen";
+import type { Colouring } from "../colouring";
 import { seen, type DrawnRow, type Layout } from "../layout";
 import type { Model } from "../model";
 import { darkText, isLight, lightText, type Colours } from "../palette";
@@ -25,6 +26,7 @@ export interface Scene {
   readonly found: ChosenSpans | null;
   readonly path: boolean;
   readonly flows: boolean;
+  readonly colouring: Colouring;
 }
 
 // More in the view than this are a tangle: then those of the chosen span are drawn.
@@ -60,7 +62,7 @@ export class FramePainter {
   }
 
   paint(lanes: Surface, axis: Surface, colours: Colours, scene: Scene): void {
-    const { layout, top, view, highlighted, found } = scene;
+    const { layout, top, view, highlighted, found, colouring } = scene;
     const { spans, steps } = this.model;
     this.place(layout);
     const shown = marksFrom(this.origin, view, this.clock);
@@ -69,10 +71,10 @@ export class FramePainter {
     paintGrid(lanes, shown, colours, view);
     const items = seen(layout.items, top, top + lanes.height);
     const rows = seen(items.flatMap((item) => item.rows), top, top + lanes.height);
-    this.lines.paint(lanes, rows, spans, colours, view, top, highlighted !== null || found !== null);
-    if (highlighted !== null) this.lines.paintChosen(lanes, rows, spans, highlighted, colours, null, view, top);
-    if (found !== null) this.lines.paintChosen(lanes, rows, spans, found, colours, "mark", view, top);
-    this.names.paint(context, rows, spans, nameColours(colours, highlighted, found), view, top);
+    this.lines.paint(lanes, rows, colouring, colours, view, top, highlighted !== null || found !== null);
+    if (highlighted !== null) this.lines.paintChosen(lanes, rows, colouring, highlighted, colours, null, view, top);
+    if (found !== null) this.lines.paintChosen(lanes, rows, colouring, found, colours, "mark", view, top);
+    this.names.paint(context, rows, spans, colouring, nameColours(colours, highlighted, found), view, top);
     paintSeries(lanes, items, colours, view, top);
     const boxOf = (span: number, unit: number): Box | null => this.boxOf(span, unit, top);
     if (scene.path && steps.count > 0) paintPath(context, steps, colours, view, boxOf);

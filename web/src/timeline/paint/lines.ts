@@ -1,10 +1,10 @@
 // Rows of spans on the canvas. All visible rows are computed as lines of pixels in one small image,
 // and each line is drawn as high as its row: a frame costs one upload however many spans there are.
 import type { ChosenSpans } from "../chosen";
+import type { Colouring } from "../colouring";
 import type { DrawnRow } from "../layout";
 import { pixelOf, type Colours } from "../palette";
-import { rasterPlaces, rasterRow } from "../raster";
-import { engineOf, type Spans } from "../spans";
+import { rasterPlaces, rasterRow, type ColourOf } from "../raster";
 import { lowerBound } from "../times";
 import type { Scale } from "../view";
 import type { Surface } from "./surface";
@@ -12,6 +12,11 @@ import type { Surface } from "./surface";
 // The first place of a list that may be seen from `time` on.
 function firstSeen(row: DrawnRow["row"], places: Int32Array, time: number): number {
   return lowerBound(places, row.firstFrom(time), 0, places.length);
+}
+
+function colourIn(row: DrawnRow, colouring: Colouring, colours: Colours): ColourOf {
+  const lane = colouring.laneGroup(row.engine, row.unit);
+  return (span) => colours.pixels[colouring.tone(span, lane)];
 }
 
 export class LinePainter {
@@ -44,17 +49,17 @@ export class LinePainter {
   }
 
   // `faded`: other spans are highlighted.
-  paint(surface: Surface, rows: readonly DrawnRow[], spans: Spans, colours: Colours, view: Scale, top: number, faded: boolean): void {
+  paint(surface: Surface, rows: readonly DrawnRow[], colouring: Colouring, colours: Colours, view: Scale, top: number, faded: boolean): void {
     const width = surface.canvas.width;
     const pixels = this.lines(width, rows.length);
     rows.forEach((row, i) => {
-      rasterRow(row.row, spans, engineOf(row.engine), colours.pixels, { ...view, width }, pixels, i * width);
+      rasterRow(row.row, colourIn(row, colouring, colours), { ...view, width }, pixels, i * width);
     });
     this.copy(surface, rows, top, width, faded ? 0.3 : 1);
   }
 
   // In their colours, or in that of `mark`.
-  paintChosen(surface: Surface, rows: readonly DrawnRow[], spans: Spans, chosen: ChosenSpans, colours: Colours, mark: string | null,
+  paintChosen(surface: Surface, rows: readonly DrawnRow[], colouring: Colouring, chosen: ChosenSpans, colours: Colours, mark: string | null,
               view: Scale, top: number): void {
     const width = surface.canvas.width;
     const pixels = this.lines(width, rows.length);
@@ -62,8 +67,8 @@ export class LinePainter {
     rows.forEach((row, i) => {
       const places = chosen.placesOf(row.row);
       if (places === null) return;
-      const engine = engineOf(row.engine);
-      const colour = mark === null ? (place: number): number => colours.pixels[spans.tone(row.row.spanAt(place), engine)] : (): number => marked;
+      const own = colourIn(row, colouring, colours);
+      const colour = mark === null ? (place: number): number => own(row.row.spanAt(place)) : (): number => marked;
       rasterPlaces(row.row, places, firstSeen(row.row, places, view.begin), colour, { ...view, width }, pixels, i * width);
     });
     this.copy(surface, rows, top, width, 1);

@@ -2,7 +2,8 @@
 import type { DrawnRow } from "../layout";
 import { shownName } from "../../format/format";
 import { nameOf } from "../facts";
-import { engineOf, type Spans } from "../spans";
+import type { Colouring } from "../colouring";
+import type { Spans } from "../spans";
 import { xOf, type Scale } from "../view";
 
 const minPixels = 28;
@@ -53,16 +54,16 @@ export class NamePainter {
   }
 
   // `colourOf`: of a name on a span whose tone is given.
-  paint(context: CanvasRenderingContext2D, rows: readonly DrawnRow[], spans: Spans, colourOf: (span: number, tone: number) => string, view: Scale,
-        top: number): void {
+  paint(context: CanvasRenderingContext2D, rows: readonly DrawnRow[], spans: Spans, colouring: Colouring,
+        colourOf: (span: number, tone: number) => string, view: Scale, top: number): void {
     context.font = "11px system-ui, sans-serif";
     context.textBaseline = "middle";
     context.textAlign = "left";
     const minTicks = (minPixels * (view.end - view.begin)) / view.width;
     let drawn = 0;
-    for (const { row, engine, y, height } of rows) {
+    for (const { row, engine, unit, y, height } of rows) {
       if (height < minHeight) continue;
-      const lane = engineOf(engine);
+      const lane = colouring.laneGroup(engine, unit);
       for (const place of wideSpans(row, minTicks, view)) {
         if (++drawn > maxNames) return;
         const left = Math.max(0, xOf(view, row.start[place]));
@@ -71,7 +72,7 @@ export class NamePainter {
         const span = row.spanAt(place);
         const shown = this.fitting(context, this.nameOf(spans, span), right - left - 2 * padding);
         if (shown === "") continue;
-        context.fillStyle = colourOf(span, spans.tone(span, lane));
+        context.fillStyle = colourOf(span, colouring.tone(span, lane));
         context.fillText(shown, left + padding, y - top + height / 2);
       }
     }

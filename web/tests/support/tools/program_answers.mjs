@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { gzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 
 const program = resolve(process.argv[2] ?? "../build/release/npuscope");
 const root = resolve("..");
@@ -32,7 +32,8 @@ function pieces(html) {
     const at = html.indexOf(mark) + mark.length;
     return html.slice(at, html.indexOf("</script>", at));
   };
-  return { report: JSON.parse(piece("npuscope-report")), blob: piece("npuscope-data") };
+  const report = JSON.parse(gunzipSync(Buffer.from(piece("npuscope-report"), "base64")).toString("utf8"));
+  return { report, blob: piece("npuscope-data") };
 }
 
 const folder = mkdtempSync(join(tmpdir(), "report-"));
