@@ -150,8 +150,8 @@ TEST(FindingsOfSamples, BertSummary) {
               ElementsAre("vector-bound", "softmax", "throttled-clock", "dma-issue-utilisation"));
 }
 
-// Decoding one token reads all weights for one row of activations. Its 8 heads of keys go evenly to 8
-// cores.
+// Decoding one token reads all weights for one row of activations. Its 8 heads of keys go evenly to
+// 8 cores.
 TEST(FindingsOfReference, ADecoderIsMemoryBound) {
   auto model = npu::generate_onnx(*npu::make_architecture("qwen3-0.6b", {}), {1, 1, 128}, {});
   ASSERT_TRUE(model);

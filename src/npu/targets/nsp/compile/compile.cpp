@@ -102,27 +102,30 @@ std::uint32_t batch_of(const Graph& graph) {
 
 Result<CompiledNetwork> compile_network(const Graph& model, const Target& target,
                                         const CompileOptions& given) {
-  const std::optional<Graph> parts = taken_apart(model);
   CompileOptions options = given;
   if (options.cores == 0) options.cores = target.cores;
   TRY(check_options(options, target));
-  const Graph prepared = target.qnn_graphs ? qnn_graph(model, options.convert_to_fp16) : Graph{};
-  const Graph& graph = target.qnn_graphs ? prepared : model;
-  if (target.qnn_graphs) options.convert_to_fp16 = false;  // done
+  std::optional<Graph> prepared = taken_apart(model);
+  if (target.qnn_graphs) {
+    prepared = qnn_graph(prepared ? *prepared : model, options.convert_to_fp16);
+    options.convert_to_fp16 = false;  // done
+  }
+  // What the host gives and takes.
+  const Graph& source = target.qnn_graphs ? *prepared : model;
   try {
     CompiledNetwork compiled;
     qaic::Program& program = compiled.program;
     program.network_name = options.network_name;
     program.cores = options.cores;
     program.hvx_threads = target.hvx_threads;
-    program.batch_size = batch_of(model);
+    program.batch_size = batch_of(source);
     program.stats_level = options.stats_level;
     program.stats_batch_size =
         options.stats_batch_size > 0 ? options.stats_batch_size : program.batch_size;
     program.ddr_stats = options.ddr_stats;
     program.pmu_events = options.pmu_events;
     const HostTraffic traffic =
-        host_traffic(model, options.retained_state, options.convert_to_fp16);
+        host_traffic(source, options.retained_state, options.convert_to_fp16);
     program.input_bytes = traffic.input;
     program.output_bytes = traffic.output;
     program.retained_bytes = traffic.retained;
@@ -130,7 +133,7 @@ Result<CompiledNetwork> compile_network(const Graph& model, const Target& target
     program.slices = options.slices;
 
     const bool draws = target.session.has_value() && options.cores == 1;
-    const Graph& whole = parts ? *parts : model;
+    const Graph& whole = prepared ? *prepared : model;
     LoweredProgram best = lower_for_best_cores(whole, target, options, draws);
     const Graph& graph = best.blocks ? *best.blocks : whole;
     LoweredNetwork& network = best.network;
@@ -142,7 +145,7 @@ Result<CompiledNetwork> compile_network(const Graph& model, const Target& target
     compiled.metrics = std::move(network.metrics);
     add_hoisted_bytes(compiled.metrics, program);
     add_peer_transfers(network, origin, compiled);
-    complete_metrics(model, graph, network, schedule, target, program, compiled.metrics);
+    complete_metrics(source, graph, network, schedule, target, program, compiled.metrics);
     return compiled;
   } catch (const LoweringFailure& failure) {
     return input_error("{}", failure.message);
