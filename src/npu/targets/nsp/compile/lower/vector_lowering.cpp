@@ -282,28 +282,6 @@ bool keeps_layout(OpClass op_class) {
          op_class == OpClass::convolution || op_class == OpClass::reduction;
 }
 
-// Elements that add up to one. Without an axis it is the last or, in older models, the second.
-std::uint64_t softmax_extent(const Graph& graph, const Node& node) {
-  const Shape& shape = graph[node.outputs[0]].shape;
-  const auto rank = std::int64_t(shape.size());
-  const std::int64_t axis =
-      node.int_attribute("axis", !shape.empty() && shape.back() == 1 ? 1 : -1);
-  const std::int64_t place = axis < 0 ? axis + rank : axis;
-  return place >= 0 && place < rank ? std::uint64_t(shape[std::size_t(place)]) : 1;
-}
-
-// Images whose channels come and go in whole blocks stay in tiles where threads work on tiles.
-bool moves_whole_tiles(const CompileContext& context, const Node& node) {
-  if (context.target.vector_tile_bytes == 0) return false;
-  const auto in_blocks = [&](TensorId id) {
-    const Shape& shape = context.tensor(id).shape;
-    return shape.size() == 4 && shape[1] % context.target.hmx_alignment == 0;
-  };
-  if (node.op == "Resize") return in_blocks(node.outputs[0]);
-  return node.op == "Concat" && node.int_attribute("axis", 0) == 1 &&
-         std::ranges::all_of(present(node.inputs), in_blocks);
-}
-
 // A Concat of more takes one after the other: were all in VTCM at once, each would look for its
 // place among all others.
 constexpr std::size_t max_parts_at_once = 64;
@@ -319,79 +297,6 @@ std::uint64_t elements_at_once(const Graph& graph, const Node& node, OpClass op_
 }
 
 }  // namespace
-
-std::string kernel_of(const CompileContext& context, const Node& node, OpClass op_class) {
-  const bool tiles = context.target.vector_tile_bytes > 0;
-  if (tiles && node.op == "BatchNormalization") return "aicbatchnormd32";
-  if (tiles && node.op == "AveragePool") return "aicavgwindowd32";
-  if (tiles && node.op == "LRN") return "aiclrnd32";
-  if (tiles && op_class == OpClass::softmax) {
-    constexpr std::uint64_t narrow = 128;
-    return softmax_extent(context.graph, node) <= narrow ? "aicsoftmaxnarrow" : "aicsoftmax";
-  }
-  if (tiles && node.op == "MaxPool") {  // windows across the border take longer
-    const auto pads = node.ints_attribute("pads");
-    const bool inside = std::ranges::all_of(pads, [](std::int64_t pad) { return pad == 0; });
-    if (inside) return "aicmaxpoold32";
-    const auto strides = node.ints_attribute("strides");
-    if (strides.empty() || strides.back() < 2) return "aicmaxpoolpaddedd32";
-    constexpr std::int64_t most_places = 96;  // in a row; from where on is between 97 and 112
-    const bool wide = context.tensor(node.inputs[0]).shape.back() > most_places;
-    return wide ? "aicmaxpoolwided32" : "aicmaxpoolnarrowd32";
-  }
-  if (tiles && node.op == "Transpose") {
-    const auto order = node.ints_attribute("perm");
-    const bool moves_rows = !order.empty() && order.back() == std::int64_t(order.size()) - 1;
-    if (moves_rows) return "aictransposerows";
-    if (order.size() > 4) return "aictransposechannels";
-  }
-  if (!moves_whole_tiles(context, node)) return vector_kernel(context.graph, node, op_class);
-  if (node.op == "Resize") {
-    const bool copies = node.string_attribute("mode", "nearest") == "nearest";
-    return copies ? "aicresized32" : "aicresizelineard32";
-  }
-  // Products with no other reader put their channels where they belong.
-  const bool in_place = std::ranges::all_of(present(node.inputs), [&](TensorId id) {
-    const NodeId producer = context.tensor(id).producer;
-    if (producer == NodeId::none || context.tensor(id).consumers.size() != 1) return false;
-    const NodePlan& plan = context.plans[std::uint32_t(producer)];
-    return plan.fate == NodeFate::fused || plan.op_class == OpClass::convolution;
-  });
-  return in_place ? "aicjoind32" : "aicconcatd32";
-}
-
-VectorKernel kernel_named(const CompileContext& context, const Node& node,
-                          const std::string& name) {
-  VectorKernel kernel;
-  kernel.name = name;
-  auto outputs = present(node.outputs);
-  if (outputs.empty()) return kernel;
-  std::uint64_t all = 0;  // several results are made together
-  for (const TensorId id : outputs) all += context.bytes_of(id);
-  VectorSize whole = vector_size(context, *outputs.begin());
-  if (name.starts_with("aicsoftmax")) {
-    const auto elements = double(context.tensor(*outputs.begin()).elements());
-    whole.rows = elements / double(std::max<std::uint64_t>(softmax_extent(context.graph, node), 1));
-  }
-  const KernelCost& cost = kernel_cost(context.target, name, whole);
-  const bool by_input = cost.by_input && node.has_input(0);
-  double places = 1;
-  if (cost.by_window)
-    for (const std::int64_t extent : node.ints_attribute("kernel_shape"))
-      places *= double(std::max<std::int64_t>(extent, 1));
-  const std::uint64_t cut_bytes = whole.cut_bytes;
-  if (by_input) whole = vector_size(context, node.inputs[0]);
-  whole.cut_bytes = cut_bytes;
-  kernel.work = [&target = context.target, name, whole, all, by_input,
-                 places](std::uint64_t bytes) {
-    const std::uint64_t made = by_input ? all : whole.bytes;
-    VectorSize size = whole.part(double(bytes) / double(std::max<std::uint64_t>(made, 1)));
-    if (!by_input) size.bytes = bytes;
-    size.places = places;
-    return vector_work(target, name, size);
-  };
-  return kernel;
-}
 
 std::vector<Operand> VectorLowering::prepare_inputs(const Node& node, OpClass op_class,
                                                     const Partition& output, Layout layout) {
@@ -422,7 +327,7 @@ void VectorLowering::lower(const Node& node, OpClass op_class, const VectorKerne
   Layout layout = Layout::flat;
   const StorageId first = place_.storages.of(node.inputs.empty() ? TensorId::none : node.inputs[0]);
   const bool rows = context_.target.vector_tile_bytes > 0 && op_class == OpClass::elementwise &&
-                    op_class == OpClass::elementwise && (node.op == "Relu" || node.op == "Clip") &&
+                    (node.op == "Relu" || node.op == "Clip") &&
                     context_.tensor(node.outputs[0]).shape.size() < 4 &&
                     bits_of(context_.type_of(node.outputs[0])) == 16;
   const bool keeps = (keeps_layout(op_class) && !rows) || moves_whole_tiles(context_, node);
@@ -561,74 +466,6 @@ void VectorLowering::lower_scatter(const Node& node) {
     };
   }
   lower(node, OpClass::scatter, kernel);
-}
-
-bool VectorLowering::reduces_split_axis(const Node& node) const {
-  const StorageId source = place_.storages.of(node.inputs[0]);
-  if (source == no_storage || place_.storages[source].buffer == BufferId::none ||
-      context_.cores == 1) {
-    return false;
-  }
-  const Partition held = place_.storages.held_as(source, node.inputs[0]);
-  const TensorId output = node.outputs[0];
-  if (held.axis < 0 || context_.bytes_of(output) > repeat_bytes || node.outputs.size() != 1) {
-    return false;
-  }
-  for (int axis = 0; axis < int(context_.tensor(output).shape.size()); ++axis) {
-    if (input_axis(context_.graph, node, OpClass::reduction, 0, axis) == held.axis) return false;
-  }
-  return true;
-}
-
-bool VectorLowering::lower_split_reduction(const Node& node, const std::string& kernel) {
-  if (!reduces_split_axis(node)) return false;
-  const StorageId source = place_.storages.of(node.inputs[0]);
-  const TensorId output = node.outputs[0];
-  const Shape& shape = context_.tensor(output).shape;
-  const Operand operand =
-      place_.operands.prepare(node.inputs[0], place_.storages.held_as(source, node.inputs[0]),
-                              place_.storages[source].layout);
-  const std::uint64_t bytes = context_.bytes_of(output);
-  const CoreBytes one(context_.cores, bytes);
-  const BufferId partial = place_.residency.allocate(one, Lifetime::tile);
-  const BufferId gathered =
-      place_.residency.allocate(CoreBytes(context_.cores, bytes * context_.cores), Lifetime::tile);
-  NodeResult result = place_.operands.make_result(output, {shape, replicated, 1}, Layout::flat);
-  result.buffer = place_.residency.allocate(one, Lifetime::tensor);
-  Shape all_partial = shape;
-  all_partial.insert(all_partial.begin(), std::int64_t(context_.cores));
-  for (std::uint32_t core = 0; core < context_.cores; ++core) {
-    if (operand.core_bytes[core] == 0) continue;
-    TaskSpec spec =
-        writer_.vector_task(core, kernel, writer_.node_name(), context_.type_of(output));
-    spec.output_bytes = bytes;
-    writer_.works_on(spec, {writer_.in_vtcm(TaskOperand::Use::out, output, shape, bytes),
-                            place_.operands.read_of(operand, core, operand.core_bytes[core])});
-    // The kernel reads its whole slice, so that is what it costs by.
-    spec.cycles = vector_cycles(context_.target, kernel, operand.core_bytes[core]);
-    writer_.add_compute(spec, std::span(&operand.buffer, 1), partial);
-    TaskSpec send =
-        writer_.dma_task(core, multicast_vtcm, writer_.node_name(), output, shape, bytes);
-    send.multicast = bytes;
-    std::vector<BufferUse> uses = writer_.written_everywhere(gathered);
-    uses.push_back(reads(partial, core));
-    writer_.add(send, uses);
-  }
-  for (std::uint32_t core = 0; core < context_.cores; ++core) {
-    TaskSpec spec =
-        writer_.vector_task(core, "elementadd", writer_.node_name(), context_.type_of(output));
-    spec.output_bytes = bytes;
-    writer_.works_on(
-        spec, {writer_.in_vtcm(TaskOperand::Use::out, output, shape, bytes),
-               writer_.in_vtcm(TaskOperand::Use::in, output, all_partial, bytes * context_.cores)});
-    spec.cycles = vector_cycles(context_.target, "elementadd", bytes * context_.cores);
-    writer_.add_compute(spec, std::span(&gathered, 1), result.buffer);
-  }
-  place_.residency.release(partial);
-  place_.residency.release(gathered);
-  place_.operands.keep_result(result);
-  place_.residency.use_done(node.inputs[0]);
-  return true;
 }
 
 }  // namespace npuscope::npu::nsp

@@ -1,0 +1,231 @@
+// How data comes to the cores, leaves them, and changes place and layout there.
+#include <algorithm>
+
+#include "npu/targets/nsp/compile/place/placement.hpp"
+
+namespace npuscope::npu::nsp {
+namespace {
+
+// Below this, every core fetches its own copy: a multicast would cost more than it saves.
+constexpr std::uint64_t own_copy_bytes = 64 * 1024;
+
+}  // namespace
+
+bool Transfers::load(StorageId id, const Partition& needed) {
+  const CoreBytes core_bytes = context_.slices_of(needed, place_.storages[id].bytes);
+  const BufferId buffer = place_.residency.try_allocate(core_bytes, Lifetime::tensor);
+  if (buffer == BufferId::none) return false;
+  Storage& storage = place_.storages[id];
+  storage.partition = needed;
+  storage.layout = storage.ddr_layout;
+  storage.pieces.reset();
+  Operand whole;
+  whole.tensor = storage.views[0];
+  whole.storage = id;
+  whole.partition = needed;
+  if (needed.axis < 0 && context_.cores > 1 && storage.bytes > own_copy_bytes) {
+    load_once_and_multicast(whole, storage.bytes, buffer, writer_.node_name(), {0, context_.cores});
+  } else {
+    load_parts(whole, core_bytes, buffer, writer_.node_name());
+  }
+  place_.residency.keep(id, buffer);
+  return true;
+}
+
+void Transfers::load_constant(const Operand& operand, Movement movement) {
+  load_parts(operand, operand.core_bytes, operand.buffer,
+             writer_.intern(context_.tensor(operand.tensor).name), movement);
+}
+
+void Transfers::load_parts(const Operand& operand, const CoreBytes& core_bytes, BufferId buffer,
+                           StringId name, Movement movement) {
+  for (std::uint32_t core = 0; core < context_.cores; ++core) {
+    if (core_bytes[core] == 0) continue;
+    TaskSpec spec = writer_.dma_task(core, copy_to_vtcm, name, operand.tensor,
+                                     context_.slice_of(operand.partition, core), core_bytes[core]);
+    spec.ddr_read = core_bytes[core];
+    spec.movement = movement;
+    if (operand.storage == no_storage) {
+      writer_.add(spec, {writes(buffer, core)});
+      continue;
+    }
+    const Storage& storage = place_.storages[operand.storage];
+    spec.movement = storage.movement();
+    spec.read_purpose = place_.storages.purpose_of_reading(operand.storage);
+    place_.ddr.is_read(operand.storage,
+                       writer_.add(spec, {writes(buffer, core)}, storage.ddr_writers));
+  }
+}
+
+void Transfers::load_once_and_multicast(const Operand& operand, std::uint64_t bytes,
+                                        BufferId buffer, StringId name, Senders senders) {
+  const bool constant = operand.storage == no_storage;
+  const std::uint64_t element = std::max(bits_of(context_.type_of(operand.tensor)) / 8, 1u);
+  const std::uint64_t part = round_up(divide_up(bytes, senders.count), element);
+  std::uint64_t left = bytes;
+  for (std::uint32_t i = 0; i < senders.count && left > 0; ++i) {
+    const std::uint32_t core = (senders.first + i) % context_.cores;
+    const std::uint64_t own = std::min(part, left);
+    left -= own;
+    const Shape& whole = operand.partition.shape;
+    TaskSpec copy = writer_.dma_task(core, copy_to_vtcm, name, operand.tensor, whole, own);
+    copy.ddr_read = own;
+    copy.movement = Movement::constant;
+    if (constant) {
+      load_for_all(copy, whole, buffer);
+      continue;
+    }
+    const Storage& storage = place_.storages[operand.storage];
+    copy.read_purpose = place_.storages.purpose_of_reading(operand.storage);
+    copy.movement = storage.movement();
+    place_.ddr.is_read(operand.storage, load_for_all(copy, whole, buffer, storage.ddr_writers));
+  }
+}
+
+TaskIndex Transfers::load_for_all(const TaskSpec& copy, const Shape& shape, BufferId buffer,
+                                  TaskNeeds needs) {
+  writer_.tasks().need(writes(buffer, copy.core), needs);
+  const TaskIndex loaded = writer_.add(copy, {}, needs);
+  TaskSpec send =
+      writer_.dma_task(copy.core, multicast_vtcm, copy.name, copy.tensor, shape, copy.output_bytes);
+  send.multicast = copy.output_bytes;
+  writer_.add(send, writer_.written_everywhere(buffer), {{loaded, true}});
+  return loaded;
+}
+
+bool Transfers::converts_tiles(const Operand& operand) const {
+  const bool constant = operand.storage == no_storage;
+  return operand.layout != (constant ? Layout::flat : place_.storages[operand.storage].ddr_layout);
+}
+
+BufferId Transfers::load_tile(const Operand& operand, std::uint64_t tile, std::uint64_t tiles) {
+  const CoreBytes core_bytes =
+      even_bytes(operand.core_bytes, tile, tiles, context_.type_of(operand.tensor));
+  const BufferId buffer = place_.residency.allocate(core_bytes, Lifetime::tile);
+  const StringId name = writer_.name_of_tile(tile, tiles);
+  if (operand.partition.axis < 0 && context_.cores > 1 && core_bytes[0] > own_copy_bytes) {
+    // Few for each tile, others for the next: every reader waits for all of them.
+    const auto count = std::uint32_t(
+        std::clamp<std::uint64_t>(core_bytes[0] / (2 * own_copy_bytes), 1, context_.cores));
+    const auto first = std::uint32_t(tile * count % context_.cores);
+    load_once_and_multicast(operand, core_bytes[0], buffer, name, {first, count});
+  } else {
+    load_parts(operand, core_bytes, buffer, name);
+  }
+  if (!converts_tiles(operand)) return buffer;
+  const BufferId converted = place_.residency.allocate(core_bytes, Lifetime::tile);
+  const std::string kernel =
+      operand.layout == Layout::flat ? "aicconvertfromd32" : "aicconverttod32";
+  convert({kernel, operand.tensor, operand.partition, core_bytes, buffer, converted, tile, tiles});
+  place_.residency.release(buffer);
+  return converted;
+}
+
+std::vector<BufferId> Transfers::load_tiles(std::span<const Operand> operands, std::uint64_t tile,
+                                            std::uint64_t tiles, std::vector<BufferId>& reads) {
+  std::vector<BufferId> own;
+  for (const Operand& operand : operands) {
+    reads.push_back(operand.streamed ? own.emplace_back(load_tile(operand, tile, tiles))
+                                     : operand.buffer);
+  }
+  return own;
+}
+
+void Transfers::store_result_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes,
+                                  const CoreShapes& shapes) {
+  const Storage& storage = place_.storages[id];
+  if (!storage.leaves_flat()) return place_.ddr.store_tile(id, buffer, core_bytes, shapes);
+  const BufferId flat = place_.residency.allocate(core_bytes, Lifetime::tile);
+  convert(
+      {"aicconvertfromd32", storage.views[0], storage.partition, core_bytes, buffer, flat, 0, 1},
+      shapes);
+  place_.ddr.store_tile(id, flat, core_bytes, shapes);
+  place_.residency.release(flat);
+}
+
+// All-gather when every core needs all of it, else all-to-all: each core sends what others lack.
+BufferId Transfers::exchange(StorageId id, BufferId from, const Partition& needed) {
+  const Storage& storage = place_.storages[id];
+  const CoreBytes held = context_.slices_of(storage.partition, storage.bytes);
+  const CoreBytes core_bytes = context_.slices_of(needed, storage.bytes);
+  const BufferId buffer = place_.residency.try_allocate(core_bytes, Lifetime::tensor);
+  if (buffer == BufferId::none) return buffer;
+  const bool gather = needed.axis < 0;
+  for (std::uint32_t core = 0; core < context_.cores; ++core) {
+    if (held[core] == 0) continue;
+    TaskSpec spec = writer_.dma_task(core, multicast_vtcm, writer_.node_name(), storage.views[0],
+                                     context_.slice_of(storage.partition, core), held[core]);
+    spec.multicast = gather ? held[core] : held[core] * (context_.cores - 1) / context_.cores;
+    std::vector<BufferUse> uses{reads(from, core)};
+    for (std::uint32_t to = 0; to < context_.cores; ++to) {
+      if (core_bytes[to] > 0) uses.push_back(writes(buffer, to));
+    }
+    writer_.add(spec, uses);
+  }
+  return buffer;
+}
+
+bool Transfers::repartition(StorageId id, const Partition& needed) {
+  const BufferId buffer = exchange(id, place_.storages[id].buffer, needed);
+  if (buffer == BufferId::none) return false;
+  Storage& storage = place_.storages[id];
+  place_.residency.release(storage.buffer);
+  storage.buffer = buffer;
+  storage.partition = needed;
+  storage.pieces.reset();
+  return true;
+}
+
+void Transfers::convert(const Conversion& conversion, const CoreShapes& shapes) {
+  const auto& [kernel, tensor, partition, core_bytes, from, to, tile, tiles] = conversion;
+  for (std::uint32_t core = 0; core < context_.cores; ++core) {
+    const std::uint64_t bytes = core_bytes[core];
+    if (bytes == 0) continue;
+    TaskSpec spec = writer_.vector_task(core, kernel, writer_.name_of_tile(tile, tiles),
+                                        context_.type_of(tensor));
+    spec.output_bytes = bytes;
+    const VectorSize all = vector_size(context_, tensor);
+    VectorSize size = all.part(double(bytes) / double(std::max<std::uint64_t>(all.bytes, 1)));
+    size.bytes = bytes;
+    set_work(spec, vector_work(context_.target, kernel, size));
+    spec.tensor = tensor;
+    const Shape& whole = shapes.empty() ? context_.slice_of(partition, core) : shapes[core];
+    writer_.works_on(spec, {writer_.in_vtcm(TaskOperand::Use::out, tensor, whole, bytes),
+                            writer_.in_vtcm(TaskOperand::Use::in, tensor, whole, bytes)});
+    writer_.add_compute(spec, std::span(&from, 1), to);
+  }
+}
+
+BufferId Transfers::convert(StorageId id, BufferId from, const CoreBytes& core_bytes,
+                            const Partition& partition, Layout layout) {
+  const BufferId buffer = place_.residency.try_allocate(core_bytes, Lifetime::tensor);
+  if (buffer == BufferId::none) return buffer;
+  const std::string kernel = layout == Layout::flat          ? "aicconvertfromd32"
+                             : layout == Layout::weights_d32 ? "aicconvertweightstod32"
+                                                             : "aicconverttod32";
+  convert({kernel, place_.storages[id].views[0], partition, core_bytes, from, buffer, 0, 1});
+  return buffer;
+}
+
+void Transfers::convert_layout(StorageId id, Layout layout) {
+  Storage& storage = place_.storages[id];
+  const BufferId from = storage.buffer;
+  if (from == BufferId::none) return;  // each tile is converted after loading
+  const CoreBytes core_bytes = context_.slices_of(storage.partition, storage.bytes);
+  const BufferId buffer = convert(id, from, core_bytes, storage.partition, layout);
+  if (buffer == BufferId::none) {
+    return place_.residency.spill(
+        id,
+        Spill::Cause::rearranged);  // converted tile by tile on the way back
+  }
+  place_.residency.release(from);
+  storage.buffer = buffer;
+  storage.layout = layout;
+  storage.pieces.reset();
+}
+
+BufferId Transfers::place_tile(const NodeResult& result, const CoreBytes& core_bytes) {
+  return result.streamed ? place_.residency.allocate(core_bytes, Lifetime::tile) : result.buffer;
+}
+
+}  // namespace npuscope::npu::nsp
