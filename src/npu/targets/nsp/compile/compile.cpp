@@ -10,6 +10,7 @@
 #include "base/try.hpp"
 #include "formats/qaic/qpc/program_slices.hpp"
 #include "formats/qaic/qpc/qpc.hpp"
+#include "npu/graph/fold_quantization.hpp"
 #include "npu/graph/import_onnx.hpp"
 #include "npu/graph/parts/parts.hpp"
 #include "npu/targets/nsp/compile/best_cores.hpp"
@@ -90,6 +91,11 @@ void add_hoisted_bytes(const CompileMetrics& metrics, qaic::Program& program) {
   for (const CoreMetrics& core : metrics.cores) program.hoisted_bytes.push_back(core.hoisted_bytes);
 }
 
+bool has_quantization(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes,
+                             [](const Node& node) { return node.op == "DequantizeLinear"; });
+}
+
 std::uint32_t batch_of(const Graph& graph) {
   for (TensorId id : graph.inputs) {
     const Shape& shape = graph[id].shape;
@@ -109,6 +115,8 @@ Result<CompiledNetwork> compile_network(const Graph& model, const Target& target
   if (target.qnn_graphs) {
     prepared = qnn_graph(prepared ? *prepared : model, options.convert_to_fp16);
     options.convert_to_fp16 = false;  // done
+  } else if (has_quantization(model)) {
+    prepared = fold_quantization(prepared ? *prepared : model, false);
   }
   // What the host gives and takes.
   const Graph& source = target.qnn_graphs ? *prepared : model;

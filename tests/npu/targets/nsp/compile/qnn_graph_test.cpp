@@ -75,6 +75,19 @@ Graph constant_weights(Graph graph) {
   return graph;
 }
 
+// There the program quantises its inputs and makes its outputs floating point; between them nothing
+// is left.
+TEST(QuantisedNet, OnCloudAi100HadEachQuantizeLinearAsWorkOfItsOwn) {
+  const auto kernels = kernels_of(compiled_for("aic100", constant_weights(parsed(quantized))));
+  std::size_t conversions = 0;
+  for (const auto& [kernel, count] : kernels) {
+    if (kernel.find("quant") != kernel.npos || kernel == "convertto") conversions += count;
+  }
+  const std::size_t threads = builtin_target("aic100")->hvx_threads;
+  EXPECT_LE(conversions, 2 * threads) << ::testing::PrintToString(kernels);
+  EXPECT_EQ(kernels.at("aicconvolutiond32"), 2u);
+}
+
 TEST(QnnGraph, LeavesNoQuantisationOnTheHtp) {
   const Graph graph = constant_weights(parsed(quantized));
   for (const char* target : {"htp-v73", "htp-v75", "htp-v79"}) {
