@@ -77,11 +77,35 @@ std::string from_to(const SchedulePart& part, MeasuredIn unit) {
                      amount_text(unit, part.b), signed_amount(part.delta()));
 }
 
+// Where the wall and the work went different ways, what that means.
+std::string disagreement_text(const Comparison& comparison) {
+  constexpr double noise = 0.01;
+  const auto change_of = [&](std::string_view name) -> std::optional<double> {
+    for (const MetricChange& metric : comparison.metrics) {
+      if (metric.name == name) return metric.estimate.relative();
+    }
+    return std::nullopt;
+  };
+  const auto wall = change_of("wall"), work = change_of("work");
+  if (!wall || !work || std::abs(*wall) < noise || std::abs(*work) < noise) return {};
+  if ((*wall > 0) == (*work > 0)) return {};
+  const std::string how =
+      fmt::format("the wall changes by {}, the work by {}", change_text(*wall), change_text(*work));
+  return *wall < 0 ? fmt::format(
+                         "B is faster and does more work ({}): more of it runs at the same "
+                         "time, on other units or cores",
+                         how)
+                   : fmt::format(
+                         "B is slower and does less work ({}): less of it runs at the same "
+                         "time, or units wait longer",
+                         how);
+}
+
 }  // namespace
 
 std::string cause_text(const Comparison& comparison) {
   const auto change = find_schedule_change(comparison);
-  if (!change) return {};
+  if (!change) return disagreement_text(comparison);
   const SchedulePart& first = change->parts.front();
   std::string text = change->is_of_estimates ? "by the compilers' estimates, " : "";
   text += fmt::format("{}: {} of the {}wall's {}", reason_of(first, *change),

@@ -138,5 +138,30 @@ TEST(ScheduleChange, PartsAddUpToTheWall) {
   EXPECT_GT(changes, 200);
 }
 
+TEST(CauseText, OfAWallAndAWorkThatWentDifferentWays) {
+  const auto run = [](const std::vector<Interval>& first, const std::vector<Interval>& second) {
+    test_support::ProfileBuilder made;
+    const UnitId units[] = {made.unit("core 0", Engine::compute),
+                            made.unit("core 1", Engine::compute)};
+    for (const Interval& at : first)
+      made.span(units[0], "op", at.begin, at.end, SpanKind::op, "kernel");
+    for (const Interval& at : second)
+      made.span(units[1], "op", at.begin, at.end, SpanKind::op, "kernel");
+    return std::move(made.profile);
+  };
+  const Profile one = run({{0, 1000}}, {}), two = run({{0, 600}}, {{0, 600}}),
+                less = run({{0, 900}}, {});
+  EXPECT_EQ(
+      cause_text(compared(one, two)),
+      "B is faster and does more work (the wall changes by -40.0 %, the work by +20.0 %): more "
+      "of it runs at the same time, on other units or cores");
+  EXPECT_EQ(
+      cause_text(compared(two, one)),
+      "B is slower and does less work (the wall changes by +66.7 %, the work by -16.7 %): less "
+      "of it runs at the same time, or units wait longer");
+  EXPECT_EQ(cause_text(compared(one, less)), "");  // the same way
+  EXPECT_EQ(cause_text(compared(one, one)), "");
+}
+
 }  // namespace
 }  // namespace npuscope::report::cause_text_test

@@ -1,7 +1,7 @@
 // A comparison (what `npuscope diff` prints) as gates, numbers with intervals, and a waterfall of ops.
 import type { Field, Page, Scalar } from "../data/report";
 import { tabTitles } from "../frame/tabs";
-import { changeText, shownName } from "../format/format";
+import { shownName } from "../format/format";
 import { fact, find, isKnown, number, sectionsOf, text, type Section } from "../section/section";
 
 // What the two sides are called: what sets their files apart. "A" and "B" where the page does not say.
@@ -23,19 +23,6 @@ export function comparisonTitle(page: Page): string {
 // Fields that are labelled A and B, with the names.
 export const withNames = (fields: readonly Field[], [a, b]: readonly [string, string]): Field[] =>
   fields.map((field) => (field.key === "a" && field.label === "A" ? { ...field, label: a } : field.key === "b" && field.label === "B" ? { ...field, label: b } : field));
-
-// Where the wall and the work went different ways, what that means. Empty: they did not.
-export function disagreement(page: Page): string {
-  const rows = numbersOf(page).flatMap((numbers) => [...numbers.rows, ...numbers.unchanged]);
-  const change = (name: string): number | null => rows.find((row) => row.name === name)?.change ?? null;
-  const [wall, work] = [change("wall"), change("work")];
-  const noise = 0.01;
-  if (wall === null || work === null || Math.abs(wall) < noise || Math.abs(work) < noise || wall > 0 === work > 0) return "";
-  const how = `the wall changes by ${changeText(wall)}, the work by ${changeText(work)}`;
-  return wall < 0
-    ? `B is faster and does more work: ${how}. More of it runs at the same time, on other units or cores.`
-    : `B is slower and does less work: ${how}. Less of it runs at the same time, or units wait longer.`;
-}
 
 export interface Gate {
   text: string;

@@ -6,7 +6,7 @@ import type { Page } from "../data/report";
 import type { Panel } from "../panel";
 import { drawFacts, drawRemarks, drawSection, tableOf } from "../section/draw";
 import { find, heading, sectionsOf } from "../section/section";
-import { disagreement, gatesOf, hasValues, numbersOf, reachOf, sideNames, waterfallOf, withNames, type Change, type Gate, type Numbers } from "./comparison";
+import { gatesOf, hasValues, numbersOf, reachOf, sideNames, waterfallOf, withNames, type Change, type Gate, type Numbers } from "./comparison";
 import { drawWaterfall } from "./waterfall";
 
 const mostFalls = 20;
@@ -19,8 +19,6 @@ export function makeVerdictPanel(page: Page): Panel | null {
   const element = make("div", { class: "verdict-panel" });
   const facts = sides === null ? null : drawFacts(sides, null);
   if (facts !== null) element.append(facts);
-  const unlike = disagreement(page);
-  if (unlike !== "") element.append(make("p", { class: "lead", text: unlike }));
   if (gates.length > 0) {
     const order = ["failed", "inconclusive", "not judged", "passed"];
     const counts = order.map((outcome): [string, number] => [outcome, gates.filter((gate) => gate.outcome === outcome).length])

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { comparisonTitle, disagreement, gatesOf, numbersOf, reachOf, sideNames, verdictOf, waterfallOf } from "../../src/comparison/comparison";
+import { comparisonTitle, gatesOf, numbersOf, reachOf, sideNames, verdictOf, waterfallOf } from "../../src/comparison/comparison";
 import { comparisonPage } from "../support/comparison";
 
 const page = comparisonPage();
@@ -48,10 +48,3 @@ test("sides are called by what sets their files apart", () => {
   assert.equal(comparisonTitle({ ...page, values: {} }), "Comparison");
 });
 
-test("a wall and a work that go different ways are explained, others are not", () => {
-  const changed = (wall: number | null, work: number | null) => disagreement({ ...page, values: { ...page.values, numbers: [
-    { unit: "cycles", row_count: 2, rows: [{ name: "wall", change: wall }, { name: "work", change: work }] }] } });
-  assert.equal(changed(-0.2, 0.083), "B is faster and does more work: the wall changes by -20.0 %, the work by +8.3 %. More of it runs at the same time, on other units or cores.");
-  assert.match(changed(0.2, -0.05), /^B is slower and does less work: /);
-  assert.deepEqual([changed(-0.2, -0.1), changed(0.2, 0.001), changed(null, 0.2), disagreement(page)], ["", "", "", ""]);
-});
