@@ -79,6 +79,14 @@ TEST_F(ActionGate, APatternOfNoFileIsAnErrorNotAnEmptyRun) {
             "in\n");
 }
 
+// The baseline was dropped, and its absence judged by limits that were not asked for.
+TEST_F(ActionGate, AQuoteWithoutItsOtherOneIsAnError) {
+  EXPECT_EQ(
+      gate({.baseline = "before \"x.npu", .current = "before.npu"}),
+      "3: ::error::npuscope: before \"x.npu has a quote without its other one; write a name a "
+      "line\n");
+}
+
 TEST_F(ActionGate, HandsGatesAndWhatInconclusiveMeansOn) {
   EXPECT_EQ(gate({.current = "before.npu",
                   .gates = "latency > +3%  # of a warm run\n\n  work > 2\n",
