@@ -97,12 +97,19 @@ constexpr std::string_view of_model =
     R"({"index": 1, "id": 1, "address": 9500, "offset": 0, "size": 10, "is_read_only": false},)"
     R"({"index": 2, "id": 2, "address": -1, "size": 10}]}, {"segments": []}]})";
 
+// What of a dispatch was left out is unknown, not less.
 TEST(DispatchMemory, CountsSharedAddressesOnce) {
   EXPECT_TRUE(looks_like_dispatch_memory(of_model));
   EXPECT_EQ(memory(of_model),
-            "cnn_dispatch_0 [], code and constants 72, scratch 100, inputs 3072, outputs 10\n"
+            "cnn_dispatch_0 [], code and constants 72, scratch 100\n"
             "bindings without an address and a size: left out x 1\n"
             "dispatches without a name: left out x 1\n");
+}
+
+TEST(DispatchMemory, OfBindingsThatAreAllThere) {
+  const std::string whole(of_model.substr(0, of_model.find(",{\"index\": 2, \"id\"")));
+  EXPECT_EQ(memory(whole + "]}]}"),
+            "cnn_dispatch_0 [], code and constants 72, scratch 100, inputs 3072, outputs 10\n");
 }
 
 TEST(DispatchMemory, OfAnotherFileIsRefused) {

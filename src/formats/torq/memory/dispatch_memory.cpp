@@ -78,35 +78,45 @@ class MemoryProfile {
     op.position = id;
     profile_.ops.push_back(op);
     std::vector<Interval> of_load, of_scratch, of_inputs, of_outputs;
-    each(dispatch, "segments", [&](const element& segment, Interval at) {
-      bool is_loaded = false;
-      if (segment["initialized"].get(is_loaded)) is_loaded = false;
-      (is_loaded ? of_load : of_scratch).push_back(at);
-    });
-    each(dispatch, "bindings", [&](const element& binding, Interval at) {
-      bool reads = false;
-      if (binding["is_read_only"].get(reads)) reads = false;
-      (reads ? of_inputs : of_outputs).push_back(at);
-    });
-    put(id, loaded, of_load);
-    put(id, scratch, of_scratch);
-    put(id, inputs, of_inputs);
-    put(id, outputs, of_outputs);
+    const bool knows_segments =
+        each(dispatch, "segments", [&](const element& segment, Interval at) {
+          bool is_loaded = false;
+          if (segment["initialized"].get(is_loaded)) is_loaded = false;
+          (is_loaded ? of_load : of_scratch).push_back(at);
+        });
+    const bool knows_bindings =
+        each(dispatch, "bindings", [&](const element& binding, Interval at) {
+          bool reads = false;
+          if (binding["is_read_only"].get(reads)) reads = false;
+          (reads ? of_inputs : of_outputs).push_back(at);
+        });
+    if (knows_segments) {
+      put(id, loaded, of_load);
+      put(id, scratch, of_scratch);
+    }
+    if (knows_bindings) {
+      put(id, inputs, of_inputs);
+      put(id, outputs, of_outputs);
+    }
   }
 
+  // Whether the file says all of them: a list with addresses left out is no sum.
   template <class Take>
-  void each(const element& dispatch, const char* key, Take take) {
+  bool each(const element& dispatch, const char* key, Take take) {
     simdjson::dom::array all;
-    if (dispatch[key].get(all)) return;
+    if (dispatch[key].get(all)) return false;
+    bool whole = true;
     for (const element& one : all) {
       const auto at = addresses_of(one);
       if (at) {
         take(one, *at);
       } else {
+        whole = false;
         losses_.add(Severity::warning, 0,
                     fmt::format("{} without an address and a size: left out", key));
       }
     }
+    return whole;
   }
 
   void put(std::uint32_t op, const NamedNumber& number, std::vector<Interval>& at) {
