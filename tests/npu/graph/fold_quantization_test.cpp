@@ -3,9 +3,8 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <onnx/defs/parser.h>
 
-#include "npu/graph/import_onnx.hpp"
+#include "npu/graph/parsed_onnx.hpp"
 #include "npu/graph/semantics.hpp"
 
 namespace npuscope::npu::fold_quantization_test {
@@ -18,16 +17,8 @@ constexpr std::string_view constants = R"(
 )";
 
 Graph parsed(std::string_view signature, std::string_view nodes) {
-  onnx::ModelProto model;
-  const std::string text =
-      fmt::format("<ir_version: 8, opset_import: [\"\" : 13]>\nmodel {} {{ {}{} }}", signature,
-                  constants, nodes);
-  onnx::OnnxParser parser(text.c_str());
-  const auto status = parser.Parse(model);
-  EXPECT_TRUE(status.IsOK()) << status.ErrorMessage();
-  auto graph = import_onnx(as_byte_span(model.SerializeAsString()), "text", {});
-  EXPECT_TRUE(graph) << (graph ? "" : graph.error().message);
-  return graph ? *graph : Graph{};
+  return npu::parsed(fmt::format("<ir_version: 8, opset_import: [\"\" : 13]>\nmodel {} {{ {}{} }}",
+                                 signature, constants, nodes));
 }
 
 // "Conv(xq, wq) -> yq": nodes that execute, with a scale in brackets where a tensor has one.

@@ -3,23 +3,11 @@
 #include "npu/graph/semantics.hpp"
 
 #include <gtest/gtest.h>
-#include <onnx/defs/parser.h>
 
-#include "npu/graph/import_onnx.hpp"
+#include "npu/graph/parsed_onnx.hpp"
 
 namespace npuscope::npu::quantization_test {
 namespace {
-
-Graph parsed(const std::string& text) {
-  onnx::ModelProto model;
-  onnx::OnnxParser parser(text.c_str());
-  const auto status = parser.Parse(model);
-  EXPECT_TRUE(status.IsOK()) << status.ErrorMessage();
-  const std::string bytes = model.SerializeAsString();
-  auto graph = import_onnx(as_byte_span(bytes), "text", {});
-  EXPECT_TRUE(graph) << (graph ? "" : graph.error().message);
-  return graph ? *graph : Graph{};
-}
 
 // "0.5 128", or "none".
 std::string scale_of(const Graph& graph, std::string_view name) {

@@ -1,9 +1,9 @@
 // Models that nobody wrote: whatever is in them, what comes out obeys the rules.
 #include <gmock/gmock.h>
-#include <onnx/defs/parser.h>
 
 #include "formats/sigmastar/write_image.hpp"
 #include "formats/sigmastar/write_timeline.hpp"
+#include "npu/graph/parsed_onnx.hpp"
 #include "npu/graph/random_models.hpp"
 #include "npu/graph/semantics.hpp"
 #include "npu/targets/ipu/ipu_fixture.hpp"
@@ -13,17 +13,6 @@ namespace npuscope::npu::ipu::random_models_test {
 namespace {
 
 using namespace sigmastar;
-
-Graph parsed(const std::string& text) {
-  onnx::ModelProto model;
-  onnx::OnnxParser parser(text.c_str());
-  const auto status = parser.Parse(model);
-  EXPECT_TRUE(status.IsOK()) << status.ErrorMessage();
-  const std::string bytes = model.SerializeAsString();
-  auto graph = import_onnx(as_byte_span(bytes), "text", {});
-  EXPECT_TRUE(graph) << (graph ? "" : graph.error().message);
-  return graph ? *graph : Graph{};
-}
 
 // Bytes and multiply-accumulates are the model's, and the image holds the program.
 void check_program(const Graph& graph, const Compiled& compiled, std::uint64_t batch) {

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <onnx/defs/parser.h>
 
 #include <string>
 
 #include "npu/graph/import_onnx.hpp"
+#include "npu/graph/parsed_onnx.hpp"
 #include "npu/targets/torq/compile.hpp"
 #include "npu/targets/torq/execute.hpp"
 #include "npu/targets/torq/target.hpp"
@@ -24,18 +24,6 @@ inline std::string changed_toml(std::string_view line, std::string_view replacem
   const std::size_t at = text.find(line);
   EXPECT_NE(at, std::string::npos) << line;
   return text.replace(at, line.size(), replacement);
-}
-
-// Of ONNX's text form.
-inline Graph graph_of(const std::string& text) {
-  onnx::ModelProto model;
-  onnx::OnnxParser parser(text.c_str());
-  const auto status = parser.Parse(model);
-  EXPECT_TRUE(status.IsOK()) << status.ErrorMessage() << "\n" << text;
-  const std::string bytes = model.SerializeAsString();
-  auto graph = import_onnx(as_byte_span(bytes), "text", {});
-  EXPECT_TRUE(graph) << (graph ? "" : graph.error().message) << "\n" << text;
-  return graph ? *graph : Graph{};
 }
 
 inline Graph repository_graph(const std::string& file) {

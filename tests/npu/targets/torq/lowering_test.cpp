@@ -24,7 +24,7 @@ std::vector<std::string> described(const Lowering& lowering) {
 }
 
 Lowering lowered(const std::string& body, const std::string& in, const std::string& out) {
-  const Graph graph = graph_of(fmt::format(
+  const Graph graph = parsed(fmt::format(
       "<ir_version: 8, opset_import: [\"\" : 13]>\nm ({} x) => ({} y) {{\n{}}}\n", in, out, body));
   auto lowering = lower(graph, sl2610());
   EXPECT_TRUE(lowering) << (lowering ? "" : lowering.error().message);
@@ -123,7 +123,7 @@ TEST(LowerToTorq, LeavesToTheHostWhatNoKernelDoes) {
 }
 
 std::string problem_of(const std::string& text) {
-  const auto compilation = compile(graph_of(text), sl2610(), "m");
+  const auto compilation = compile(parsed(text), sl2610(), "m");
   return compilation ? "" : compilation.error().message;
 }
 
@@ -136,9 +136,9 @@ TEST(LowerToTorq, RefusesWhatXramCannotHold) {
 
 TEST(LowerToTorq, LeavesRowsThatLramCannotHoldToTheHost) {
   const Compilation compilation =
-      compiled(graph_of("<ir_version: 8, opset_import: [\"\" : 13]>\n"
-                        "m (float[1,1,8,400000] x) => (float[1,1,4,200000] y) {\n"
-                        "y = MaxPool <kernel_shape = [2,2], strides = [2,2]> (x) }"));
+      compiled(parsed("<ir_version: 8, opset_import: [\"\" : 13]>\n"
+                      "m (float[1,1,8,400000] x) => (float[1,1,4,200000] y) {\n"
+                      "y = MaxPool <kernel_shape = [2,2], strides = [2,2]> (x) }"));
   EXPECT_EQ(compilation.operations[0].executor, "host program");
   ASSERT_EQ(compilation.warnings.size(), 1u);
   EXPECT_THAT(compilation.warnings[0],
@@ -155,8 +155,8 @@ TEST(LowerToTorq, RefusesAModelWithNothingToExecute) {
 TEST(LowerToTorq, RefusesMoreTasksThanAProgramMayHave) {
   auto target = *parse_target(changed_toml("bytes = 524288", "bytes = 32768"), "small");
   const auto compilation =
-      compile(graph_of("<ir_version: 8, opset_import: [\"\" : 13]>\n"
-                       "m (float[40000,50000] x) => (float[40000,50000] y) { y = Relu (x) }"),
+      compile(parsed("<ir_version: 8, opset_import: [\"\" : 13]>\n"
+                     "m (float[40000,50000] x) => (float[40000,50000] y) { y = Relu (x) }"),
               target, "m");
   ASSERT_FALSE(compilation);
   EXPECT_THAT(compilation.error().message, HasSubstr("more than 4,194,304 tasks"));

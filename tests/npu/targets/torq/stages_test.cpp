@@ -36,7 +36,7 @@ std::vector<std::string> steps_of(const Program& program) {
 }
 
 Compilation compiled(const std::string& body, const std::string& in, const std::string& out) {
-  return torq::compiled(graph_of(fmt::format(
+  return torq::compiled(parsed(fmt::format(
       "<ir_version: 8, opset_import: [\"\" : 13]>\nm ({} x) => ({} y) {{\n{}}}\n", in, out, body)));
 }
 
@@ -179,8 +179,8 @@ TEST(Program, OfTheHostAloneHasNoTasks) {
 TEST(Program, OfAnSr200RunsOnOneSlice) {
   const Target target = *read_target(*find_target_file("torq-sr200"));
   const Compilation model = torq::compiled(
-      graph_of("<ir_version: 8, opset_import: [\"\" : 13]>\nm (float[1,16,28,28] x) => "
-               "(float[1,16,28,28] y) { y = Sigmoid (x) }"),
+      parsed("<ir_version: 8, opset_import: [\"\" : 13]>\nm (float[1,16,28,28] x) => "
+             "(float[1,16,28,28] y) { y = Sigmoid (x) }"),
       target);
   for (const Step& step : model.program.steps) EXPECT_EQ(step.slice, 0u);
 }

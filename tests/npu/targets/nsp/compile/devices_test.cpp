@@ -1,11 +1,11 @@
 // One model on several devices: the parts do the work of the whole, what is sent is received, and
 // it is as much as an all-reduce by hand takes.
-#include <onnx/defs/parser.h>
 
 #include <map>
 #include <random>
 
 #include "formats/qaic/qpc/program_slices.hpp"
+#include "npu/graph/parsed_onnx.hpp"
 #include "npu/graph/random_models.hpp"
 #include "npu/targets/nsp/compile/collisions.hpp"
 #include "npu/targets/nsp/compile/compile.hpp"
@@ -143,13 +143,9 @@ TEST(Devices, TakeRandomModels) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     const std::string text = RandomModel(seed).text();
     SCOPED_TRACE(text);
-    onnx::ModelProto model;
-    ASSERT_TRUE(onnx::OnnxParser(text.c_str()).Parse(model).IsOK());
-    const std::string bytes = model.SerializeAsString();
-    const auto graph = import_onnx(as_byte_span(bytes), "text", {});
-    ASSERT_TRUE(graph);
+    const Graph graph = parsed(text);
     const std::uint32_t devices = 2 + random() % 3;
-    const auto parts = compiled_for(*graph, devices, options_for(1 + random() % 8));
+    const auto parts = compiled_for(graph, devices, options_for(1 + random() % 8));
     const auto programs = programs_of(parts);
     const auto joined = qaic::join_slices(programs, "joined");
     ASSERT_TRUE(joined) << devices << " devices: " << joined.error().message;

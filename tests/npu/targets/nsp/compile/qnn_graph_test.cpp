@@ -1,25 +1,14 @@
 // What QNN makes of a graph, and what of it is left to do on an HTP.
 #include "npu/targets/nsp/compile/qnn_graph.hpp"
 
-#include <onnx/defs/parser.h>
-
 #include <map>
 
+#include "npu/graph/parsed_onnx.hpp"
 #include "npu/graph/semantics.hpp"
 #include "npu/targets/nsp/compile/compile_fixture.hpp"
 
 namespace npuscope::npu::nsp::qnn_graph_test {
 namespace {
-
-Graph parsed(const std::string& text) {
-  onnx::ModelProto model;
-  onnx::OnnxParser parser(text.c_str());
-  const auto status = parser.Parse(model);
-  EXPECT_TRUE(status.IsOK()) << status.ErrorMessage();
-  auto graph = import_onnx(as_byte_span(model.SerializeAsString()), "text", {});
-  EXPECT_TRUE(graph) << (graph ? "" : graph.error().message);
-  return graph ? *graph : Graph{};
-}
 
 std::string ops_of(const Graph& graph) {
   std::string text;

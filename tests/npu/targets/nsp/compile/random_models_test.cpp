@@ -1,9 +1,9 @@
 // Models that nobody wrote: whatever is in them, the compiler must finish, the program must be
 // valid, and no two tasks may collide.
-#include <onnx/defs/parser.h>
 
 #include <map>
 
+#include "npu/graph/parsed_onnx.hpp"
 #include "npu/graph/random_models.hpp"
 #include "npu/targets/nsp/compile/collisions.hpp"
 #include "npu/targets/nsp/compile/compile_fixture.hpp"
@@ -11,17 +11,6 @@
 
 namespace npuscope::npu::nsp::random_models_test {
 namespace {
-
-Graph parsed(const std::string& text) {
-  onnx::ModelProto model;
-  onnx::OnnxParser parser(text.c_str());
-  const auto status = parser.Parse(model);
-  EXPECT_TRUE(status.IsOK()) << status.ErrorMessage() << "\n" << text;
-  const std::string bytes = model.SerializeAsString();
-  auto graph = import_onnx(as_byte_span(bytes), "text", {});
-  EXPECT_TRUE(graph) << (graph ? "" : graph.error().message) << "\n" << text;
-  return graph ? *graph : Graph{};
-}
 
 TEST(RandomModels, CompileToValidProgramsWithoutCollisions) {
   std::mt19937 random(1);

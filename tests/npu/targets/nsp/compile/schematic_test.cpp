@@ -4,11 +4,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <onnx/defs/parser.h>
 
 #include <map>
 #include <set>
 
+#include "npu/graph/parsed_onnx.hpp"
 #include "npu/targets/nsp/compile/compile_fixture.hpp"
 
 namespace npuscope::npu::nsp::schematic_test {
@@ -128,17 +128,6 @@ TEST(Schematic, NamesOpsAsTheHtpsToolsDo) {
   EXPECT_EQ(std::count_if(readers.begin(), readers.end(),
                           [](const auto& reader) { return reader.second > 20; }),
             2);
-}
-
-Graph parsed(const std::string& text) {
-  onnx::ModelProto model;
-  onnx::OnnxParser parser(text.c_str());
-  const auto status = parser.Parse(model);
-  EXPECT_TRUE(status.IsOK()) << status.ErrorMessage();
-  const std::string bytes = model.SerializeAsString();
-  auto graph = import_onnx(as_byte_span(bytes), "text", {});
-  EXPECT_TRUE(graph) << (graph ? "" : graph.error().message);
-  return graph ? *graph : Graph{};
 }
 
 // What each kind of op says of the integers of its tensor.

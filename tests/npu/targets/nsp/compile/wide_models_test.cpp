@@ -1,7 +1,7 @@
 // Models with very many tensors alive at once: 100,000 operators side by side once took the
 // compiler time that grew with the square of their number.
-#include <onnx/defs/parser.h>
 
+#include "npu/graph/parsed_onnx.hpp"
 #include "npu/targets/nsp/compile/collisions.hpp"
 #include "npu/targets/nsp/compile/compile_fixture.hpp"
 
@@ -9,15 +9,8 @@ namespace npuscope::npu::nsp::wide_models_test {
 namespace {
 
 Graph parsed(const std::string& body, const std::string& output) {
-  const std::string text = R"(<ir_version: 8, opset_import: ["" : 13]> wide (float[1,64] x) => ()" +
-                           output + ") {\n" + body + "}";
-  onnx::ModelProto model;
-  onnx::OnnxParser parser(text.c_str());
-  const auto status = parser.Parse(model);
-  EXPECT_TRUE(status.IsOK()) << status.ErrorMessage();
-  auto graph = import_onnx(as_byte_span(model.SerializeAsString()), "wide", {});
-  EXPECT_TRUE(graph) << graph.error().message;
-  return graph ? *graph : Graph{};
+  return npu::parsed(R"(<ir_version: 8, opset_import: ["" : 13]> wide (float[1,64] x) => ()" +
+                     output + ") {\n" + body + "}");
 }
 
 std::string branches(int count) {
