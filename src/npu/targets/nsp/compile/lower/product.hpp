@@ -82,4 +82,10 @@ class ProductTasks : LoweringPart {
   Chains& chains_;
 };
 
+// One whose weights are constant, and one of two activations.
+void lower_constant_product(const CompileContext& context, TaskWriter& writer, Placement& place,
+                            Chains& chains, ProductTasks& tasks, ProductJob& job);
+void lower_batch_product(const CompileContext& context, TaskWriter& writer, Placement& place,
+                         ProductTasks& tasks, ProductJob& job);
+
 }  // namespace npuscope::npu::nsp
