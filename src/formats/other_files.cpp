@@ -30,6 +30,9 @@ const std::vector<TextKind>& json_kinds() {
        "compiler_profile_0.txt, which has every command"},
       {{"\"initializers\"", "\"used_by_operators\""},
        "QNN's list of the tensors of a graph: no times; the schematic next to it has them too"},
+      {{"\"npuscope report data\""},
+       "the data of a report's page (npuscope report --report-data); drop it on the page of any "
+       "report, and name here the profile that it was made of"},
   };
   return kinds;
 }

@@ -62,6 +62,8 @@ TEST_F(OtherFiles, EachSaysWhatItIs) {
       {"download.json",
        R"({"execution_summary": {"estimated_inference_time": 12}, "execution_detail": []})",
        "Qualcomm AI Hub"},
+      {"report.json", R"({"format":"npuscope report data","version":1,"report":{}})",
+       "the data of a report's page"},
       {"tensor_location.json", R"x([{"file-line": 19, "tiu_dma_id(before)": [0, 0]}])x",
        "tpu-mlir"},
       {"x.json", R"({"subfunc_0": {"GroupLayer": [{"group_cost": 1}]}})", "tpu-mlir"},
