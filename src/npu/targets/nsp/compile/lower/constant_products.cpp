@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "npu/targets/nsp/compile/lower/product.hpp"
+#include "npu/targets/nsp/compile/lower/vector_lowering.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {
