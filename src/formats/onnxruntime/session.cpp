@@ -251,8 +251,10 @@ class Session {
       lost_ += is_lost;
       const bool on_host =
           is == What::fence || profile_.ops[index_of(spans_.op[row])].engine == Engine::host;
+      const bool waited = is == What::fence && spans_.duration[row] > 0;
       spans_.kind[row] = is_lost             ? SpanKind::profiler
-                         : is == What::fence ? SpanKind::runtime_call
+                         : waited            ? SpanKind::runtime_call
+                         : is == What::fence ? SpanKind::annotation
                          : on_host           ? SpanKind::host
                                              : SpanKind::kernel;
     }

@@ -44,6 +44,17 @@ class TableFile {
     take_line(offset);
   }
 
+  // Empty where a table has numbers, or lacks nothing.
+  std::string why_no_number() const {
+    std::string why;
+    for (const Table& table : tables_) {
+      if (table.profile.ops() == 0) continue;
+      why = table.profile.why_no_number();
+      if (why.empty()) return "";
+    }
+    return why;
+  }
+
   std::vector<Profile> finish() {
     std::vector<Profile> profiles;
     std::vector<std::uint64_t> seen;
@@ -160,6 +171,7 @@ class TableFile {
 
 bool has_heads(const TableDescription& description, std::string_view head) {
   if (description.layout == TableLayout::json) {
+    head = without_byte_order_mark(head);
     const auto first = head.find_first_not_of(" \t\r\n");
     if (first == head.npos || (head[first] != '{' && head[first] != '[')) return false;
     return std::ranges::all_of(description.columns, [&](const TableColumn& column) {
@@ -235,6 +247,12 @@ Result<std::vector<Profile>> read_table(ByteSource& source, const TableDescripti
   TRY_AS(records, open_records(source, description, losses));
   TableFile file(description, losses);
   while ((*records)->next()) file.take(**records);
+  if (const std::string why = file.why_no_number(); !why.empty()) {
+    return input_error(
+        "{}: is a table of {}, but {}, and no other cell is a number; write them "
+        "as 1234.5",
+        source.name(), description.name, printable(why));
+  }
   std::vector<Profile> profiles = file.finish();
   if (profiles.empty()) {
     const auto* error = (*records)->error();

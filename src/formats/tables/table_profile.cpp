@@ -127,6 +127,7 @@ TableProfile::TableProfile(const TableDescription& description, std::vector<std:
   has_starts_ = has_start(description, places_);
   find_places();
   made_.resize(description.columns.size());
+  has_gaps_.resize(description.columns.size());
   for (const std::string& note : description.notes) {
     profile_.notes.push_back({Severity::info, "", 0, note, 1});
   }
@@ -199,6 +200,7 @@ void TableProfile::add_time_of_run(const TableLine& line, double value) {
 
 Profile TableProfile::finish() {
   divide_by_runs();
+  rank_by_time();
   if (description_.sum_is_inference && !is_part_ && !has_starts_) add_sum();
   return std::move(profile_);
 }
@@ -321,6 +323,7 @@ std::optional<double> TableProfile::number_of(std::size_t i, const Fields& field
   const auto number = number_in(text);
   if (!number) {
     if (!text.empty() && places_[i] != no_place) {
+      if (not_a_number_.empty()) not_a_number_ = fmt::format("'{}' is '{}'", column.head, text);
       losses_.add(Severity::warning, offset,
                   fmt::format("'{}' is not a number in some rows; left out", column.head));
     }
@@ -393,7 +396,10 @@ void TableProfile::add_numbers(const Fields& fields, std::uint64_t offset) {
     if (wanted == TableColumn::Is::time && has_starts_) continue;  // of the span
     for (const std::size_t i : columns_of_[std::size_t(wanted)]) {
       auto number = number_of(i, fields, offset);
-      if (!number) continue;
+      if (!number) {
+        if (wanted == TableColumn::Is::time) has_gaps_[i] = true;
+        continue;
+      }
       if (wanted == TableColumn::Is::time) sums_[i] += * number *= calls;
       if (wanted != TableColumn::Is::number && description_.calls_are_of_runs) {
         per_run_.push_back(profile_.measures.size());
@@ -454,8 +460,19 @@ void TableProfile::divide_by_runs() {
   }
 }
 
+// Pages rank ops by the first number, which the first row may lack.
+void TableProfile::rank_by_time() {
+  auto& measures = profile_.measures;
+  const auto first = std::ranges::find(measures, Measure::Subject::op, &Measure::subject);
+  const auto time = std::find_if(first, measures.end(), [](const Measure& measure) {
+    return measure.meaning.role == NumberRole::node_cycles;
+  });
+  if (time != measures.end()) std::rotate(first, time, time + 1);
+}
+
 void TableProfile::add_sum() {
   for (const auto& [place, sum] : sums_) {
+    if (has_gaps_[place]) continue;  // more than the rest
     const TableUnit unit = description_.columns[place].unit;
     profile_.add_measure(Measure::Subject::profile, 0,
                          NamedNumber{"sum of the ops", MeasureKind::wall, NumberRole::graph_wall},

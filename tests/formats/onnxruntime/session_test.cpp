@@ -97,6 +97,16 @@ TEST(OnnxRuntime, NodesOfOtherProvidersAreWorkOfADevice) {
   EXPECT_EQ(profile.ops[index_of(profile.spans.op[1])].engine, Engine::host);
 }
 
+// Up to 1.20.1 each node has two, which mostly take no time.
+TEST(OnnxRuntime, FencesWithoutATimeWereOpsWithoutWork) {
+  const Profile profile =
+      profile_of({node("a_fence_before", "", cpu, 10, 0), node("a_kernel_time", "Add", cpu, 10, 5),
+                  node("a_fence_after", "", cpu, 15, 0), session("model_run", 0, 100)});
+  EXPECT_EQ(profile.spans.kind[0], SpanKind::annotation);
+  EXPECT_EQ(profile.spans.kind[1], SpanKind::host);
+  EXPECT_EQ(profile.spans.kind[2], SpanKind::annotation);
+}
+
 // Each thread that runs the session has runs of its own; a thread of a pool works for that of its
 // time.
 TEST(OnnxRuntime, RunsOfSeveralThreadsInterleave) {

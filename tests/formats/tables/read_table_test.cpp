@@ -159,5 +159,32 @@ TEST(Tables, CellsThatAreNoNumbersAreCounted) {
                                 "rows without the name of an op; left out"));
 }
 
+// The length of the graph was the sum of the other rows, and ops were ranked by another number.
+TEST(Tables, ARowWithoutATimeLeavesTheGraphWithoutALength) {
+  const std::string header(vela, std::string_view(vela).find('\n') + 1);
+  const std::string row = "Conv2D,Conv2D,NPU,29440,73.9,{},21.3,14283,10684,0,0,3168,1,1,1,{}\n";
+  for (const char* unknown : {"N/A", "nan", "-5", "", "1,5", "1e300"}) {
+    const std::string cell = std::string("\"") + unknown + "\"";
+    const auto profiles = open(header + fmt::format(fmt::runtime(row), cell, "a") +
+                               fmt::format(fmt::runtime(row), 7, "b"));
+    ASSERT_TRUE(profiles) << profiles.error().message;
+    const Profile& profile = profiles->front();
+    EXPECT_EQ(profile.measures.front().subject_id, 1u) << unknown;
+    EXPECT_EQ(profile.text(profile.measures.front().what), "op cycles");
+    EXPECT_FALSE(std::ranges::any_of(profile.measures, [](const Measure& measure) {
+      return measure.meaning.role == NumberRole::graph_wall;
+    })) << unknown;
+  }
+}
+
+TEST(Tables, WithDecimalCommasWasAPageWithoutNumbers) {
+  const auto profiles = open(std::string(openvino) + "conv;EXECUTED;Convolution;DPU;0,116;0,464\n" +
+                             "pool;EXECUTED;MaxPool;Shave;0,015;0,062\n");
+  ASSERT_FALSE(profiles);
+  EXPECT_EQ(profiles.error().message,
+            "table.csv: is a table of OpenVINO performance counters, but 'realTime (ms)' is "
+            "'0,116', and no other cell is a number; write them as 1234.5");
+}
+
 }  // namespace
 }  // namespace npuscope::tables::read_table_test
