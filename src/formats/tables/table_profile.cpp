@@ -29,6 +29,7 @@ NumberQuantity quantity_of(TableUnit unit) {
     case TableUnit::kibibytes: return NumberQuantity::bytes;
     case TableUnit::macs: return NumberQuantity::macs;
     case TableUnit::percent: return NumberQuantity::share;
+    case TableUnit::hertz: return NumberQuantity::hertz;
     default: return NumberQuantity::count;
   }
 }
@@ -269,7 +270,44 @@ bool TableProfile::holds(const RowChoice& chosen, const ChoicePlaces& places,
   return chosen.repeats.empty() || text_at(places.repeats) == places.above;
 }
 
+void TableProfile::add_network(const Fields& fields, std::uint64_t offset) {
+  std::string settings;
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const TableColumn& column = description_.columns[i];
+    const std::string text = valid_utf8(field(i, fields));
+    switch (column.is) {
+      case TableColumn::Is::network: profile_.provenance.graph = text; continue;
+      case TableColumn::Is::device: profile_.provenance.device = text; continue;
+      case TableColumn::Is::setting:
+        settings += fmt::format("{}{} {}", settings.empty() ? "" : ", ", column.name, text);
+        continue;
+      case TableColumn::Is::time:
+      case TableColumn::Is::number:
+      case TableColumn::Is::clock: break;
+      default: continue;
+    }
+    const auto number = number_of(i, fields, offset);
+    if (!number) continue;
+    if (column.is == TableColumn::Is::clock) {
+      const ClockId cycles = clock_of(TableUnit::cycles);
+      if (*number > 0) profile_.clocks[index_of(cycles)].rate = Hertz{*number};
+      continue;
+    }
+    const bool is_a_time = is_time(column.unit);
+    const NamedNumber named = is_a_time ? NamedNumber{column.name, MeasureKind::work}
+                                        : NamedNumber{column.name, quantity_of(column.unit)};
+    profile_.add_measure(Measure::Subject::profile, 0, named.not_additive(), column.origin,
+                         is_a_time ? clock_of(column.unit) : ClockId{},
+                         *number * ticks_in(column.unit));
+  }
+  if (profile_.measures.empty()) {
+    losses_.add(Severity::warning, offset, "networks without a number; left out");
+  }
+  if (!settings.empty()) profile_.notes.push_back({Severity::info, "", 0, settings, 1});
+}
+
 void TableProfile::add(const Fields& fields, std::uint64_t offset, bool has_numbers) {
+  if (description_.rows_are_networks) return add_network(fields, offset);
   if (!add_op(fields, offset)) return;
   if (!has_starts_) {
     for (const std::string_view text : fields) {

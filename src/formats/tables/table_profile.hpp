@@ -65,6 +65,7 @@ class TableProfile {
   void find_places();
   static bool holds(const RowChoice& chosen, const ChoicePlaces& places, const Fields& fields);
   bool take_special(const Fields& fields, std::uint64_t offset, bool& is_row);
+  void add_network(const Fields& fields, std::uint64_t offset);
   void add(const Fields& fields, std::uint64_t offset, bool has_numbers);
   bool add_op(const Fields& fields, std::uint64_t offset);
   bool add_span(const Fields& fields, std::uint64_t offset);

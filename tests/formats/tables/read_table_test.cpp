@@ -134,6 +134,31 @@ TEST(Tables, RowsOfVelaOnTheCpuHaveNoNumbersAndNoSum) {
   }));
 }
 
+// A row each, of networks compiled by one script.
+TEST(Tables, RowsOfNetworksAreProfilesOfTheirOwn) {
+  const auto description = parse_description(
+      "name = \"totals\"\norigin = \"estimated\"\nrows = \"networks\"\n"
+      "[[column]]\nhead = \"net\"\nis = \"network\"\n"
+      "[[column]]\nhead = \"chip\"\nis = \"device\"\n"
+      "[[column]]\nhead = \"ms\"\nis = \"time\"\nunit = \"ms\"\n",
+      "mine.toml");
+  ASSERT_TRUE(description) << description.error().message;
+  const std::string text = "net,chip,ms\na,X1,1.5\nb,X2,\nc,X1,0.25\n";
+  auto source = open_byte_source(text, "t.csv");
+  const auto profiles = read_table(**source, *description);
+  ASSERT_TRUE(profiles) << profiles.error().message;
+  std::string said;
+  for (const Profile& profile : *profiles) {
+    said += profile.provenance.graph + " on " + profile.provenance.device;
+    for (const Measure& measure : profile.measures) said += fmt::format(" {}", measure.value);
+    said += '\n';
+  }
+  EXPECT_EQ(said, "a on X1 1500000\nc on X1 250000\n");
+  EXPECT_TRUE(std::ranges::any_of(profiles->front().notes, [](const Note& note) {
+    return note.message == "networks without a number; left out";
+  }));
+}
+
 TEST(Tables, WithoutARowAreRefused) {
   const auto profiles = open(openvino);
   ASSERT_FALSE(profiles);
