@@ -299,6 +299,9 @@ Status check(const TableDescription& description, const std::string& file) {
              (description.lines.empty() && description.refuses.empty())) {
     return usage_error("{}: no column is the op", file);
   }
+  if (!description.heads.empty() && (description.title.empty() || description.marks.empty())) {
+    return usage_error("{}: 'heads' need the 'title' above the rows, and 'marks'", file);
+  }
   if (!description.columns.empty() &&
       std::ranges::all_of(description.columns, &TableColumn::optional)) {
     return usage_error("{}: all columns are optional", file);
@@ -343,6 +346,7 @@ Result<TableDescription> parse_description(std::string_view text, const std::str
   keys.text("layers_end", made.layers_end);
   keys.word("calls", calls_words, made.calls_are_of_runs);
   keys.text("title", made.title);
+  keys.texts("heads", made.heads);
   keys.text("refuses", made.refuses);
   keys.pattern("line_begins", made.line_begins, Pattern::Groups::kept);
   keys.texts("blanks", made.blanks);

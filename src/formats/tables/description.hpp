@@ -143,6 +143,7 @@ struct TableDescription {
     last,    // the last table counts
   } blocks = Blocks::tables;
   std::string block = "table";         // what each of several tables of a file is: "request"
+  std::vector<std::string> heads;      // of tables without a header, below their title
   std::string title;                   // stands in the line above the header of a table that counts
   std::string refuses;                 // files of it cannot be read; why, and what to do
   std::optional<Pattern> line_begins;  // what a log writes before each line

@@ -47,6 +47,10 @@ class TableFile {
         line_ += field;
       }
     }
+    if (!description_.heads.empty() && line_.find(description_.title) != line_.npos) {
+      const Fields heads(description_.heads.begin(), description_.heads.end());
+      if (auto places = places_in(description_, heads)) return begin(std::move(*places), offset);
+    }
     take_line(offset);
   }
 
@@ -67,6 +71,11 @@ class TableFile {
     std::vector<std::string> names;
     if (description_.columns.empty() && lines_only_ && !lines_only_->is_empty()) {
       profiles.push_back(lines_only_->finish());
+    }
+    if (tables_.empty() && !description_.heads.empty() && !lines_of_run_.empty()) {
+      TableProfile run(description_, {}, losses_);  // recorded without its layers
+      for (const std::string& line : lines_of_run_) run.take_line(line);
+      profiles.push_back(run.finish());
     }
     for (Table& table : tables_) {
       if (description_.rows_are_networks ? table.profile.is_empty() : table.profile.ops() == 0) {
@@ -180,6 +189,7 @@ class TableFile {
 };
 
 bool has_heads(const TableDescription& description, std::string_view head) {
+  if (!description.heads.empty()) return true;  // its marks tell
   if (description.layout == TableLayout::json) {
     head = without_byte_order_mark(head);
     const auto first = head.find_first_not_of(" \t\r\n");

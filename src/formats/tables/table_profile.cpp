@@ -357,8 +357,11 @@ bool TableProfile::add_op(const Fields& fields, std::uint64_t offset) {
 std::optional<double> TableProfile::number_of(std::size_t i, const Fields& fields,
                                               std::uint64_t offset) {
   const TableColumn& column = description_.columns[i];
-  const std::string_view text = field(i, fields);
-  const auto number = number_in(text);
+  const std::string_view text = field(i, fields), unit = word_of(column.unit);
+  auto number = number_in(text);
+  if (!number && text.ends_with(unit)) {  // "1419 us"
+    number = number_in(text.substr(0, text.size() - unit.size()));
+  }
   if (!number) {
     if (!text.empty() && places_[i] != no_place) {
       if (not_a_number_.empty()) not_a_number_ = fmt::format("'{}' is '{}'", column.head, text);

@@ -115,6 +115,28 @@ TEST(OnnxRuntime, OperatorsWithinANodeOfAProviderWereWithoutWork) {
   EXPECT_EQ(profile.ops[index_of(profile.spans.op[1])].engine, Engine::compute);
 }
 
+// The executor of a Loop's body has the session's name, and body's nodes are within the Loop's.
+TEST(OnnxRuntime, TurnsOfALoopAreNotInferences) {
+  std::vector<std::string> events;
+  for (int turn = 0; turn < 3; ++turn) {
+    events.push_back(node("body/MatMul_kernel_time", "MatMul", cpu, 20 + 20 * turn, 10));
+    events.push_back(session("SequentialExecutor::Execute", 18 + 20 * turn, 15));
+  }
+  events.push_back(node("the loop_kernel_time", "Loop", cpu, 10, 80));
+  events.push_back(session("SequentialExecutor::Execute", 5, 90));
+  events.push_back(session("model_run", 0, 100));
+  const Profile profile = profile_of(events);
+  EXPECT_EQ(profile.provenance.inferences, 1u);
+  std::int64_t outermost = 0;
+  for (std::size_t row = 0; row < profile.spans.size(); ++row) {
+    const Op& op = profile.ops[index_of(profile.spans.op[row])];
+    EXPECT_EQ(profile.spans.kind[row] == SpanKind::annotation,
+              profile.text(op.name) == "SequentialExecutor::Execute");
+    if (profile.text(op.node_kind) == "Loop") outermost += profile.spans.duration[row];
+  }
+  EXPECT_EQ(outermost, 80'000);
+}
+
 // Up to 1.20.1 each node has two, which mostly take no time.
 TEST(OnnxRuntime, FencesWithoutATimeWereOpsWithoutWork) {
   const Profile profile =

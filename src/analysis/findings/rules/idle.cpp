@@ -198,6 +198,17 @@ RuleOutcome apply(FindingContext& context) {
                                             MeasureKind::wall, "show: WALL"));
   finding.places = idle_places(context);
   finding.no_gain = "dependencies decide how much could overlap";
+  const double waiting = context.part(Part::other_waiting);
+  if (waiting >= busy * context.wall()) {
+    finding.evidence.push_back(share_evidence("waiting_share_of_wall", "only waits, of the wall",
+                                              waiting / context.wall(), MeasureKind::wall,
+                                              "show: WALL"));
+    finding.advice =
+        "The file records what the rest is: waits. npuscope timeline shows before which ops they "
+        "stand. Waits for the host hold its dispatch, and its compilation where a program ran for "
+        "the first time: run it several times and record the last runs before anything else.";
+    return finding;
+  }
   finding.advice =
       std::string(knows_bandwidth
                       ? "It is neither the arithmetic nor the bandwidth but the order"
