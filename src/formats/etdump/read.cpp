@@ -94,6 +94,13 @@ class Reader {
       losses_.add(Severity::error, *buffer.problem(),
                   "the dump is cut off or broken here; what it leads to is left out");
     }
+    if (events_.empty() && buffer.problem()) {
+      return input_error(
+          "{}: not one event of the ETDump can be read: it is cut off or broken at byte {}; copy "
+          "it "
+          "again",
+          losses_.file(), *buffer.problem());
+    }
     if (events_.empty()) {
       const std::string why = losses_.notes().empty() ? "" : "; " + losses_.notes().front().message;
       return input_error(
