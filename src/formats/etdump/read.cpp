@@ -96,9 +96,9 @@ class Reader {
     }
     if (events_.empty() && buffer.problem()) {
       return input_error(
-          "{}: not one event of the ETDump can be read: it is cut off or broken at byte {}; copy "
-          "it "
-          "again",
+          "{}: an ETDump without an event that can be read: it is cut off or broken at byte {}; "
+          "copy "
+          "it again",
           losses_.file(), *buffer.problem());
     }
     if (events_.empty()) {
