@@ -43,8 +43,8 @@ std::optional<ExpectedProvider> expected_provider(const Analysis& analysis,
   for (const OpRow& row : ops.rows) {
     if (index_of(row.first_op) >= profile.ops.size()) continue;
     const Op& op = profile.ops[index_of(row.first_op)];
-    const std::string provider(profile.text(op.attributes));
-    if (op.node_kind == StringId::empty || !provider.ends_with(provider_end)) continue;
+    const std::string provider(profile.text(op.provider));
+    if (op.node_kind == StringId::empty || provider.empty()) continue;
     const double ticks = work ? row.values[*work].value_or(0) : 0;
     nodes.push_back({row.name, std::string(profile.text(op.node_kind)), provider, ticks});
     const auto known =

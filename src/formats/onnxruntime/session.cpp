@@ -21,7 +21,8 @@ constexpr std::string_view kernel_end = "_kernel_time", cpu = "CPUExecutionProvi
 
 constexpr NamedNumber activation_bytes{"input bytes", NumberQuantity::bytes};
 constexpr NamedNumber parameter_bytes{"parameter bytes", NumberQuantity::bytes};
-constexpr NamedNumber dropped_events{"events dropped", NumberQuantity::count};
+constexpr NamedNumber dropped_events{"events dropped", NumberQuantity::count,
+                                     NumberRole::lost_events};
 
 enum class What : std::uint8_t { other, run, setting_up, frame, node, fence, truncated };
 
@@ -138,7 +139,7 @@ class Session {
     op.name = profile_.strings.intern(plain);
     op.node = profile_.strings.intern(without_inventions(plain));
     op.kind = op.node_kind = profile_.strings.intern(type);
-    op.attributes = profile_.strings.intern(provider);
+    op.provider = profile_.strings.intern(provider);
     op.engine = provider.empty() || provider == cpu ? Engine::host : Engine::compute;
     parts_of_model_ += op.engine == Engine::compute && plain.starts_with(provider + '_');
     if (!provider.empty() && std::ranges::find(providers_, provider) == providers_.end()) {

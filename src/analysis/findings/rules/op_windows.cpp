@@ -1,10 +1,12 @@
 // Rules about ops whose spans are the frames of what the engines did for them, as logs of
 // llama.cpp's Hexagon backend have them: what bounds them, how much of a token they are, what was
 // lost.
+#include <algorithm>
 #include <array>
 
 #include "analysis/findings/rules/rules.hpp"
 #include "analysis/ops/op_windows.hpp"
+#include "base/text.hpp"
 
 namespace npuscope::analysis {
 
@@ -138,7 +140,27 @@ const Rule token_share_rule{
 
 namespace lost_events {
 
+// Of a recorder that was full, whatever its events are of.
+RuleOutcome of_recorder(double events) {
+  Finding finding;
+  finding.title = fmt::format("The recorder was full: {} events are missing",
+                              thousands(std::uint64_t(std::min(events, 1e18))));
+  finding.weight = Weight::high;
+  finding.evidence = {
+      count_evidence("lost_events", "events that were dropped", events, "query: measures")};
+  finding.no_gain = "affects the recording only";
+  finding.advice =
+      "What ran later is not in the file, and the inference during which it became full is in no "
+      "number. Record fewer inferences.";
+  return finding;
+}
+
 RuleOutcome apply(FindingContext& context) {
+  for (const Measure& measure : context.profile().measures) {
+    if (measure.meaning.role == NumberRole::lost_events && measure.value > 0) {
+      return of_recorder(measure.value);
+    }
+  }
   const OpWindows windows = find_op_windows(context.analysis(), context.peaks());
   if (!windows.has_events) return Missing{"trace events in windows of ops"};
   double partial = 0;
@@ -168,9 +190,12 @@ RuleOutcome apply(FindingContext& context) {
 }  // namespace lost_events
 
 const Rule lost_events_rule{
-    {"lost-events", "ops in which trace events were lost",
-     "Ops with windows in or after a batch's first lost event.", "1 op whose events were lost",
-     "the buffer of llama.cpp's Hexagon backend holds a number of events a batch and thread",
+    {"lost-events", "a recorder that was full, or ops in which trace events were lost",
+     "Events that the recorder says it dropped; ops with windows in or after a batch's first lost "
+     "event.",
+     "1 event, 1 op whose events were lost",
+     "ONNX Runtime's profiler holds a million events; the buffer of llama.cpp's Hexagon backend a "
+     "number of events a batch and thread",
      "A log of which lines are missing instead: the notes tell."},
     lost_events::apply};
 
