@@ -1,7 +1,6 @@
 // Rules about first inferences: a cold one as the only one, and slow first calls.
 #include <fmt/format.h>
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -100,13 +99,9 @@ void name_what_took_longer(FindingContext& context, double excess, Finding& find
     finding.evidence.push_back(ticks_evidence("setting_up", "setting up, before the first",
                                               setting_up, MeasureKind::work, "timeline"));
   }
-  const OpTable ops = context.analysis().ops({.grouping = Grouping::part,
-                                              .top = std::numeric_limits<std::size_t>::max(),
-                                              .details = true,
-                                              .count_runs = false,
-                                              .active_and_span = false,
-                                              .counts = false,
-                                              .per_inference = true});
+  OpOptions options = OpOptions::of_work(Grouping::part);
+  options.details = true;
+  const OpTable ops = context.analysis().ops(options);
   const auto work = ops.place_of("work");
   std::vector<std::pair<double, const OpRow*>> slower;
   for (const OpRow& row : ops.rows) {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 
 #include "analysis/findings/rules/rules.hpp"
 #include "base/sort_rows.hpp"
@@ -89,12 +88,7 @@ RuleOutcome apply(FindingContext& context) {
     return Missing{"where the model's operators ran"};
   }
   if (split.on_host.empty() || split.on_device == 0) return DoesNotApply{};
-  const OpTable ops = context.analysis().ops({.grouping = Grouping::op,
-                                              .top = std::numeric_limits<std::size_t>::max(),
-                                              .count_runs = false,
-                                              .active_and_span = false,
-                                              .counts = false,
-                                              .per_inference = true});
+  const OpTable ops = context.analysis().ops(OpOptions::of_work(Grouping::op));
   const auto work = ops.place_of("work");
   const std::vector<std::optional<double>> stated = stated_times(context.profile());
   double on_host = 0, all = 0;
