@@ -127,15 +127,6 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace host_fallback
 
-const Rule host_fallback_rule{
-    {"host-fallback", "operators of the model that run on the CPU next to an NPU",
-     "Work of operators on the CPU by that of all operators, without what encloses others; where "
-     "the file has no times of them, how many there are.",
-     "5 % of the time of all operators; without times, 1 operator",
-     "what users of ONNX Runtime's execution providers and of Vela ask first; 5 % is npuscope's "
-     "own",
-     "Files that do not say where an operator ran. Copies between CPU and NPU, which are in no "
-     "operator."},
-    host_fallback::apply};
+const Rule host_fallback_rule{"host-fallback", host_fallback::apply};
 
 }  // namespace npuscope::analysis
