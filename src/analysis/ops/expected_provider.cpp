@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <limits>
 
 #include "base/sort_rows.hpp"
 
@@ -31,12 +30,7 @@ std::string whole_name(std::string_view wanted,
 std::optional<ExpectedProvider> expected_provider(const Analysis& analysis,
                                                   std::string_view wanted) {
   const Profile& profile = analysis.profile();
-  const OpTable ops = analysis.ops({.grouping = Grouping::part,
-                                    .top = std::numeric_limits<std::size_t>::max(),
-                                    .count_runs = false,
-                                    .active_and_span = false,
-                                    .counts = false,
-                                    .per_inference = true});
+  const OpTable ops = analysis.ops(OpOptions::of_work(Grouping::part));
   const auto work = ops.place_of("work");
   ExpectedProvider found;
   std::vector<ExpectedProvider::Node> nodes;

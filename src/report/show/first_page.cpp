@@ -319,8 +319,11 @@ void fit(Document& document, const FirstPageRequest& request) {
 
 Document first_page(const Analysis& analysis, const FirstPageRequest& request) {
   const Profile& profile = analysis.profile();
-  // First of all: it takes most memory, which the others can have afterwards.
+  // Held for the findings too. Of so many spans that there are none, first of all: it takes most
+  // memory, which the others can have afterwards.
+  std::shared_ptr<const OpSpansInGroups> spans_by_op = analysis.spans_by_op();
   OpTable ops = analysis.ops(options_of_parts());
+  if (profile.spans.size() > max_spans_for_findings) spans_by_op.reset();
   Document document{.profile = &profile};
   document.about = what_was_profiled(profile);
   document.scope = scope_of_all(profile);

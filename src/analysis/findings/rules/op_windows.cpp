@@ -83,16 +83,7 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace window_bound
 
-const Rule window_bound_rule{
-    {"window-bound", "what bounds most of the time of ops that have windows",
-     "The windows of ops by their bound, as npuscope ops has them in ENGINES IN OPS.",
-     "40 % of the windows bound by DDR, HMX or HVX; 15 % by dequantisation or dispatch",
-     "80 % of a window for HMX and dequantisation, 80 % of the log's fastest read for DDR (65 % of "
-     "its peak where that is given): "
-     "npuscope's own, tried on logs of which the bound is known",
-     "The fastest read of a log that never reads fast. Windows of small ops, which are mostly "
-     "start and end."},
-    window_bound::apply};
+const Rule window_bound_rule{"window-bound", window_bound::apply};
 
 namespace token_share {
 
@@ -131,12 +122,7 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace token_share
 
-const Rule token_share_rule{
-    {"token-share", "tokens of which the NPU has only a part of the time",
-     "The NPU's batches by what the runtime says that the phase's tokens took.", "80 % of the time",
-     "users of llama.cpp's Hexagon backend ask where the rest is (issues 26501, 27785)",
-     "Batches of several sessions at once count twice. A log that holds other requests too."},
-    token_share::apply};
+const Rule token_share_rule{"token-share", token_share::apply};
 
 namespace lost_events {
 
@@ -189,14 +175,6 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace lost_events
 
-const Rule lost_events_rule{
-    {"lost-events", "a recorder that was full, or ops in which trace events were lost",
-     "Events that the recorder says it dropped; ops with windows in or after a batch's first lost "
-     "event.",
-     "1 event, 1 op whose events were lost",
-     "ONNX Runtime's profiler holds a million events; the buffer of llama.cpp's Hexagon backend a "
-     "number of events a batch and thread",
-     "A log of which lines are missing instead: the notes tell."},
-    lost_events::apply};
+const Rule lost_events_rule{"lost-events", lost_events::apply};
 
 }  // namespace npuscope::analysis
