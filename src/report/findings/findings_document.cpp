@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/try.hpp"
 #include "npuscope/profile/unit_path.hpp"
 #include "report/document/document.hpp"
@@ -170,8 +171,8 @@ Section summary_section(const Profile& profile, const Diagnosis& diagnosis,
                      {{"cold_apart"}, request.samples->cold}};
   }
   const std::size_t tried = diagnosis.findings.size() + diagnosis.quiet.size();
-  std::string text = fmt::format("{} ({} {} checked", diagnosis.findings.size(), tried,
-                                 tried == 1 ? "rule" : "rules");
+  std::string text =
+      fmt::format("{} ({} checked", diagnosis.findings.size(), counted(tried, "rule"));
   if (!diagnosis.untried.empty()) {
     text += fmt::format(", {} skipped: missing data{}", diagnosis.untried.size(),
                         request.with_rest ? "" : "; --all lists them");

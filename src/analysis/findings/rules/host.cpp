@@ -5,6 +5,7 @@
 
 #include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
+#include "base/counted.hpp"
 #include "base/sort_rows.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
@@ -219,7 +220,7 @@ RuleOutcome apply(FindingContext& context) {
     const Calls& call = runtime.calls[i];
     if (call.time <= 0) continue;
     finding.evidence.push_back(
-        ticks_evidence("runtime_call_work", fmt::format("work of {} calls", call.count),
+        ticks_evidence("runtime_call_work", "work of " + counted(call.count, "call"),
                        double(call.time), MeasureKind::work, "ops", call.name));
     finding.evidence.push_back(ticks_evidence("runtime_call_longest", "the longest of them",
                                               double(call.longest), MeasureKind::span, "query",

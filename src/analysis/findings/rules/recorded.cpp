@@ -10,6 +10,7 @@
 #include "analysis/timeline/span_engines.hpp"
 #include "analysis/units/unit_busy.hpp"
 #include "analysis/units/unit_numbers.hpp"
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "profile/interval_sets.hpp"
 
@@ -236,9 +237,9 @@ RuleOutcome apply(FindingContext& context) {
                                ? std::string(profile.text(profile.ops[worst->first].name))
                                : std::string();
   Finding finding;
-  finding.title = fmt::format(
-      "Recorded durations of {} executions of {} ran over the next ones of their stream",
-      worst->second.spans, name);
+  finding.title =
+      fmt::format("Recorded durations of {} of {} ran over the next ones of their stream",
+                  counted(worst->second.spans, "execution"), name);
   finding.weight = Weight::high;
   finding.evidence = {
       count_evidence("spans_cut", "executions, cut where the next begins", double(all.spans),
