@@ -78,6 +78,7 @@ class Reader {
                      {.longest_line = std::size_t{1} << 20, .max_bytes = std::uint64_t{8} << 30});
     std::string_view line;
     for (std::uint64_t count = 0; lines.next(line); ++count) {
+      if (lines.offset() == 0) line = without_byte_order_mark(line);
       if (!trimmed(line).empty()) take(line, lines.offset());
       const bool reports = progress_ && count % 16'384 == 0;
       if (reports) progress_(source_.file_bytes_read(), source_.file_bytes());

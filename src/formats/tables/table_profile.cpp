@@ -29,6 +29,7 @@ NumberQuantity quantity_of(TableUnit unit) {
     case TableUnit::kibibytes: return NumberQuantity::bytes;
     case TableUnit::macs: return NumberQuantity::macs;
     case TableUnit::percent: return NumberQuantity::share;
+    case TableUnit::hertz: return NumberQuantity::hertz;
     default: return NumberQuantity::count;
   }
 }
@@ -127,6 +128,7 @@ TableProfile::TableProfile(const TableDescription& description, std::vector<std:
   has_starts_ = has_start(description, places_);
   find_places();
   made_.resize(description.columns.size());
+  has_gaps_.resize(description.columns.size());
   for (const std::string& note : description.notes) {
     profile_.notes.push_back({Severity::info, "", 0, note, 1});
   }
@@ -199,6 +201,7 @@ void TableProfile::add_time_of_run(const TableLine& line, double value) {
 
 Profile TableProfile::finish() {
   divide_by_runs();
+  rank_by_time();
   if (description_.sum_is_inference && !is_part_ && !has_starts_) add_sum();
   return std::move(profile_);
 }
@@ -267,7 +270,44 @@ bool TableProfile::holds(const RowChoice& chosen, const ChoicePlaces& places,
   return chosen.repeats.empty() || text_at(places.repeats) == places.above;
 }
 
+void TableProfile::add_network(const Fields& fields, std::uint64_t offset) {
+  std::string settings;
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const TableColumn& column = description_.columns[i];
+    const std::string text = valid_utf8(field(i, fields));
+    switch (column.is) {
+      case TableColumn::Is::network: profile_.provenance.graph = text; continue;
+      case TableColumn::Is::device: profile_.provenance.device = text; continue;
+      case TableColumn::Is::setting:
+        settings += fmt::format("{}{} {}", settings.empty() ? "" : ", ", column.name, text);
+        continue;
+      case TableColumn::Is::time:
+      case TableColumn::Is::number:
+      case TableColumn::Is::clock: break;
+      default: continue;
+    }
+    const auto number = number_of(i, fields, offset);
+    if (!number) continue;
+    if (column.is == TableColumn::Is::clock) {
+      const ClockId cycles = clock_of(TableUnit::cycles);
+      if (*number > 0) profile_.clocks[index_of(cycles)].rate = Hertz{*number};
+      continue;
+    }
+    const bool is_a_time = is_time(column.unit);
+    const NamedNumber named = is_a_time ? NamedNumber{column.name, MeasureKind::work}
+                                        : NamedNumber{column.name, quantity_of(column.unit)};
+    profile_.add_measure(Measure::Subject::profile, 0, named.not_additive(), column.origin,
+                         is_a_time ? clock_of(column.unit) : ClockId{},
+                         *number * ticks_in(column.unit));
+  }
+  if (profile_.measures.empty()) {
+    losses_.add(Severity::warning, offset, "networks without a number; left out");
+  }
+  if (!settings.empty()) profile_.notes.push_back({Severity::info, "", 0, settings, 1});
+}
+
 void TableProfile::add(const Fields& fields, std::uint64_t offset, bool has_numbers) {
+  if (description_.rows_are_networks) return add_network(fields, offset);
   if (!add_op(fields, offset)) return;
   if (!has_starts_) {
     for (const std::string_view text : fields) {
@@ -329,6 +369,7 @@ std::optional<double> TableProfile::number_of(std::size_t i, const Fields& field
   const auto number = number_in(text);
   if (!number) {
     if (!text.empty() && places_[i] != no_place) {
+      if (not_a_number_.empty()) not_a_number_ = fmt::format("'{}' is '{}'", column.head, text);
       losses_.add(Severity::warning, offset,
                   fmt::format("'{}' is not a number in some rows; left out", column.head));
     }
@@ -405,7 +446,10 @@ void TableProfile::add_numbers(const Fields& fields, std::uint64_t offset) {
     if (wanted == TableColumn::Is::time && has_starts_) continue;  // of the span
     for (const std::size_t i : columns_of_[std::size_t(wanted)]) {
       auto number = number_of(i, fields, offset);
-      if (!number) continue;
+      if (!number) {
+        if (wanted == TableColumn::Is::time) has_gaps_[i] = true;
+        continue;
+      }
       if (wanted == TableColumn::Is::time) sums_[i] += * number *= calls;
       if (wanted != TableColumn::Is::number && description_.calls_are_of_runs) {
         per_run_.push_back(profile_.measures.size());
@@ -466,8 +510,19 @@ void TableProfile::divide_by_runs() {
   }
 }
 
+// Pages rank ops by the first number, which the first row may lack.
+void TableProfile::rank_by_time() {
+  auto& measures = profile_.measures;
+  const auto first = std::ranges::find(measures, Measure::Subject::op, &Measure::subject);
+  const auto time = std::find_if(first, measures.end(), [](const Measure& measure) {
+    return measure.meaning.role == NumberRole::node_cycles;
+  });
+  if (time != measures.end()) std::rotate(first, time, time + 1);
+}
+
 void TableProfile::add_sum() {
   for (const auto& [place, sum] : sums_) {
+    if (has_gaps_[place]) continue;  // more than the rest
     const TableUnit unit = description_.columns[place].unit;
     profile_.add_measure(Measure::Subject::profile, 0,
                          NamedNumber{"sum of the ops", MeasureKind::wall, NumberRole::graph_wall},

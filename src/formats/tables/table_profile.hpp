@@ -45,6 +45,8 @@ class TableProfile {
   bool is_empty() const { return profile_.ops.empty() && profile_.measures.empty(); }
   // A hash of them, to know a table that repeats another; 0: of a timeline.
   std::uint64_t rows() const { return rows_; }
+  // "'realTime (ms)' is '0,116'", the first such cell where no cell is a number; else empty.
+  std::string why_no_number() const { return profile_.measures.empty() ? not_a_number_ : ""; }
   Profile finish();
 
  private:
@@ -71,6 +73,7 @@ class TableProfile {
   void find_places();
   static bool holds(const RowChoice& chosen, const ChoicePlaces& places, const Fields& fields);
   bool take_special(const Fields& fields, std::uint64_t offset, bool& is_row);
+  void add_network(const Fields& fields, std::uint64_t offset);
   void add(const Fields& fields, std::uint64_t offset, bool has_numbers);
   bool add_op(const Fields& fields, std::uint64_t offset);
   std::uint32_t known_op(const Op& op);
@@ -84,6 +87,7 @@ class TableProfile {
   void check(const std::string& name, double sum, double total, double allowed);
   void check_total(const TableRow& row, const Fields& fields);
   void divide_by_runs();
+  void rank_by_time();
   void add_sum();
   StringId intern(std::string_view text);
   Engine engine_of(const Fields& fields) const;
@@ -94,6 +98,8 @@ class TableProfile {
   // By what they are, those that the header has.
   std::array<std::vector<std::size_t>, std::size_t(TableColumn::Is::key) + 1> columns_of_;
   std::vector<bool> is_plain_;                // by column: its cells are taken whole
+  std::vector<bool> has_gaps_;                // by column: some rows have no number
+  std::string not_a_number_;                  // the first cell that should be one
   std::vector<std::optional<Measure>> made_;  // by column, its first number
   std::string unit_;                          // of the row
   CountedNotes& losses_;

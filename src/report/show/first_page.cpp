@@ -123,7 +123,11 @@ Section graph_section(const Analysis& analysis) {
   Section section{.key = "where"};
   section.title =
       "WHERE THE TIME GOES  graph " + ticks_text(profile, wall->clock, wall->values.first);
-  if (!shows_time(profile, wall->clock)) section.title += " " + unit_of(profile, wall->clock);
+  if (!shows_time(profile, wall->clock)) {
+    section.title += " " + unit_of(profile, wall->clock);
+    const Hertz rate = profile.clocks[index_of(wall->clock)].rate;
+    if (rate.value > 0) section.title += " = " + seconds_text(wall->values.first / rate.value);
+  }
   if (busy == nullptr || busy->clock != wall->clock) return section;
   constexpr std::size_t bars = 24;
   const double share = std::min(1.0, busy->values.first / wall->values.first);

@@ -97,6 +97,34 @@ TEST(OnnxRuntime, NodesOfOtherProvidersAreWorkOfADevice) {
   EXPECT_EQ(profile.ops[index_of(profile.spans.op[1])].engine, Engine::host);
 }
 
+// Their time was in no inference: the node lost what they took, and the CPU's share rose.
+TEST(OnnxRuntime, OperatorsWithinANodeOfAProviderWereWithoutWork) {
+  const auto within = [](std::string_view name, std::string_view type, int begin, int duration) {
+    return fmt::format(
+        R"({{"cat" : "Kernel","pid" :9,"tid" :1,"dur" :{},"ts" :{},"ph" : "X","name" :"{}","args" : {{"op_name" : "{}","node_name" : "/model/{}"}}}})",
+        duration, begin, name, type, name);
+  };
+  const Profile profile = profile_of(
+      {node("QNN_0_0_kernel_time", "QNN_0_0", qnn, 10, 900), within("conv1", "Conv", 20, 500),
+       within("relu1", "Relu", 520, 300), session("model_run", 0, 1000)});
+  EXPECT_THAT(spans_of(profile), ElementsAre("QNN_0_0 QNN_0_0 in 0 +900 " + kind(SpanKind::kernel),
+                                             "conv1 Conv in 0 +500 " + kind(SpanKind::kernel),
+                                             "relu1 Relu in 0 +300 " + kind(SpanKind::kernel),
+                                             "model_run  in 0 +1000 " + kind(SpanKind::inference)));
+  EXPECT_EQ(profile.text(profile.ops[index_of(profile.spans.op[1])].node), "/model/conv1");
+  EXPECT_EQ(profile.ops[index_of(profile.spans.op[1])].engine, Engine::compute);
+}
+
+// Up to 1.20.1 each node has two, which mostly take no time.
+TEST(OnnxRuntime, FencesWithoutATimeWereOpsWithoutWork) {
+  const Profile profile =
+      profile_of({node("a_fence_before", "", cpu, 10, 0), node("a_kernel_time", "Add", cpu, 10, 5),
+                  node("a_fence_after", "", cpu, 15, 0), session("model_run", 0, 100)});
+  EXPECT_EQ(profile.spans.kind[0], SpanKind::annotation);
+  EXPECT_EQ(profile.spans.kind[1], SpanKind::host);
+  EXPECT_EQ(profile.spans.kind[2], SpanKind::annotation);
+}
+
 // Each thread that runs the session has runs of its own; a thread of a pool works for that of its
 // time.
 TEST(OnnxRuntime, RunsOfSeveralThreadsInterleave) {

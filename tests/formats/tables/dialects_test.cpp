@@ -64,6 +64,20 @@ TEST(TableDialects, LiteRtIsOfAllRuns) {
   EXPECT_TRUE(checks_hold(profile)) << profile.checks[0].detail;  // 981 us of four runs
 }
 
+// As a shell on Windows and some terminals write it.
+TEST(TableDialects, FieldsBelowTheirHeadsWereLostWhereLinesEndInCarriageReturns) {
+  for (const char* name :
+       {"litert_profile.txt", "tflite_profile.txt", "rknn_build.txt", "rknn_perf.txt"}) {
+    const std::string text = content(name);
+    std::string returns;
+    for (const char c : text) returns += c == '\n' ? std::string("\r\n") : std::string(1, c);
+    const auto plain = open(text), profiles = open(returns);
+    ASSERT_TRUE(profiles) << name << ": " << profiles.error().message;
+    EXPECT_EQ(profiles->size(), plain->size()) << name;
+    EXPECT_EQ(numbers_of(profiles->front()), numbers_of(plain->front())) << name;
+  }
+}
+
 // The same headings, of one run; initialization is none, and what a delegate did inside is part of
 // its row.
 TEST(TableDialects, TfLiteIsOfARun) {
@@ -218,6 +232,10 @@ TEST(TableDialects, OpenVinoInJson) {
   ASSERT_EQ(twice->size(), 1u);  // requests of one stream
   EXPECT_EQ(numbers_of(twice->front()), "conv: real time=116000 time summed over engines=464000\n");
   EXPECT_TRUE(checks_hold(twice->front()));
+  EXPECT_TRUE(
+      open("\xef\xbb\xbf"
+           R"({"report_type": "detailed", "detailed_performance": [)" +
+           block + "]}"));  // saved by an editor
   const auto average = open(R"({"report_type": "average", "avg_performance": {"nodes": [)" + node +
                             R"(], "total_real_time": "0.000"}})");
   ASSERT_FALSE(average);
