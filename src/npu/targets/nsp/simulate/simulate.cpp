@@ -299,4 +299,22 @@ Result<SimulationResult> simulate(std::span<const qaic::Program* const> slices,
   return Simulation(*joined, slices, devices, target, options).run();
 }
 
+RequestTimes request_times(const SimulationResult& result) {
+  std::vector<Picoseconds> times;
+  times.reserve(result.inferences.size());
+  for (const SimulatedInference& each : result.inferences) {
+    times.push_back(each.finished - each.queued);
+  }
+  if (times.empty()) return {};
+  std::ranges::sort(times);
+  const std::size_t count = times.size();
+  return {to_seconds(times[(count - 1) / 2]), to_seconds(times[(count * 99 + 99) / 100 - 1])};
+}
+
+double samples_per_second(const SimulationResult& result, std::uint32_t batch_size) {
+  const double microseconds = double(result.total.value) * 1e-6;
+  if (!(microseconds > 0)) return 0;
+  return double(result.inferences.size()) * batch_size / microseconds * 1e6;
+}
+
 }  // namespace npuscope::npu::nsp
