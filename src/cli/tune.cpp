@@ -79,7 +79,7 @@ void add_numbers(Command& command, const char* name, std::vector<std::uint32_t>&
 
 void add_tune_command(Command& program) {
   Command& command = program.command(
-      "tune", "The best cores, batch, instances and precision for a model, with the commands");
+      "tune", "The best cores, batch, activations and precision for a model, with the commands");
   const auto options = std::make_shared<TuneOptions>();
   npu::TuneRequest& request = options->request;
   command.flag("-m,--model,model_file", options->model, "the ONNX file").required();
@@ -102,10 +102,10 @@ void add_tune_command(Command& program) {
               "only so many cores; default: all counts");
   add_numbers(command, "--batch", request.batches, 1 << 16,
               "only these batches; default: the model's own and 1 to 64");
-  add_numbers(command, "--instances", request.instances, 1 << 16,
-              "only so many instances (activations)");
+  add_numbers(command, "--activations,--instances", request.activations, 1 << 16,
+              "only so many activations");
   add_numbers(command, "--queued", request.queued, 1 << 16,
-              "only so many inferences queued for each instance (run -S)");
+              "only so many inferences queued for each activation (run -S)");
   add_choice<AskedPrecision>(command, "--precision", options->precision,
                              {{"both", AskedPrecision::both},
                               {"model", AskedPrecision::as_given},

@@ -31,13 +31,13 @@ class NspTrial : public Trial {
     const auto idle = std::ranges::find_if(by_core.rbegin(), by_core.rend(),
                                            [](const auto& core) { return core.tasks > 0; });
     cores = std::max(1u, std::uint32_t(by_core.rend() - idle));
-    max_instances = target_.cores / network.program.cores;
+    max_activations = target_.cores / network.program.cores;
     has_queue = true;
   }
 
-  Result<Served> serve(std::uint32_t instances, std::uint32_t queued) const override {
+  Result<Served> serve(std::uint32_t activations, std::uint32_t queued) const override {
     nsp::SimulationOptions options;
-    options.activations = instances;
+    options.activations = activations;
     options.set_size = queued;
     options.samples = 0;
     TRY_AS(result, nsp::simulate(networks_->front().program, target_, options));

@@ -3,7 +3,7 @@
 //
 //   TRY_AS(trial, compile_trial(request, configuration));
 //   (*trial)->cores()                     those that have work
-//   TRY_AS(served, (*trial)->serve(4, 2))   4 instances, 2 inferences queued for each
+//   TRY_AS(served, (*trial)->serve(4, 2))   4 activations, 2 inferences queued for each
 #pragma once
 
 #include <memory>
@@ -22,11 +22,11 @@ struct Served {
 class Trial {
  public:
   virtual ~Trial() = default;
-  virtual Result<Served> serve(std::uint32_t instances, std::uint32_t queued) const = 0;
+  virtual Result<Served> serve(std::uint32_t activations, std::uint32_t queued) const = 0;
 
   std::uint32_t batch = 1;
   std::uint32_t cores = 1;
-  std::uint32_t max_instances = 1;
+  std::uint32_t max_activations = 1;
   bool has_queue = false;  // of the host, for inferences
 };
 

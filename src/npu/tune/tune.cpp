@@ -145,7 +145,7 @@ class Search {
                                     : void(found->count += more);
   }
 
-  // Compiled, and run as one instance with nothing queued.
+  // Compiled, and run as one activation with nothing queued.
   struct Candidate {
     TuneConfiguration configuration;
     Result<std::unique_ptr<Trial>> trial;
@@ -217,17 +217,17 @@ class Search {
     return batches;
   }
 
-  // As many as go to each instance of one, two, three … of them: fewer leave cores without work.
+  // As many as go to each activation of one, two, three … of them: fewer leave cores without work.
   std::vector<std::uint32_t> cores_of(const Field& field) {
     std::vector<std::uint32_t> counts = request_.cores;
     std::ranges::sort(counts, std::greater());
     if (!counts.empty()) return counts;
     const std::uint32_t all = field.space.cores;
     if (all == 0) return {0};
-    for (std::uint32_t instances = 1; instances <= all; ++instances) {
-      if (counts.empty() || counts.back() != all / instances) counts.push_back(all / instances);
+    for (std::uint32_t activations = 1; activations <= all; ++activations) {
+      if (counts.empty() || counts.back() != all / activations) counts.push_back(all / activations);
     }
-    leave_out(all - counts.size(), "programs", "as many instances have more cores each");
+    leave_out(all - counts.size(), "programs", "as many activations have more cores each");
     return counts;
   }
 
@@ -252,7 +252,7 @@ class Search {
       if (trial.cores < candidate->configuration.cores && request_.cores.empty()) {
         leave_out(1, "programs", "the compiler leaves cores without work");
       } else {
-        run_instances(candidate->configuration, trial, *candidate->alone);
+        run_activations(candidate->configuration, trial, *candidate->alone);
       }
     }
     const std::vector<TunePoint> known(points_.begin() + std::ptrdiff_t(field.first_point),
@@ -277,17 +277,17 @@ class Search {
     return counts;
   }
 
-  void run_instances(TuneConfiguration configuration, const Trial& trial, const Served& alone) {
+  void run_activations(TuneConfiguration configuration, const Trial& trial, const Served& alone) {
     const auto wanted =
-        request_.instances.empty() ? up_to(trial.max_instances) : request_.instances;
-    for (const std::uint32_t instances : wanted) {
-      if (instances > trial.max_instances) {
+        request_.activations.empty() ? up_to(trial.max_activations) : request_.activations;
+    for (const std::uint32_t activations : wanted) {
+      if (activations > trial.max_activations) {
         refuse("runs", {ErrorKind::usage,
-                        fmt::format("{} instances on {} cores each are more than {} has", instances,
-                                    configuration.cores, configuration.target)});
+                        fmt::format("{} activations on {} cores each are more than {} has",
+                                    activations, configuration.cores, configuration.target)});
         continue;
       }
-      configuration.instances = instances;
+      configuration.activations = activations;
       run_queues(configuration, trial, alone);
     }
   }
@@ -303,15 +303,16 @@ class Search {
     for (const std::uint32_t queued : lengths) {
       configuration.queued = queued;
       const double least = as_fast * std::max(alone.latency_s, queued * alone.least_device_s);
-      const double most = margin * configuration.instances * trial.batch / alone.least_device_s;
+      const double most = margin * configuration.activations * trial.batch / alone.least_device_s;
       if (std::ranges::any_of(points_, [&](const TunePoint& p) { return beats(p, least, most); })) {
         leave_out(given ? 1 : lengths.size() - queued + 1, "runs",
                   "another configuration is better than their bounds");
         if (given) continue;
         return;
       }
-      const bool is_alone = configuration.instances == 1 && queued == 1;
-      const Result<Served> served = is_alone ? alone : trial.serve(configuration.instances, queued);
+      const bool is_alone = configuration.activations == 1 && queued == 1;
+      const Result<Served> served =
+          is_alone ? alone : trial.serve(configuration.activations, queued);
       if (!served) return refuse("runs", served.error());
       ++result_.run;
       points_.push_back({configuration, trial.batch, served->latency_s, served->latency_99_s,

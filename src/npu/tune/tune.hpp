@@ -5,19 +5,19 @@
 //   TuneRequest request{.model = "resnet50.onnx", .targets = {"aic100"}, .latency_s = 0.005};
 //   Result<TuneResult> tuned = tune(request);
 //   tuned->front.front()            the least latency: 0.83 ms, 1,190 a second
-//   tuned->front[*tuned->chosen]    the most a second within 5 ms: batch 8, 1 core, 16 instances
+//   tuned->front[*tuned->chosen]    the most a second within 5 ms: batch 8, 1 core, 16 activations
 //
-// A configuration is a target, a precision, a batch, cores, instances (activations) and a length of
+// A configuration is a target, a precision, a batch, cores, activations and a length of
 // the host's queues. Not each is tried:
 //
-//   cores       all of the target's by one, two, three … instances; none that the compiler leaves
+//   cores       all of the target's by one, two, three … activations; none that the compiler leaves
 //               some of without work
 //   precision   each once at first, on all cores; only the faster is searched
 //   batch       upwards, until one brings nothing to the front
-//   instances   the powers of two that the cores allow, and as many as they allow
+//   activations   the powers of two that the cores allow, and as many as they allow
 //   queue       longer, until the throughput stays
-//   and none    that could be better by its bounds (the latency of one instance alone, its
-//               throughput times the instances) by 1 % at most than one that was run
+//   and none    that could be better by its bounds (the latency of one activation alone, its
+//               throughput times the activations) by 1 % at most than one that was run
 //
 // Same request, same result. Whoever compiles and runs a point with the flags of its configuration
 // gets its figures to the digit.
@@ -44,10 +44,10 @@ struct TuneConfiguration {
   std::string target;
   TargetArchitecture architecture = TargetArchitecture::nsp;
   TunePrecision precision = TunePrecision::as_given;
-  std::uint32_t batch = 0;      // that is asked for; 0: the model's own
-  std::uint32_t cores = 0;      // of each instance; 0: the target leaves no choice
-  std::uint32_t instances = 1;  // at once, on cores of their own
-  std::uint32_t queued = 1;     // inferences that the host keeps queued for each instance
+  std::uint32_t batch = 0;        // that is asked for; 0: the model's own
+  std::uint32_t cores = 0;        // of each activation; 0: the target leaves no choice
+  std::uint32_t activations = 1;  // at once, on cores of their own
+  std::uint32_t queued = 1;       // inferences that the host keeps queued for each activation
 };
 
 struct TunePoint {
@@ -55,7 +55,7 @@ struct TunePoint {
   std::uint32_t batch = 1;        // samples of an inference
   double latency_s = 0;           // of an inference, median: queued until its results are there
   double latency_99_s = 0;        // the 99th percentile
-  double samples_per_second = 0;  // all instances together
+  double samples_per_second = 0;  // all activations together
 };
 
 // What was not run, and why.
@@ -74,7 +74,7 @@ struct TuneRequest {
   bool retained_state = false;
   std::vector<std::string> targets = {};
   // Only these; empty: all that there are.
-  std::vector<std::uint32_t> cores = {}, batches = {}, instances = {}, queued = {};
+  std::vector<std::uint32_t> cores = {}, batches = {}, activations = {}, queued = {};
   std::optional<TunePrecision> precision = {};
   std::optional<double> latency_s = {};           // at most
   std::optional<double> samples_per_second = {};  // at least

@@ -53,7 +53,7 @@ Section front_section(const TuneRequest& request, const npu::TuneResult& result)
                           {"precision", "precision"},
                           {"batch", "batch", Format::count},
                           {"cores", "cores", Format::count, true, true},
-                          {"instances", "instances", Format::count},
+                          {"activations", "activations", Format::count},
                           {"queued", "queued", Format::count},
                           {"latency_seconds", "latency", Format::seconds},
                           {"latency_99_seconds", "99 %", Format::seconds},
@@ -66,7 +66,7 @@ Section front_section(const TuneRequest& request, const npu::TuneResult& result)
     const TunePoint& point = result.front[i];
     const TuneConfiguration& each = point.configuration;
     section.table.rows.push_back(
-        {each.target, precision_of(each), point.batch, if_positive(each.cores), each.instances,
+        {each.target, precision_of(each), point.batch, if_positive(each.cores), each.activations,
          each.queued, point.latency_s, point.latency_99_s, point.samples_per_second,
          trust_in(each.target, {result.family, result.is_quantized}).is_judged,
          compile_command(request, each), run_command(request, each), result.chosen == i});
@@ -74,7 +74,7 @@ Section front_section(const TuneRequest& request, const npu::TuneResult& result)
   section.remarks.push_back(
       "latency: of an inference (a batch), median, from the host's queue to its result; per "
       "second: "
-      "samples of all instances. Simulated on the reference NPU.");
+      "samples of all activations. Simulated on the reference NPU.");
   return section;
 }
 
@@ -102,7 +102,7 @@ Section chosen_section(const TuneRequest& request, const npu::TuneResult& result
                    {{"precision", "precision"}, precision_of(each)},
                    {{"batch", "batch", Format::count}, point.batch},
                    {{"cores", "cores", Format::count}, if_positive(each.cores)},
-                   {{"instances", "instances", Format::count}, each.instances},
+                   {{"activations", "activations", Format::count}, each.activations},
                    {{"queued", "queued", Format::count}, each.queued},
                    {{"latency_seconds", "latency", Format::seconds}, point.latency_s},
                    {{"latency_99_seconds", "99 %", Format::seconds}, point.latency_99_s},
@@ -119,15 +119,14 @@ Section chosen_section(const TuneRequest& request, const npu::TuneResult& result
   if (trust.is_judged) {
     section.remarks.push_back(
         "What judges it is one inference on the device; the host, its queues, batches and several "
-        "instances at once are not judged.");
+        "activations at once are not judged.");
   }
   return section;
 }
 
 Section remainder_section(const char* key, const char* title,
                           const std::vector<npu::TuneRemainder>& list) {
-  Section section{.key = key, .title = list.empty() ? "" : title};
-  if (list.empty()) return section;
+  Section section{.key = key, .title = title};
   section.table.fields = {{"count", "count", Format::count}, {"what", "of"}, {"reason", "reason"}};
   for (const npu::TuneRemainder& each : list) {
     section.table.rows.push_back({each.count, each.what, each.reason});
@@ -163,7 +162,7 @@ std::string compile_command(const TuneRequest& request, const TuneConfiguration&
 std::string run_command(const TuneRequest& request, const TuneConfiguration& configuration) {
   const std::string output = for_shell(output_of(request, configuration));
   if (configuration.architecture != TargetArchitecture::nsp) return "npuscope run " + output;
-  return fmt::format("npuscope run -t {} -a {} -S {}", output, configuration.instances,
+  return fmt::format("npuscope run -t {} -a {} -S {}", output, configuration.activations,
                      configuration.queued);
 }
 
@@ -189,8 +188,12 @@ Document tune_document(const TuneRequest& request, const npu::TuneResult& result
   search.facts = {{{"compiled", "programs compiled", Format::count}, result.compiled},
                   {{"run", "configurations run", Format::count}, result.run}};
   document.sections.push_back(std::move(search));
-  document.sections.push_back(remainder_section("left_out", "NOT TRIED", result.left_out));
-  document.sections.push_back(remainder_section("refused", "REFUSED", result.refused));
+  if (!result.left_out.empty()) {
+    document.sections.push_back(remainder_section("left_out", "NOT TRIED", result.left_out));
+  }
+  if (!result.refused.empty()) {
+    document.sections.push_back(remainder_section("refused", "REFUSED", result.refused));
+  }
   return document;
 }
 

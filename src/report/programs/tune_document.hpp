@@ -3,7 +3,7 @@
 // not tried.
 //
 //   FRONT
-//     precision  batch  cores  instances  queued   latency      99 %  per second
+//     precision  batch  cores  activations  queued   latency      99 %  per second
 //     fp16           1     16          1       1  0.742 ms  0.749 ms       1,349
 //     fp16           1      8          2       1  0.811 ms  0.823 ms       2,466
 //   CHOSEN ...

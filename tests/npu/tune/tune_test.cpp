@@ -56,7 +56,7 @@ void expect_front(const TuneResult& result) {
   }
 }
 
-// Every number of cores, with one instance and with all, and some inferences queued.
+// Every number of cores, with one activation and with all, and some inferences queued.
 TEST_F(Tune, LeavesOutNothingThatWouldBeMuchBetter) {
   TuneRequest request = small_model("encoder");
   const auto tuned = tune(request);
@@ -68,16 +68,16 @@ TEST_F(Tune, LeavesOutNothingThatWouldBeMuchBetter) {
           .target = "aic100", .precision = TunePrecision::fp16, .batch = batch, .cores = cores};
       const auto trial = compile_trial(request, configuration);
       ASSERT_TRUE(trial) << trial.error().message;
-      for (const std::uint32_t instances : {1u, 16 / cores}) {
+      for (const std::uint32_t activations : {1u, 16 / cores}) {
         for (std::uint32_t queued = 1; queued <= 3; ++queued) {
-          const auto served = (*trial)->serve(instances, queued);
+          const auto served = (*trial)->serve(activations, queued);
           ASSERT_TRUE(served);
           const bool as_good = std::ranges::any_of(tuned->front, [&](const TunePoint& point) {
             return point.latency_s <= 1.05 * served->latency_s &&
                    1.05 * point.samples_per_second >= served->samples_per_second;
           });
-          EXPECT_TRUE(as_good) << "batch " << batch << ", " << cores << " cores, " << instances
-                               << " instances, " << queued << " queued";
+          EXPECT_TRUE(as_good) << "batch " << batch << ", " << cores << " cores, " << activations
+                               << " activations, " << queued << " queued";
         }
       }
     }
@@ -113,13 +113,13 @@ TEST_F(Tune, ChoosesByWhatIsAskedFor) {
 TEST_F(Tune, SaysWhatIsRefusedByKind) {
   TuneRequest request = small_model("encoder");
   request.cores = {2, 17, 40};
-  request.instances = {1, 9};
+  request.activations = {1, 9};
   const auto tuned = tune(request);
   ASSERT_TRUE(tuned) << tuned.error().message;
   ASSERT_THAT(tuned->refused, SizeIs(2));
   EXPECT_THAT(tuned->refused[0].reason, HasSubstr("aic100 has 16 cores"));
   EXPECT_THAT(tuned->refused[1].reason,
-              HasSubstr("9 instances on 2 cores each are more than aic100 has"));
+              HasSubstr("9 activations on 2 cores each are more than aic100 has"));
   request.cores = {17};
   const auto nothing = tune(request);
   ASSERT_FALSE(nothing);
@@ -149,7 +149,7 @@ TEST_F(Tune, SearchesEveryArchitecture) {
     expect_front(*tuned);
     EXPECT_EQ(tuned->family, ModelFamily::convolutional);
     EXPECT_THAT(tuned->front,
-                Each(Field(&TunePoint::configuration, Field(&TuneConfiguration::instances, 1U))));
+                Each(Field(&TunePoint::configuration, Field(&TuneConfiguration::activations, 1U))));
   }
 }
 

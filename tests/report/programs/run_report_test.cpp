@@ -104,10 +104,10 @@ TEST(ReportRun, SaysHowLongTheApplicationWaits) {
   }
   run.result = std::make_shared<const npu::nsp::SimulationResult>(result);
   const RunReport report = report_run(run);
-  EXPECT_DOUBLE_EQ(report.request->median_s, 100e-6);
-  EXPECT_DOUBLE_EQ(report.request->percentile_99_s, 198e-6);
+  EXPECT_DOUBLE_EQ(report.request->median_s, 100.5e-6);
+  EXPECT_DOUBLE_EQ(report.request->percentile_99_s, 198.01e-6);
   EXPECT_NE(print_run_report(report).find("Latency of an inference, from the host's queue to its "
-                                          "result: median 100.000 us, 99 % 198.000 us.\n"),
+                                          "result: median 100.500 us, 99 % 198.010 us.\n"),
             std::string::npos);
   EXPECT_EQ(json_of(report)["request_latency"]["median_seconds"], report.request->median_s);
   EXPECT_TRUE(json_of(RunReport{})["request_latency"].is_null());

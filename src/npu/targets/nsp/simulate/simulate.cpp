@@ -300,15 +300,20 @@ Result<SimulationResult> simulate(std::span<const qaic::Program* const> slices,
 }
 
 RequestTimes request_times(const SimulationResult& result) {
-  std::vector<Picoseconds> times;
+  std::vector<double> times;
   times.reserve(result.inferences.size());
   for (const SimulatedInference& each : result.inferences) {
-    times.push_back(each.finished - each.queued);
+    times.push_back(to_seconds(each.finished - each.queued));
   }
   if (times.empty()) return {};
   std::ranges::sort(times);
-  const std::size_t count = times.size();
-  return {to_seconds(times[(count - 1) / 2]), to_seconds(times[(count * 99 + 99) / 100 - 1])};
+  const auto percentile = [&](double share) {
+    const double place = share * double(times.size() - 1);
+    const auto below = std::size_t(place);
+    const double above = times[std::min(below + 1, times.size() - 1)];
+    return times[below] + (above - times[below]) * (place - double(below));
+  };
+  return {percentile(0.5), percentile(0.99)};
 }
 
 double samples_per_second(const SimulationResult& result, std::uint32_t batch_size) {

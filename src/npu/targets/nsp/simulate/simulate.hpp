@@ -102,7 +102,7 @@ struct SimulationResult {
 // application wants. Of all activations; nothing where none ran.
 struct RequestTimes {
   double median_s = 0;
-  double percentile_99_s = 0;  // the nearest rank
+  double percentile_99_s = 0;  // linearly between inferences, as the median
 };
 RequestTimes request_times(const SimulationResult& result);
 
