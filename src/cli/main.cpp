@@ -42,6 +42,7 @@ std::vector<CommandGroup> command_groups() {
           {"Without hardware",
            {{"compile", add_compile_command},
             {"run", add_run_command},
+            {"tune", add_tune_command},
             {"opstats", add_opstats_command}}},
           {"Vendors' files",
            {{"tables", add_tables_command},

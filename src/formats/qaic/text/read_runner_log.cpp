@@ -132,7 +132,8 @@ void RunnerLog::take(const TextLine& line) {
       text == "Device Performance:" || text.starts_with("Metric,")) {
     return;
   }
-  if (text.starts_with("Throughput of an activation:")) {  // npuscope's own, and what it explains
+  if (text.starts_with("Latency of an inference, from ")) return;  // npuscope's own
+  if (text.starts_with("Throughput of an activation:")) {          // and what it explains
     in_throughput_ = true;
     return;
   }

@@ -132,7 +132,7 @@ class Runner {
     inference_ = simulate(program(), target_, outcome_.is_logged);
     outcome_.clock_hz = target_.clock_hz;
     outcome_.ipu_s = double(inference_.cycles) / target_.clock_hz;
-    outcome_.invoke_s = outcome_.ipu_s + target_.invoke_s + synchronisation_s();
+    outcome_.invoke_s = invoke_seconds(inference_, image_, target_);
     if (outcome_.is_logged) TRY(write_logs());
     outcome_.image = std::make_shared<const Image>(std::move(image_));
     outcome_.inference = std::make_shared<const Inference>(std::move(inference_));
@@ -141,12 +141,6 @@ class Runner {
 
  private:
   const sigmastar::Program& program() const { return image_.own->program; }
-
-  double synchronisation_s() const {
-    double bytes = 0;
-    for (const auto& output : image_.outputs) bytes += output.bytes;
-    return bytes / target_.sync_bytes_per_s;
-  }
 
   Status write_logs() {
     TRY_AS(layout, sigmastar::layout_of_chip(layout_name));
@@ -192,6 +186,13 @@ class Runner {
 };
 
 }  // namespace
+
+double invoke_seconds(const Inference& inference, const Image& image, const Target& target) {
+  double bytes = 0;
+  for (const auto& output : image.outputs) bytes += output.bytes;
+  return double(inference.cycles) / target.clock_hz + target.invoke_s +
+         bytes / target.sync_bytes_per_s;
+}
 
 Result<RunOutcome> run(const RunRequest& request) { return Runner(request).run(); }
 
