@@ -12,8 +12,9 @@
 namespace npuscope::validation {
 namespace {
 
-// Results of MLPerf Inference, closed division, in the repositories mlcommons/inference_results_v1.0
-// and _v1.1; how the networks were compiled, in krai/ck-qaic of September 2021. Cards of 75 W.
+// Results of MLPerf Inference, closed division, in the repositories
+// mlcommons/inference_results_v1.0 and _v1.1; how the networks were compiled, in krai/ck-qaic of
+// September 2021. Cards of 75 W.
 constexpr const char* offline_five = "v1.0, 5 cards: 100,077 / 5";
 constexpr const char* server_sixteen = "v1.1 server, 16 cards: 310,064 / 16";
 constexpr const char* offline_sixteen_images = "v1.1, 16 cards: 342,011 / 16";
@@ -80,16 +81,17 @@ std::vector<PublishedThroughput> published_throughputs() {
     return run;
   };
   const auto bert_with = [](bool int8, double published, const char* source) {
-    return PublishedThroughput{.name = int8 ? "BERT-Large 384, int8 products" : "BERT-Large 384 fp16",
-                               .compiled = "packed, 4 cores x 4",
-                               .model = [=] { return bert_large(int8); },
-                               .fp16 = true,
-                               .cores = 4,
-                               .activations = 4,
-                               .samples = packed_questions,
-                               .published = published,
-                               .first = int8 ? 491.0 : 330.0,
-                               .source = source};
+    return PublishedThroughput{
+        .name = int8 ? "BERT-Large 384, int8 products" : "BERT-Large 384 fp16",
+        .compiled = "packed, 4 cores x 4",
+        .model = [=] { return bert_large(int8); },
+        .fp16 = true,
+        .cores = 4,
+        .activations = 4,
+        .samples = packed_questions,
+        .published = published,
+        .first = int8 ? 491.0 : 330.0,
+        .source = source};
   };
   const auto decoder_with = [](const char* name, const Decoder& sizes, double published,
                                double first) {

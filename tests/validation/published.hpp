@@ -21,7 +21,7 @@ struct PublishedThroughput {
   std::string name;      // "ResNet-50 int8, offline"
   std::string compiled;  // "batch 8, 8 cores x 2"
   std::function<Result<npu::Graph>()> model;
-  bool fp16 = false;            // what is floating point
+  bool fp16 = false;  // what is floating point
   bool retained_state = false;
   std::uint32_t cores = 0;        // of an activation
   std::uint32_t activations = 1;  // on one card

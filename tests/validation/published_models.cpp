@@ -36,9 +36,9 @@ class Images {
     const std::int64_t groups = window.depthwise ? in[1] : 1;
     const std::string weights = constant({channels, in[1] / groups, window.kernel, window.kernel});
     const std::string bias = bias_of(channels);
-    const std::string made =
-        pass("Conv", fmt::format("{}, {}, {}", x, weights, bias),
-             fmt::format("{}, group = {}", attributes(window), groups), after(in, channels, window));
+    const std::string made = pass("Conv", fmt::format("{}, {}, {}", x, weights, bias),
+                                  fmt::format("{}, group = {}", attributes(window), groups),
+                                  after(in, channels, window));
     return quantized(window.activation.empty() ? made : unary(window.activation, made));
   }
 
@@ -53,12 +53,11 @@ class Images {
 
   std::string classes(const std::string& x, std::int64_t count) {
     const Extents in = extents(x);
-    const std::string mean =
-        quantized(pass("GlobalAveragePool", x, "", {in[0], in[1], 1, 1}));
+    const std::string mean = quantized(pass("GlobalAveragePool", x, "", {in[0], in[1], 1, 1}));
     const std::string flat = pass("Flatten", mean, "", {in[0], in[1]});
     const std::string weights = constant({count, in[1]}), bias = bias_of(count);
-    return quantized(pass("Gemm", fmt::format("{}, {}, {}", flat, weights, bias), "transB = 1",
-                          {in[0], count}));
+    return quantized(
+        pass("Gemm", fmt::format("{}, {}, {}", flat, weights, bias), "transB = 1", {in[0], count}));
   }
 
   // A result of the network leaves it as it was quantised.
@@ -85,8 +84,9 @@ class Images {
  private:
   static std::string attributes(const Window& window) {
     const std::int64_t padding = window.padding < 0 ? window.kernel / 2 : window.padding;
-    return fmt::format("kernel_shape = [{0}, {0}], strides = [{1}, {1}], pads = [{2}, {2}, {2}, {2}]",
-                       window.kernel, window.stride, padding);
+    return fmt::format(
+        "kernel_shape = [{0}, {0}], strides = [{1}, {1}], pads = [{2}, {2}, {2}, {2}]",
+        window.kernel, window.stride, padding);
   }
   static Extents after(const Extents& in, std::int64_t channels, const Window& window) {
     const std::int64_t padding = window.padding < 0 ? window.kernel / 2 : window.padding;
@@ -169,9 +169,18 @@ Result<npu::Graph> ssd_mobilenet(std::int64_t batch) {
   Images images("ssd_mobilenet", batch, 300);
   std::string x = images.convolution("x", 32, {.kernel = 3, .stride = 2});
   std::vector<std::string> seen;
-  for (const Step step : std::initializer_list<Step>{{64, 1}, {128, 2}, {128, 1}, {256, 2},
-                                                     {256, 1}, {512, 2}, {512, 1}, {512, 1},
-                                                     {512, 1}, {512, 1}, {512, 1}, {1024, 2},
+  for (const Step step : std::initializer_list<Step>{{64, 1},
+                                                     {128, 2},
+                                                     {128, 1},
+                                                     {256, 2},
+                                                     {256, 1},
+                                                     {512, 2},
+                                                     {512, 1},
+                                                     {512, 1},
+                                                     {512, 1},
+                                                     {512, 1},
+                                                     {512, 1},
+                                                     {1024, 2},
                                                      {1024, 1}}) {
     if (step.channels == 1024 && step.stride == 2) seen.push_back(x);
     x = images.convolution(x, images.extents(x)[1],
@@ -213,8 +222,11 @@ Result<npu::Graph> ssd_resnet34(std::int64_t batch) {
     std::int64_t squeezed, channels, stride, padding;
   };
   std::vector<std::string> seen{x};
-  for (const Step step : std::initializer_list<Step>{
-           {256, 512, 2, 1}, {256, 512, 2, 1}, {128, 256, 2, 1}, {128, 256, 2, 0}, {128, 256, 1, 0}}) {
+  for (const Step step : std::initializer_list<Step>{{256, 512, 2, 1},
+                                                     {256, 512, 2, 1},
+                                                     {128, 256, 2, 1},
+                                                     {128, 256, 2, 0},
+                                                     {128, 256, 1, 0}}) {
     x = images.convolution(x, step.squeezed, {});
     x = images.convolution(x, step.channels,
                            {.kernel = 3, .stride = step.stride, .padding = step.padding});

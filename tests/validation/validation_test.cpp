@@ -47,12 +47,12 @@ TEST(Validation, PublishedThroughputIsPredicted) {
   ASSERT_EQ(the_validation().published.size(), published_throughputs().size());
   std::size_t within_a_tenth = 0, within_a_quarter = 0;
   for (const PredictedThroughput& outcome : the_validation().published) {
-    EXPECT_LT(std::abs(outcome.difference()), 0.60) << outcome.run.name;
+    EXPECT_LT(std::abs(outcome.difference()), 0.65) << outcome.run.name;
     within_a_tenth += std::abs(outcome.difference()) <= 0.10;
     within_a_quarter += std::abs(outcome.difference()) <= 0.25;
   }
-  EXPECT_GE(within_a_tenth, 3u);
-  EXPECT_GE(within_a_quarter, 4u);
+  EXPECT_GE(within_a_tenth, 4u);
+  EXPECT_GE(within_a_quarter, 9u);
 }
 
 TEST(PublishedModels, HaveTheMultiplyAccumulatesThatAreKnownOfThem) {
@@ -63,10 +63,10 @@ TEST(PublishedModels, HaveTheMultiplyAccumulatesThatAreKnownOfThem) {
       sum += double(npu::multiply_accumulates(*graph, node));
     return sum;
   };
-  EXPECT_NEAR(macs(resnet50(1)), 4.09e9, 0.01e9);       // torchvision: 4.09
+  EXPECT_NEAR(macs(resnet50(1)), 4.09e9, 0.01e9);  // torchvision: 4.09
   EXPECT_NEAR(macs(resnet50(8)), 8 * 4.09e9, 0.1e9);
-  EXPECT_NEAR(macs(ssd_mobilenet(1)), 1.237e9, 0.01e9); // MLPerf: 2.47 GOPs
-  EXPECT_NEAR(macs(ssd_resnet34(1)), 216.5e9, 1e9);     // MLPerf: 433 GOPs
+  EXPECT_NEAR(macs(ssd_mobilenet(1)), 1.237e9, 0.01e9);  // MLPerf: 2.47 GOPs
+  EXPECT_NEAR(macs(ssd_resnet34(1)), 216.5e9, 1e9);      // MLPerf: 433 GOPs
 }
 
 TEST(Validation, TheStateIsCopiedInAndOutToTheByte) {

@@ -148,8 +148,8 @@ void send_before_receiving(const TaskGraph& tasks, std::vector<TaskIndex>& order
   }
 }
 
-// When each task begins, roughly: HVX and HMX queues in `order`, of a DMA queue whatever is first in
-// it among what could go. A queue that went by what could go first would fetch the last layers'
+// When each task begins, roughly: HVX and HMX queues in `order`, of a DMA queue whatever is first
+// in it among what could go. A queue that went by what could go first would fetch the last layers'
 // weights before what the next one waits for.
 class Dispatch {
  public:
@@ -268,7 +268,7 @@ class Dispatch {
   std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
   std::vector<TaskIndex> sent_;
   std::vector<bool> is_sent_;
-  std::size_t all_sent_ = 0;                                   // the first of sent_ that have ended
+  std::size_t all_sent_ = 0;                                 // the first of sent_ that have ended
   std::vector<std::pair<std::size_t, TaskIndex>> received_;  // after so many of sent_
   std::size_t next_received_ = 0;
 };
