@@ -20,10 +20,8 @@ Flag& add_expected_model(Command& command, ExpectedModel& model, const std::stri
 }
 
 Result<analysis::ExpectedGraph> load_expected(ExpectedModel model) {
-  for (const std::string& definition : model.symbols) {
-    TRY_AS(symbol, npu::parse_symbol(definition));
-    model.import.symbols.insert_or_assign(symbol->first, symbol->second);
-  }
+  TRY_AS(symbols, npu::parse_symbols(model.symbols));
+  model.import.symbols = std::move(*symbols);
   model.import.allow_unknown = true;  // the names and links of unknown operators are enough
   TRY_AS(graph, npu::import_onnx_file(model.file, model.import));
   return report::expected_graph(*graph);

@@ -42,6 +42,7 @@ std::vector<CommandGroup> command_groups() {
           {"Without hardware",
            {{"compile", add_compile_command},
             {"run", add_run_command},
+            {"tune", add_tune_command},
             {"opstats", add_opstats_command}}},
           {"Vendors' files",
            {{"tables", add_tables_command},
@@ -62,7 +63,8 @@ std::string_view only_command(const std::vector<CommandGroup>& groups,
     }
   }
   std::error_code none;
-  const bool is_file = !first_word.starts_with('-') && std::filesystem::exists(first_word, none);
+  const bool is_file = first_word == "-" ||
+                       (!first_word.starts_with('-') && std::filesystem::exists(first_word, none));
   return is_file ? "show" : "";
 }
 

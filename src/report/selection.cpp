@@ -233,6 +233,15 @@ std::string selection_text(const Selection& selection) {
   return text;
 }
 
+Result<double> seconds_in_text(const std::string& flag, const std::string& text) {
+  TRY_AS(time, parse_time(flag, text));
+  if (time->absolute || !time->unit.ends_with('s') || time->unit == "ticks") {
+    return usage_error("{} {}: not a time in seconds; write it like 12.5ms, 300us or 1s", flag,
+                       text);
+  }
+  return time->value * seconds_in(time->unit);
+}
+
 bool looks_like_time(std::string_view text) {
   return !text.empty() && std::string_view("0123456789.@-+").find(text[0]) != text.npos;
 }

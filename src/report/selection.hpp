@@ -42,6 +42,9 @@ std::string selection_text(const Selection& selection);
 // Whether it is meant as a time, right or wrong: it begins like a number.
 bool looks_like_time(std::string_view text);
 
+// "5ms", of a flag: a time in seconds. A usage error where it is none, or not in seconds.
+Result<double> seconds_in_text(const std::string& flag, const std::string& text);
+
 // `cut` as in Filter. A usage error for what cannot be read, is not there, or does not fit the
 // profile's clock.
 Result<Filter> make_filter(const Profile& profile, const Selection& selection, bool cut);

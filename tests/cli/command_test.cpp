@@ -73,7 +73,7 @@ TEST(Program, WrongUsageIsStatusTwoAndOneSentence) {
   const Outcome none = run_npuscope({});
   EXPECT_EQ(none.status, 2);
   EXPECT_EQ(none.output, "");
-  EXPECT_EQ(none.errors, "npuscope: A subcommand is required; see npuscope --help\n");
+  EXPECT_EQ(none.errors, "npuscope: no command is named; see npuscope --help\n");
 
   const Outcome flag = run_npuscope({"opstats", "--no-such\x1b[31m-flag"});
   EXPECT_EQ(flag.status, 2);
@@ -123,12 +123,13 @@ TEST(Help, IsShortWithOneDashAndLongWithTwo) {
 std::vector<std::vector<std::string>> all_commands() {
   std::vector<std::vector<std::string>> commands;
   for (const char* path :
-       {"show",         "diagnose",      "timeline",      "ops",           "units",
-        "memory",       "path",          "graph",         "latency",       "query",
-        "diff",         "convert",       "compile",       "run",           "opstats",
-        "tables list",  "tables check",  "tables draft",  "qpc list",      "qpc extract",
-        "qpc validate", "torq annotate", "torq overview", "torq timeline", "torq passes",
-        "ipu op-cost",  "ipu info",      "ipu operators", "ipu timeline",  "completion"}) {
+       {"show",        "diagnose",     "timeline",      "ops",           "units",
+        "memory",      "path",         "graph",         "latency",       "query",
+        "diff",        "convert",      "compile",       "run",           "opstats",
+        "tune",        "tables list",  "tables check",  "tables draft",  "qpc list",
+        "qpc extract", "qpc validate", "torq annotate", "torq overview", "torq timeline",
+        "torq passes", "ipu op-cost",  "ipu info",      "ipu operators", "ipu timeline",
+        "completion"}) {
     std::istringstream words{std::string(path)};
     commands.emplace_back();
     for (std::string word; words >> word;) commands.back().push_back(word);

@@ -78,6 +78,36 @@ TEST_F(IpuChain, FromTheModelToWhatEachOperatorCosts) {
   EXPECT_TRUE(fs::exists(path("new_log_ctrl0.json")));
 }
 
+// Names of shares beyond all of what they are of.
+void find_impossible_shares(const json& value, const std::string& name,
+                            std::vector<std::string>& found) {
+  if (value.is_structured()) {
+    for (const auto& [key, inner] : value.items()) {
+      find_impossible_shares(inner, value.is_array() ? name : key, found);
+    }
+  } else if (value.is_number()) {
+    const double all = name.find("percent") == name.npos ? 1 : 100;
+    if (all == 1 && name.find("share") == name.npos) return;
+    if (value.get<double>() > all * (1 + 1e-9)) found.push_back(name + " " + value.dump());
+  }
+}
+
+TEST_F(IpuChain, NoShareIsBeyondTheWhole) {
+  const Outcome compiled = run_npuscope({"compile", "-m",
+                                         NPUSCOPE_SOURCE_DIR "/models/light_resnet50.onnx",
+                                         "--target", "ipu-muffin", "-o", image_});
+  ASSERT_EQ(compiled.status, 0) << compiled.errors;
+  ASSERT_EQ(run_logged({"-n", "3"}).status, 0);
+  ASSERT_EQ(timeline().status, 0);
+  std::vector<std::string> found;
+  for (const char* command : {"show", "ops", "units", "memory", "path", "diagnose", "timeline"}) {
+    const Outcome page = run_npuscope({command, timeline_, model_, "--json"});
+    ASSERT_EQ(page.status, 0) << command << page.errors;
+    find_impossible_shares(json::parse(page.output), "", found);
+  }
+  EXPECT_THAT(found, testing::IsEmpty());
+}
+
 TEST_F(IpuChain, EveryCommandTakesItsTimeline) {
   ASSERT_EQ(compile().status, 0);
   ASSERT_EQ(run_logged().status, 0);

@@ -55,6 +55,8 @@ TEST_F(Run, PrintsTheVendorsBlock) {
                    "ExecTimeUs,      [0-9., ]+\n"
                    "InputWaitTimeUs, [0-9., ]+\n"
                    "OutputWaitTimeUs,[0-9., ]+\n\n"
+                   "Latency of an inference, from the host's queue to its result: median [0-9.]+ "
+                   "us, 99 % [0-9.]+ us\\.\n\n"
                    "Throughput of an activation: device [0-9.]+ Inf/Sec, system [0-9.]+ Inf/Sec, "
                    "[0-9.]+ % less\\.\n[A-Z][^\n]+\\.\n\n"));
   EXPECT_EQ(outcome.errors, "");

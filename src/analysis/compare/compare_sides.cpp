@@ -280,7 +280,7 @@ Result<FindingsWanted> findings_wanted(std::string_view name) {
   const bool has_quotes = inside.size() > 1 && inside.front() == inside.back() &&
                           (inside.front() == '\'' || inside.front() == '"');
   if (has_quotes) inside = inside.substr(1, inside.size() - 2);
-  auto rule = finding_rule(std::string(inside));
+  const Status rule = require_finding_rule(std::string(inside));
   if (rule) return FindingsWanted{std::nullopt, std::string(inside)};
   return usage_error("'{}' is neither a weight (high, medium, low) nor a rule: {}", inside,
                      rule.error().message);

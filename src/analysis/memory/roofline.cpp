@@ -163,7 +163,10 @@ Placement place_under(const Roofs& roofs, const Work& work) {
     put(Resource::ddr, *work.ddr_bytes / *roofs.ddr_bytes_per_tick * share);
     if (work.ddr_bytes_of_all && *work.ddr_bytes > 0) {
       const double meanwhile = std::max(work.ticks, work.ddr_ticks);
-      placement.ddr_share_of_all = *work.ddr_bytes_of_all / *roofs.ddr_bytes_per_tick / meanwhile;
+      const double drawn = *work.ddr_bytes_of_all / *roofs.ddr_bytes_per_tick / meanwhile;
+      // Each transfer's bytes count evenly over its span, so several that overlap in part come to
+      // a little more than the DDR moved meanwhile.
+      placement.ddr_share_of_all = drawn <= impossible_share ? std::min(drawn, 1.0) : drawn;
     }
   }
   if (work.vtcm_bytes && roofs.vtcm_bytes_per_tick) {

@@ -22,22 +22,10 @@ struct Compilation {
   Architectures architectures;
 };
 
-Status take_symbols(Compilation& compilation) {
-  npu::Symbols& symbols = compilation.arguments.import.symbols;
-  for (const std::string& definition : compilation.symbols) {
-    TRY_AS(symbol, npu::parse_symbol(definition));
-    const auto [known, added] = symbols.insert(*symbol);
-    if (!added && known->second != symbol->second) {
-      return usage_error("-onnx-define-symbol gives '{}' the values {} and {}; give it one",
-                         symbol->first, known->second, symbol->second);
-    }
-  }
-  return {};
-}
-
 Status compile(Compilation& compilation) {
   CompileArguments& arguments = compilation.arguments;
-  TRY(take_symbols(compilation));
+  TRY_AS(symbols, npu::parse_symbols(compilation.symbols));
+  arguments.import.symbols = std::move(*symbols);
   if (arguments.target.empty()) {
     TRY_AS(remembered, npu::remembered_target());
     arguments.target = remembered->empty() ? "aic100" : *remembered;

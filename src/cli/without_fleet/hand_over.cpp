@@ -33,13 +33,11 @@ ExitStatus cannot_start(const std::string& command, const std::string& path, int
   const std::string why = error == ENOENT
                               ? "is not next to npuscope"
                               : "cannot be started: " + std::string(std::strerror(error));
-  return report(
-      Error{ErrorKind::input,
-            command + ": " + other_program + ", the program of this command, " + why +
-                (error == ENOENT ? "" : " (" + path + ")") +
-                "; a wheel does not have it: install the .deb or the archive, or build it with "
-                "./dev build release " +
-                other_program});
+  return report(Error{ErrorKind::input,
+                      command + ": " + other_program + ", the program of this command, " + why +
+                          (error == ENOENT ? "" : " (" + path + ")") +
+                          "; install npuscope again, or build it with ./dev build release " +
+                          other_program});
 }
 
 }  // namespace

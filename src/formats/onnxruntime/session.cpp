@@ -21,7 +21,8 @@ constexpr std::string_view kernel_end = "_kernel_time", cpu = "CPUExecutionProvi
 
 constexpr NamedNumber activation_bytes{"input bytes", NumberQuantity::bytes};
 constexpr NamedNumber parameter_bytes{"parameter bytes", NumberQuantity::bytes};
-constexpr NamedNumber dropped_events{"events dropped", NumberQuantity::count};
+constexpr NamedNumber dropped_events{"events dropped", NumberQuantity::count,
+                                     NumberRole::lost_events};
 
 enum class What : std::uint8_t { other, run, setting_up, frame, node, fence, truncated };
 
@@ -151,7 +152,7 @@ class Session {
     op.name = profile_.strings.intern(plain);
     op.node = profile_.strings.intern(node.empty() ? without_inventions(plain) : node);
     op.kind = op.node_kind = profile_.strings.intern(type);
-    op.attributes = profile_.strings.intern(provider);
+    op.provider = profile_.strings.intern(provider);
     const bool on_host = provider.empty() ? is_node_of_session : provider == cpu;
     op.engine = on_host ? Engine::host : Engine::compute;
     parts_of_model_ += op.engine == Engine::compute && plain.starts_with(provider + '_');

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/counted.hpp"
 #include "base/sort_rows.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -251,8 +252,8 @@ void Charging::add_remarks() {
         return cores.size() < layer.runs.size();
       }));
   if (repeated > 0) {
-    say(fmt::format("{} layers ran more than once on a core: a layer's time is the sum of its runs",
-                    repeated));
+    say(counted(std::uint64_t(repeated), "layer") +
+        " ran more than once on a core: a layer's time is the sum of its runs");
   }
   if (!costs_.in_cycles) {
     say("not every layer has total_cycle: shares are of durations (dur)");

@@ -113,6 +113,8 @@ Result<std::vector<Symbols>> read_specializations(ByteSpan json, std::string_vie
   return all;
 }
 
+namespace {
+
 Result<std::pair<std::string, std::int64_t>> parse_symbol(std::string_view definition) {
   const std::size_t comma = definition.rfind(',');
   const std::string_view text =
@@ -125,6 +127,21 @@ Result<std::pair<std::string, std::int64_t>> parse_symbol(std::string_view defin
         definition);
   }
   return std::pair{std::string(definition.substr(0, comma)), *value};
+}
+
+}  // namespace
+
+Result<Symbols> parse_symbols(const std::vector<std::string>& definitions) {
+  Symbols symbols;
+  for (const std::string& definition : definitions) {
+    TRY_AS(symbol, parse_symbol(definition));
+    const auto [known, added] = symbols.insert(*symbol);
+    if (!added && known->second != symbol->second) {
+      return usage_error("-onnx-define-symbol gives '{}' the values {} and {}; give it one",
+                         symbol->first, known->second, symbol->second);
+    }
+  }
+  return symbols;
 }
 
 }  // namespace npuscope::npu

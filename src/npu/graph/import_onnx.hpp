@@ -31,7 +31,7 @@ Result<Graph> import_onnx_file(const std::filesystem::path& path, const ImportOp
 // values are numbers or decimal strings. One Symbols per specialisation.
 Result<std::vector<Symbols>> read_specializations(ByteSpan json, std::string_view name);
 
-// A definition on the command line: "seq_len,32".
-Result<std::pair<std::string, std::int64_t>> parse_symbol(std::string_view definition);
+// Definitions on the command line, "seq_len,32". A usage error where a symbol gets two values.
+Result<Symbols> parse_symbols(const std::vector<std::string>& definitions);
 
 }  // namespace npuscope::npu

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "analysis/path/path_groups.hpp"
+#include "base/counted.hpp"
 #include "base/parallel.hpp"
 #include "base/sort_rows.hpp"
 #include "base/text.hpp"
@@ -133,21 +134,19 @@ class PathDocument {
                                     thousands(basis.unmet_flows)));
     }
     if (basis.cyclic_ops > 0) {
-      remarks.push_back(fmt::format(
-          "The edges lead in circles: {} ops are on one or between two. Only edges that "
-          "the times bear out count.",
-          thousands(basis.cyclic_ops)));
+      remarks.push_back(
+          fmt::format("The edges lead in circles: {} on one or between two. Only edges that "
+                      "the times bear out count.",
+                      counted(basis.cyclic_ops, "op is", "ops are")));
     }
     if (basis.cyclic_constraints > 0) {
       remarks.push_back(
-          fmt::format("{} constraints among executions that began at one moment would close a "
-                      "circle; left out.",
-                      thousands(basis.cyclic_constraints)));
+          counted(basis.cyclic_constraints, "constraint") +
+          " among executions that began at one moment would close a circle; left out.");
     }
     if (basis.edges_beyond_limit > 0) {
-      remarks.push_back(
-          fmt::format("{} edges of ops that repeat were too many to follow; left out.",
-                      thousands(basis.edges_beyond_limit)));
+      remarks.push_back(counted(basis.edges_beyond_limit, "edge") +
+                        " of ops that repeat, too many to follow, left out.");
     }
     return remarks;
   }

@@ -7,7 +7,6 @@
 #include <iterator>
 #include <map>
 
-#include "npu/targets/nsp/simulate/simulate.hpp"
 #include "report/latency/latency_document.hpp"
 
 namespace npuscope::report {
@@ -72,6 +71,14 @@ void write_throughput(Json& json, const analysis::Throughput& throughput) {
   json.member("cause", stable_name(throughput.cause));
 }
 
+void write_request(Json& json, const std::optional<npu::nsp::RequestTimes>& request) {
+  if (!request) return json.null();
+  json.object([&] {
+    json.member("median_seconds", request->median_s);
+    json.member("percentile_99_seconds", request->percentile_99_s);
+  });
+}
+
 void write_metric(Json& json, const RunMetric& metric) {
   json.object(metric.name, [&] {
     json.member("needs_stats_level", metric.needs_level);
@@ -112,10 +119,8 @@ RunReport report_run(const npu::nsp::ProgramRun& run) {
   report.inference_count = run.result->inferences.size();
   report.total_duration_us = microseconds(run.result->total);
   report.batch_size = run.batch_size;
-  if (report.total_duration_us > 0) {
-    report.inferences_per_second =
-        double(report.inference_count) * run.batch_size / report.total_duration_us * 1e6;
-  }
+  report.inferences_per_second = npu::nsp::samples_per_second(*run.result, run.batch_size);
+  if (report.inference_count > 0) report.request = npu::nsp::request_times(*run.result);
   report.metrics = {
       metric(run, "ExecTimeUs", 40, &Inference::device_ticks),
       metric(run, "InputWaitTimeUs", 50, &Inference::input_wait_ticks),
@@ -147,6 +152,12 @@ std::string print_run_report(const RunReport& report) {
         cell(&Distribution::max), cell(&Distribution::deviation));
   }
   text += '\n';
+  if (report.request) {
+    fmt::format_to(out,
+                   "Latency of an inference, from the host's queue to its result: median {:.3f} "
+                   "us, 99 % {:.3f} us.\n\n",
+                   report.request->median_s * 1e6, report.request->percentile_99_s * 1e6);
+  }
   if (report.throughput) text += throughput_text(*report.throughput);
   return text;
 }
@@ -163,6 +174,8 @@ void write_run_report(Json& json, const RunReport& report) {
   json.member("total_duration_us", report.total_duration_us);
   json.member("batch_size", report.batch_size);
   json.member("inferences_per_second", report.inferences_per_second);
+  json.key("request_latency");
+  write_request(json, report.request);
   json.object("device_performance", [&] {
     for (const RunMetric& metric : report.metrics) write_metric(json, metric);
   });

@@ -58,8 +58,11 @@ TEST(Roofline, ADdrThatOthersKeepBusyBoundsWhatMostlyMoves) {
   EXPECT_DOUBLE_EQ(*placement.ddr_share_of_all, 0.8);
   work.ddr_bytes_of_all = 6'400;
   EXPECT_EQ(place_under(small_roofs(), work).verdict, RooflineVerdict::latency);
+  work.ddr_bytes_of_all = 10'150;  // spread evenly over spans that overlap in part
+  EXPECT_EQ(*place_under(small_roofs(), work).ddr_share_of_all, 1);
   work.ddr_bytes_of_all = 13'000;  // more than is possible
   EXPECT_EQ(place_under(small_roofs(), work).verdict, RooflineVerdict::latency);
+  EXPECT_DOUBLE_EQ(*place_under(small_roofs(), work).ddr_share_of_all, 1.3);
   work.ddr_bytes_of_all = 8'000;
   work.ddr_bytes = 0;  // none of them are its own
   EXPECT_EQ(place_under(small_roofs(), work).verdict, RooflineVerdict::latency);

@@ -180,6 +180,7 @@ TEST(OnnxRuntime, AFullRecorderSaysWhatItDropped) {
        R"({"cat" : "Session","pid" :9,"tid" :1,"dur" :0,"ts" :300,"ph" : "X","name" :"profile_truncated","args" : {"max_num_events" : "1000000","dropped_event_count" : "32062"}})"});
   ASSERT_EQ(profile.measures.size(), 1u);
   EXPECT_EQ(profile.text(profile.measures[0].what), "events dropped");
+  EXPECT_EQ(profile.measures[0].meaning.role, NumberRole::lost_events);
   EXPECT_EQ(profile.measures[0].value, 32062);
 }
 

@@ -93,6 +93,26 @@ TEST(ReportRun, LeavesTheFirstInferenceOfEachActivationOutOfTheThroughput) {
   EXPECT_FALSE(report_run(run).throughput);
 }
 
+TEST(ReportRun, SaysHowLongTheApplicationWaits) {
+  npu::nsp::ProgramRun run;
+  npu::nsp::SimulationResult result;
+  for (std::int64_t number = 0; number < 200; ++number) {
+    npu::nsp::SimulatedInference inference;
+    inference.queued = Picoseconds{number * 1'000'000};
+    inference.finished = inference.queued + Picoseconds{(1 + (number * 7) % 200) * 1'000'000};
+    result.inferences.push_back(inference);
+  }
+  run.result = std::make_shared<const npu::nsp::SimulationResult>(result);
+  const RunReport report = report_run(run);
+  EXPECT_DOUBLE_EQ(report.request->median_s, 100.5e-6);
+  EXPECT_DOUBLE_EQ(report.request->percentile_99_s, 198.01e-6);
+  EXPECT_NE(print_run_report(report).find("Latency of an inference, from the host's queue to its "
+                                          "result: median 100.500 us, 99 % 198.010 us.\n"),
+            std::string::npos);
+  EXPECT_EQ(json_of(report)["request_latency"]["median_seconds"], report.request->median_s);
+  EXPECT_TRUE(json_of(RunReport{})["request_latency"].is_null());
+}
+
 TEST(Distribution, OfValues) {
   const auto some = distribution_of(std::vector<double>{2, 4, 4, 4, 5, 5, 7, 9});
   EXPECT_EQ(some->average, 5);

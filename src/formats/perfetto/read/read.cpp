@@ -5,6 +5,7 @@
 #include <new>
 #include <numeric>
 
+#include "base/counted.hpp"
 #include "base/field_reader.hpp"
 #include "base/text.hpp"
 #include "formats/perfetto/fields.hpp"
@@ -247,8 +248,10 @@ void TraceReader::note_gaps(const PacketCutter& cutter) {
                                       gap.bytes));
         break;
       case Gap::Reason::not_packets:
-        defects_.add_note(Severity::error, gap.offset,
-                          fmt::format("{} bytes are not packets and were skipped", gap.bytes));
+        defects_.add_note(
+            Severity::error, gap.offset,
+            counted(gap.bytes, "byte is not a packet and was", "bytes are not packets and were") +
+                " skipped");
         break;
       case Gap::Reason::too_long:
         defects_.add_note(

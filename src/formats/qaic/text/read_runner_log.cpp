@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "base/counted.hpp"
 #include "formats/qaic/device.hpp"
 #include "formats/qaic/opstats/profile_rows.hpp"
 #include "formats/qaic/text/read_text_parts.hpp"
@@ -94,7 +95,10 @@ class RunnerLog {
     if (unknown_ > 0) {
       ProfileRows(profiles_.front())
           .note(Severity::info, name_, first_unknown_,
-                fmt::format("{} lines say nothing known and were left out", unknown_), unknown_);
+                counted(unknown_, "line says nothing known and was",
+                        "lines say nothing known and were") +
+                    " left out",
+                unknown_);
     }
     return std::move(profiles_);
   }
@@ -128,7 +132,8 @@ void RunnerLog::take(const TextLine& line) {
       text == "Device Performance:" || text.starts_with("Metric,")) {
     return;
   }
-  if (text.starts_with("Throughput of an activation:")) {  // npuscope's own, and what it explains
+  if (text.starts_with("Latency of an inference, from ")) return;  // npuscope's own
+  if (text.starts_with("Throughput of an activation:")) {          // and what it explains
     in_throughput_ = true;
     return;
   }

@@ -1,3 +1,4 @@
+#include "base/counted.hpp"
 #include "base/try.hpp"
 #include "npu/targets/ipu/simulate.hpp"
 
@@ -131,7 +132,7 @@ class Runner {
     inference_ = simulate(program(), target_, outcome_.is_logged);
     outcome_.clock_hz = target_.clock_hz;
     outcome_.ipu_s = double(inference_.cycles) / target_.clock_hz;
-    outcome_.invoke_s = outcome_.ipu_s + target_.invoke_s + synchronisation_s();
+    outcome_.invoke_s = invoke_seconds(inference_, image_, target_);
     if (outcome_.is_logged) TRY(write_logs());
     outcome_.image = std::make_shared<const Image>(std::move(image_));
     outcome_.inference = std::make_shared<const Inference>(std::move(inference_));
@@ -140,12 +141,6 @@ class Runner {
 
  private:
   const sigmastar::Program& program() const { return image_.own->program; }
-
-  double synchronisation_s() const {
-    double bytes = 0;
-    for (const auto& output : image_.outputs) bytes += output.bytes;
-    return bytes / target_.sync_bytes_per_s;
-  }
 
   Status write_logs() {
     TRY_AS(layout, sigmastar::layout_of_chip(layout_name));
@@ -172,9 +167,10 @@ class Runner {
     TRY(write_file_atomically(file.path, as_byte_span(log.bytes())));
     if (log.overflowed()) {
       outcome_.warnings.push_back(
-          fmt::format("{}: the log's buffer of {} bytes is full: {} records are lost and the log "
+          fmt::format("{}: the log's buffer of {} bytes is full: {} lost and the log "
                       "is incomplete; run again with --ipu_log_size={} or more",
-                      file.path.string(), request_.log_bytes, thousands(file.lost_records),
+                      file.path.string(), request_.log_bytes,
+                      counted(file.lost_records, "record is", "records are"),
                       file.needed_bytes + beyond_suspicion));
     }
     file.log = std::move(name);
@@ -190,6 +186,13 @@ class Runner {
 };
 
 }  // namespace
+
+double invoke_seconds(const Inference& inference, const Image& image, const Target& target) {
+  double bytes = 0;
+  for (const auto& output : image.outputs) bytes += output.bytes;
+  return double(inference.cycles) / target.clock_hz + target.invoke_s +
+         bytes / target.sync_bytes_per_s;
+}
 
 Result<RunOutcome> run(const RunRequest& request) { return Runner(request).run(); }
 

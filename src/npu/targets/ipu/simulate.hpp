@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "formats/sigmastar/image.hpp"
 #include "formats/sigmastar/log.hpp"
 #include "formats/sigmastar/program.hpp"
 #include "formats/sigmastar/write_log.hpp"
@@ -43,6 +44,10 @@ struct Inference {
 };
 
 Inference simulate(const sigmastar::Program& program, const Target& target, bool logging);
+
+// Of one inference: the hardware, the driver, and the outputs' way to where the CPU reads them.
+double invoke_seconds(const Inference& inference, const sigmastar::Image& image,
+                      const Target& target);
 
 // What a simulated inference leaves in the buffers of the IPU's logs.
 //

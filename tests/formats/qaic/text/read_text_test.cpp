@@ -216,6 +216,8 @@ TEST(ReadRunnerLog, SaysWhatWasNotMeasured) {
 TEST(ReadRunnerLog, PassesOverWhatNpuscopesRunnerAdds) {
   const Profile profile = read(
       " ---- Stats ----\nInferenceCnt 1 TotalDuration 5us BatchSize 1 Inf/Sec 2.000\n\n"
+      "Latency of an inference, from the host's queue to its result: median 5.100 us, 99 % 5.200 "
+      "us.\n\n"
       "Throughput of an activation: device 2.10 Inf/Sec, system 2.00 Inf/Sec, 4.8 % less.\n"
       "The host keeps the device at work.\n\n");
   EXPECT_THAT(notes_of(profile), IsEmpty());

@@ -299,4 +299,27 @@ Result<SimulationResult> simulate(std::span<const qaic::Program* const> slices,
   return Simulation(*joined, slices, devices, target, options).run();
 }
 
+RequestTimes request_times(const SimulationResult& result) {
+  std::vector<double> times;
+  times.reserve(result.inferences.size());
+  for (const SimulatedInference& each : result.inferences) {
+    times.push_back(to_seconds(each.finished - each.queued));
+  }
+  if (times.empty()) return {};
+  std::ranges::sort(times);
+  const auto percentile = [&](double share) {
+    const double place = share * double(times.size() - 1);
+    const auto below = std::size_t(place);
+    const double above = times[std::min(below + 1, times.size() - 1)];
+    return times[below] + (above - times[below]) * (place - double(below));
+  };
+  return {percentile(0.5), percentile(0.99)};
+}
+
+double samples_per_second(const SimulationResult& result, std::uint32_t batch_size) {
+  const double microseconds = double(result.total.value) * 1e-6;
+  if (!(microseconds > 0)) return 0;
+  return double(result.inferences.size()) * batch_size / microseconds * 1e6;
+}
+
 }  // namespace npuscope::npu::nsp

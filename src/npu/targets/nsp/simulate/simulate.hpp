@@ -98,6 +98,17 @@ struct SimulationResult {
   std::uint64_t task_events = 0;               // executed thread tasks, the unit of the benchmark
 };
 
+// How long who asks for an inference waits: queued until the host has made of its outputs what the
+// application wants. Of all activations; nothing where none ran.
+struct RequestTimes {
+  double median_s = 0;
+  double percentile_99_s = 0;  // linearly between inferences, as the median
+};
+RequestTimes request_times(const SimulationResult& result);
+
+// Inferences, each of `batch_size` samples, by the time of the whole run.
+double samples_per_second(const SimulationResult& result, std::uint32_t batch_size);
+
 // Of a program, or of the parts of a multi-device program (in order of their slices), which execute
 // together, part i on devices[i]: one inference is one of all of them. Usage errors: the
 // activations need more cores than the target has, an option makes no sense, or the target has no
