@@ -83,9 +83,8 @@ Status OpstatsJob::prepare() {
   }
   if (auto writable = check_writable_folder(request_.output_folder); !writable) return writable;
   TRY_AS(qpc, MappedFile::open(request_.qpc));
-  auto networks =
-      qaic::load_networks(qpc->bytes(), request_.qpc.string(), request_.trace_options.flow_events);
-  if (!networks) return tl::unexpected(networks.error());
+  TRY_AS(networks, qaic::load_networks(qpc->bytes(), request_.qpc.string(),
+                                       request_.trace_options.flow_events));
   networks_ = std::move(*networks);
   if (auto chosen = check_cores(); !chosen) return chosen;
   trace_options_ = request_.trace_options;

@@ -13,6 +13,7 @@
 
 #include "base/text.hpp"
 #include "formats/ireeperf/dispatch_name.hpp"
+#include "ingest/units.hpp"
 #include "profile/counted_notes.hpp"
 #include "profile/line_reader.hpp"
 
@@ -281,27 +282,23 @@ class Reader {
 
   UnitId unit_of(const Queue& queue) {
     const auto [device, is_new_device] = devices_.try_emplace(queue.device, UnitId::none);
+    const auto number = std::uint32_t(queue.device);
     if (is_new_device) {
-      device->second = UnitId(profile_.units.size());
-      Unit unit;
-      unit.device = std::uint32_t(queue.device);
-      unit.engine = Engine::device;
-      unit.name = profile_.strings.intern(fmt::format("device[{}]", queue.device));
-      profile_.units.push_back(unit);
+      const std::string name = fmt::format("device[{}]", queue.device);
+      device->second = add_unit(
+          profile_,
+          {.device = number, .engine = Engine::device, .name = profile_.strings.intern(name)});
     }
     const auto [place, is_new] = queues_.try_emplace(queue, UnitId::none);
     if (!is_new) return place->second;
-    place->second = UnitId(profile_.units.size());
-    Unit unit;
-    unit.device = std::uint32_t(queue.device);
-    unit.engine = Engine::other;
-    unit.parent = device->second;
-    unit.name = profile_.strings.intern(
+    const std::string name =
         fmt::format("queue[{}]{}{}", queue.queue,
                     queue.stream != 0 ? fmt::format(" stream={}", queue.stream) : "",
-                    queue.on_device ? " on the device" : ""));
-    profile_.units.push_back(unit);
-    return place->second;
+                    queue.on_device ? " on the device" : "");
+    return place->second = add_unit(profile_, {.device = number,
+                                               .engine = Engine::other,
+                                               .name = profile_.strings.intern(name),
+                                               .parent = device->second});
   }
 
   OpId op_of(const Execution& of) {

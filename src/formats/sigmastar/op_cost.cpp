@@ -165,9 +165,8 @@ Status Charging::assign() {
   for (const Layer& layer : layers_) {
     layers.push_back({layer.index, runs_[layer.runs.front()].name});
   }
-  const auto paired =
-      pair_layers(model_, layers, {options_.is_incomplete, options_.allow_partial}, name_);
-  if (!paired) return tl::unexpected(paired.error());
+  TRY_AS(paired,
+         pair_layers(model_, layers, {options_.is_incomplete, options_.allow_partial}, name_));
   costs_.by_own_indices = paired->by_own_indices;
   for (std::size_t i = 0; i < layers_.size(); ++i) charge(layers_[i], paired->operator_of[i]);
   return {};

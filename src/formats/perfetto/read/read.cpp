@@ -12,7 +12,6 @@
 #include "formats/perfetto/packets/inflate.hpp"
 #include "formats/perfetto/read/trace_reader.hpp"
 #include "formats/perfetto/restore/restore.hpp"
-#include "formats/perfetto/restore/restore_own.hpp"
 
 namespace npuscope::perfetto {
 namespace {
