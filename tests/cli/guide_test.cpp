@@ -137,6 +137,10 @@ TEST_F(Guide, TheThirtySecondsOfTheReadmeRunAsWritten) {
   expect_as_printed("README.md", 0, "## Thirty seconds", "## Your own profile");
 }
 
+TEST_F(Guide, TheReferenceNpuOfTheReadmeRunsAsWritten) {
+  expect_as_printed("README.md", 3, "## Without hardware", "## More");
+}
+
 // With the sample for FILES, A and B; a gate may fail there, a command may not.
 TEST_F(Guide, TheQuestionsOfTheReadmeAreAnswered) {
   const std::filesystem::path source = NPUSCOPE_SOURCE_DIR;
