@@ -14,9 +14,8 @@ constexpr const char* other_program = "npuscope-fleet";
 
 // Next to this program; where the system does not say where that is, as the shell finds it.
 std::string path_of_other(const char* own_name) {
-  std::error_code unknown;
-  std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", unknown);
-  if (unknown && std::string_view(own_name).find('/') != std::string_view::npos) own = own_name;
+  std::filesystem::path own = path_of_this_program();
+  if (own.empty() && std::string_view(own_name).find('/') != std::string_view::npos) own = own_name;
   return own.empty() ? other_program : own.replace_filename(other_program).string();
 }
 

@@ -106,8 +106,8 @@ Result<OperatorCosts> Charging::run() {
   }
   costs_.cores = std::uint32_t(cores.size());
   if (costs_.sum <= 0) {
-    return input_error("{}: its {} layers took no time; the log is empty or broken, take it again",
-                       name_, runs_.size());
+    return input_error("{}: its {} took no time; the log is empty or broken, take it again", name_,
+                       counted(runs_.size(), "layer"));
   }
   layers_ = keys_.group(order_of_start());
   costs_.layers = layers_.size();

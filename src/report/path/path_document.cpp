@@ -125,13 +125,15 @@ class PathDocument {
           "last one of the producer that had ended",
           thousands(basis.stepwise_edges));
       if (basis.unmet_edges > 0) {
-        remark += fmt::format("; {} of them hold nothing back", thousands(basis.unmet_edges));
+        remark +=
+            "; " + counted(basis.unmet_edges, "of them holds", "of them hold") + " nothing back";
       }
       remarks.push_back(remark + ".");
     }
     if (basis.unmet_flows > 0) {
-      remarks.push_back(fmt::format("{} arrows lead back in time and hold nothing back.",
-                                    thousands(basis.unmet_flows)));
+      remarks.push_back(counted(basis.unmet_flows, "arrow leads back in time and holds",
+                                "arrows lead back in time and hold") +
+                        " nothing back.");
     }
     if (basis.cyclic_ops > 0) {
       remarks.push_back(

@@ -54,6 +54,15 @@ std::string plural_of_one(std::string_view text) {
   return {};
 }
 
+// "1 of them hold": a verb for several after one.
+std::string verb_of_several(std::string_view text) {
+  for (const std::string_view verb : {"hold", "are", "were", "have", "do", "lie"}) {
+    const std::size_t at = text.find(fmt::format(" 1 of them {} ", verb));
+    if (at != text.npos) return std::string(text.substr(at, 40));
+  }
+  return {};
+}
+
 // "-0.0 %", "-0 us", "+0.0 %": nothing has no sign.
 std::string signed_nothing(std::string_view text) {
   for (std::size_t at = 0; (at = text.find_first_of("-+", at)) != text.npos; ++at) {
@@ -69,7 +78,9 @@ std::string signed_nothing(std::string_view text) {
 }  // namespace
 
 void try_words(const std::string& page, std::string_view text, Tried& tried) {
-  const std::string plural = plural_of_one(text), nothing = signed_nothing(text);
+  const std::string plural = plural_of_one(text), nothing = signed_nothing(text),
+                    verb = verb_of_several(text);
+  tried.holds("one does what one does", verb.empty(), page + ": " + verb);
   tried.holds("one is not a plural", plural.empty(), page + ": " + plural);
   tried.holds("nothing has no sign", nothing.empty(), page + ": " + nothing);
 }
