@@ -1,8 +1,8 @@
 // What makes one inference of a card longer than the next, beyond the jitter of single kernels: all
 // of its kernels take a little longer, seldom much longer; the DDR's refresh meets its transfers;
 // barriers wait for who comes late; the host takes its time. Seeded, drawn anew for each inference,
-// and there only where three samples or more are asked for: such a set is compared with others (`npuscope
-// diff`), and without it two runs of one program would differ beyond all doubt.
+// and there only where three samples or more are asked for: such a set is compared with others
+// (`npuscope diff`), and without it two runs of one program would differ beyond all doubt.
 //
 //   Noise noise(target, options);
 //   cycles * noise.of(activation, inference).kernels      0.975 to 1.15 of them
