@@ -18,10 +18,11 @@ Document conversation_document(const npu::ConversationRequest& request,
       {{"total_seconds", "all tokens", Format::seconds}, conversation.seconds},
       {{"tokens_per_second", "tokens per second", Format::number},
        if_positive(conversation.tokens_per_second)},
-      {{"all_tokens_per_second", "of all together", Format::number},
+      {{"all_tokens_per_second", "all conversations", Format::number},
        if_positive(conversation.all_tokens_per_second)}};
   facts.remarks = {
-      "tokens per second: of one conversation, after its first token; of all together: times batch "
+      "tokens per second: of one conversation, after its first token; all conversations: times "
+      "batch "
       "and activations. Simulated on the reference NPU; choosing a token takes no time."};
   Section phases{.key = "phases", .title = "PHASES"};
   phases.table.fields = {{"phase", "phase"},
