@@ -102,4 +102,11 @@ inline void print_warnings(const std::vector<std::string>& warnings) {
   }
 }
 
+// A run's input files are not read.
+inline void print_idle_input(const char* flag) {
+  print(stderr,
+        "npuscope: note: {} has no effect: what an inference costs does not depend on its data\n",
+        flag);
+}
+
 }  // namespace npuscope::cli

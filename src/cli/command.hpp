@@ -48,6 +48,7 @@ std::vector<std::string> normalize_arguments(int argc, char** argv);
 void add_compile_command(Command& program);
 void add_run_command(Command& program);
 void add_tune_command(Command& program);
+void add_conversation_command(Command& program);
 void add_opstats_command(Command& program);
 void add_qpc_command(Command& program);
 void add_show_command(Command& program);

@@ -43,6 +43,7 @@ std::vector<CommandGroup> command_groups() {
            {{"compile", add_compile_command},
             {"run", add_run_command},
             {"tune", add_tune_command},
+            {"conversation", add_conversation_command},
             {"opstats", add_opstats_command}}},
           {"Vendors' files",
            {{"tables", add_tables_command},

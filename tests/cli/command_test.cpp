@@ -123,13 +123,13 @@ TEST(Help, IsShortWithOneDashAndLongWithTwo) {
 std::vector<std::vector<std::string>> all_commands() {
   std::vector<std::vector<std::string>> commands;
   for (const char* path :
-       {"show",        "diagnose",     "timeline",      "ops",           "units",
-        "memory",      "path",         "graph",         "latency",       "query",
-        "diff",        "convert",      "compile",       "run",           "opstats",
-        "tune",        "tables list",  "tables check",  "tables draft",  "qpc list",
-        "qpc extract", "qpc validate", "torq annotate", "torq overview", "torq timeline",
-        "torq passes", "ipu op-cost",  "ipu info",      "ipu operators", "ipu timeline",
-        "completion"}) {
+       {"show",          "diagnose",     "timeline",     "ops",           "units",
+        "memory",        "path",         "graph",        "latency",       "query",
+        "diff",          "convert",      "compile",      "run",           "opstats",
+        "tune",          "conversation", "tables list",  "tables check",  "tables draft",
+        "qpc list",      "qpc extract",  "qpc validate", "torq annotate", "torq overview",
+        "torq timeline", "torq passes",  "ipu op-cost",  "ipu info",      "ipu operators",
+        "ipu timeline",  "completion"}) {
     std::istringstream words{std::string(path)};
     commands.emplace_back();
     for (std::string word; words >> word;) commands.back().push_back(word);

@@ -121,7 +121,7 @@ TEST_F(TuneCommand, RefusesWhatMeansNothing) {
   EXPECT_EQ(refusal({"--latency", "5cyc"}),
             "npuscope: --latency 5cyc: not a time in seconds; write it like 12.5ms, 300us or 1s\n");
   EXPECT_THAT(refusal({"--latency", "soon"}), HasSubstr("--latency soon: not a time"));
-  for (const char* flag : {"--cores", "--batch", "--instances", "--queued"}) {
+  for (const char* flag : {"--cores", "--batch", "--activations", "--queued"}) {
     EXPECT_THAT(refusal({flag, "0"}), HasSubstr(flag));
     EXPECT_THAT(refusal({flag, "1,-1"}), HasSubstr(flag));
   }

@@ -78,6 +78,7 @@ const std::vector<WritingCommand>& writing_commands() {
       "--torq-dump-profiling=out/timeline.csv --torq-debug-info=out/debug "
       "--dump-compilation-phases-to=out/phases",
       "npuscope compile model.onnx --target ipu-muffin -o out/model.img",
+      "npuscope compile model.onnx -aic-binary-dir=out/split -ols=2 -mos=1 -aic-num-cores=2",
       "npuscope tune model.onnx --throughput --cores 4 --batch 1 --queued 1",
       "npuscope run -t binaries --aic-profiling-type=raw_device_stats --aic-profiling-out-dir=out "
       "--aic-profiling-num-samples=2 -n 3 --write-output-dir=out",

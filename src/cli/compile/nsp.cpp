@@ -23,6 +23,7 @@ struct NspArguments {
   std::string pmu_events;
   std::string load_partition;
   std::string dump_partition;
+  std::vector<std::string> remarks;  // on flags that have no effect
   bool perf_metrics = false;
   bool perf_warnings = false;
   bool ignored_flag = false;
@@ -112,6 +113,8 @@ Status build(const NspArguments& arguments, const std::string& model, bool json)
   auto result = npu::nsp::build(model, arguments.request);
   busy.reset();
   if (!result) return tl::unexpected(result.error());
+  result->warnings.insert(result->warnings.begin(), arguments.remarks.begin(),
+                          arguments.remarks.end());
   const auto path = std::filesystem::path(arguments.binary_dir) / "programqpc.bin";
   TRY(write_file_atomically(path, result->qpc));
   if (!arguments.dump_partition.empty()) {
@@ -128,16 +131,51 @@ Status build(const NspArguments& arguments, const std::string& model, bool json)
   return {};
 }
 
+// The vendor's flags that scripts give and that change nothing here, with what is said then; empty:
+// npuscope does what they ask for in any case.
+struct IdleVendorFlag {
+  const char* names;
+  bool takes_value;
+  const char* about;
+  const char* remark;
+};
+
+constexpr IdleVendorFlag idle_vendor_flags[] = {
+    {"--aic-hw", false, "programs are for the target's hardware in any case", ""},
+    {"--compile-only", false, "compile runs nothing in any case", ""},
+    {"-v,--verbose", false, "no effect", "nothing more is printed"},
+    {"--aic-hw-version", true, "no effect: --target says the hardware",
+     "the hardware is that of --target"},
+    {"--custom-IO-list-file", true, "no effect: inputs and outputs keep their types",
+     "the file is not read; inputs, outputs and retained state keep the model's types, so that a "
+     "state in mxint8 is read and written as float16"},
+    {"--mdts-mos", true, "no effect: -mos is for all devices",
+     "-mos splits the weights of all devices alike"},
+    {"--multicast-weights", false, "weights that several cores need are multicast in any case", ""},
+    {"--aic-enable-depth-first", false, "no effect: the compiler chooses the order itself",
+     "the reference compiler chooses the order itself"},
+    {"--allocator-dealloc-delay", true, "no effect", "buffers are free when they were read last"},
+    {"--size-split-granularity", true, "no effect: -ols makes tiles finer",
+     "the size of tiles follows from the VTCM; -ols makes them finer"},
+    {"--vtcm-working-set-limit-ratio", true, "no effect", "tiles may take all of the VTCM"},
+};
+
 void add_vendor_flags(Command& command, NspArguments& arguments) {
-  // Accepted so that scripts carry over; the reference NPU needs none of them.
-  for (const char* flag : {"--aic-hw", "--compile-only", "-v,--verbose"}) {
-    command.flag(flag, arguments.ignored_flag, "accepted for the vendor's scripts, no effect")
-        .under("Accepted without effect");
+  for (const IdleVendorFlag& each : idle_vendor_flags) {
+    Flag& flag = each.takes_value ? command.flag(each.names, arguments.ignored_value, each.about)
+                                  : command.flag(each.names, arguments.ignored_flag, each.about);
+    flag.under("Accepted without effect");
   }
-  for (const char* option : {"--aic-hw-version", "--custom-IO-list-file", "--mdts-mos"}) {
-    command.flag(option, arguments.ignored_value, "accepted for the vendor's scripts, no effect")
-        .under("Accepted without effect");
+}
+
+std::vector<std::string> idle_flag_remarks(const Command& command) {
+  std::vector<std::string> remarks;
+  for (const IdleVendorFlag& each : idle_vendor_flags) {
+    const std::string name = each.names + std::string_view(each.names).find("--");
+    if (*each.remark == '\0' || !command.has(name)) continue;
+    remarks.push_back(fmt::format("{} has no effect: {}", name, each.remark));
   }
+  return remarks;
 }
 
 // Flags that change what a program does, in ways that the reference NPU cannot: without effect they
@@ -182,6 +220,16 @@ void add_program_flags(Command& command, NspArguments& arguments) {
   command.flag("--aic-binary-dir", arguments.binary_dir, "folder for programqpc.bin");
   command.flag("--aic-num-cores", request.options.cores, "cores to use; default all")
       .check(whole_number(1));
+  command
+      .flag("--mos", request.options.channel_split,
+            "weights come by output channels, in so many parts at least: less VTCM at once")
+      .check(whole_number(1))
+      .shows_usual();
+  command
+      .flag("--ols", request.options.overlap_split,
+            "split operations finer: what comes out of DDR does so in tiles so many times smaller")
+      .check(whole_number(1))
+      .shows_usual();
   command.flag("--mdp-load-partition-config", arguments.load_partition,
                "JSON file that names the devices that share the model");
   command.flag("--mdp-dump-partition-config", arguments.dump_partition,
@@ -218,6 +266,7 @@ class NspCompilation : public CompileArchitecture {
     npu::nsp::BuildRequest& request = arguments_.request;
     request.target = common.target;
     request.import = common.import;
+    arguments_.remarks = idle_flag_remarks(command_);
     TRY(take_pmu_events(arguments_));
     TRY(take_profiling_types(arguments_, command_.has("--stats-level")));
     TRY(take_partition(arguments_));

@@ -112,6 +112,7 @@ Status run_programs(const RunArguments& common, NspArguments& arguments) {
   }
   std::fflush(stdout);
   print_warnings(outcome->warnings);
+  if (!arguments.inputs.empty()) print_idle_input("--input-file");
   if (outcome->nothing_sampled) return tl::unexpected(*outcome->nothing_sampled);
   return {};
 }

@@ -35,6 +35,7 @@ class TorqRunner : public RunArchitecture {
     }
     TRY_AS(outcome,
            npu::torq::run({arguments.file, arguments.inferences.value_or(1), log_, jobs_}));
+    if (!inputs_.empty()) print_idle_input("--input");
     const npu::torq::Run& run = *outcome->run;
     const auto document = report::torq_run_document(*outcome->program, *outcome->target, run);
     if (arguments.json) {

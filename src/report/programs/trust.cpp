@@ -56,48 +56,77 @@ struct Deviation {
   double share = 0;
 };
 
-Trust judged_by(const std::vector<Deviation>& runs, const std::string& of,
-                const std::string& more) {
-  Trust trust{.is_judged = true, .runs = runs.size()};
+std::string range_of(const std::vector<Deviation>& runs) {
   const auto [least, most] = std::ranges::minmax_element(runs, {}, &Deviation::share);
-  trust.least = least->share;
-  trust.most = most->share;
-  const std::string range =
-      least == most ? fmt::format("{:+.1f} %", *trust.least * 100)
-                    : fmt::format("{:+.1f} to {:+.1f} %", *trust.least * 100, *trust.most * 100);
-  trust.statement = fmt::format("{}: {}{}", of, range, more);
-  return trust;
+  return least == most ? fmt::format("{:+.1f} %", least->share * 100)
+                       : fmt::format("{:+.1f} to {:+.1f} %", least->share * 100, most->share * 100);
+}
+
+Trust judged_by(const std::vector<Deviation>& runs, std::string statement) {
+  const auto [least, most] = std::ranges::minmax_element(runs, {}, &Deviation::share);
+  return {true, runs.size(), least->share, most->share, std::move(statement)};
 }
 
 Trust not_judged(const std::string& why) { return {.statement = "not judged: " + why}; }
 
-// Cloud AI 100: real cards.
-Trust of_cards(ModelFamily family) {
-  const auto table = table_below(validation_page(), "## Real runs");
-  std::vector<Deviation> same;
-  std::vector<std::string> others;
+struct CardRuns {
+  std::vector<Deviation> same;      // of such a model
+  std::vector<std::string> others;  // with their differences
+};
+
+CardRuns card_runs(std::string_view heading, const JudgedModel& model) {
+  const auto table = table_below(validation_page(), heading);
+  CardRuns runs;
   for (std::size_t i = 1; i < table.size(); ++i) {
-    if (cell(table, table[i], "figure") != "device time") continue;
+    const std::string figure = cell(table, table[i], "figure");
+    if (!figure.empty() && figure != "device time") continue;
     const std::string run = cell(table, table[i], "run");
     const auto difference = number_in(cell(table, table[i], "difference"));
     const auto known = std::ranges::find(families_of_runs(), run, &FamilyOfRun::run);
     if (!difference || known == families_of_runs().end()) continue;
-    if (known->family == family) {
-      same.push_back({run, *difference / 100});
+    if (known->family == model.family && known->is_quantized == model.is_quantized) {
+      runs.same.push_back({run, *difference / 100});
     } else {
-      others.push_back(fmt::format("{} {}", run, cell(table, table[i], "difference")));
+      runs.others.push_back(fmt::format("{} {}", run, cell(table, table[i], "difference")));
     }
   }
-  if (same.empty()) {
-    return not_judged(fmt::format("docs/validation.md has no real run of {} network; of others: {}",
-                                  name_of(family), fmt::join(others, ", ")));
-  }
+  return runs;
+}
+
+std::string names_of(const std::vector<Deviation>& runs) {
   std::vector<std::string> names;
-  for (const Deviation& each : same) names.push_back(each.run);
-  return judged_by(
-      same, "device time against a real card",
-      fmt::format(" ({}); figures of the target were taken from {}", fmt::join(names, ", "),
-                  same.size() > 1 ? "these runs" : "this run"));
+  for (const Deviation& each : runs) {
+    if (std::ranges::find(names, each.run) == names.end()) names.push_back(each.run);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// Cloud AI 100: real cards.
+Trust of_cards(const JudgedModel& model) {
+  const CardRuns real = card_runs("## Real runs", model);
+  const CardRuns published = card_runs("## Predictions: throughput that was published", model);
+  std::vector<std::string> statements;
+  if (!real.same.empty()) {
+    statements.push_back(fmt::format(
+        "device time against a real card: {} ({}); figures of the target were taken from {}",
+        range_of(real.same), names_of(real.same),
+        real.same.size() > 1 ? "these runs" : "this run"));
+  }
+  if (!published.same.empty()) {
+    statements.push_back(fmt::format("throughput against what was published of cards: {} ({})",
+                                     range_of(published.same), names_of(published.same)));
+  }
+  if (statements.empty()) {
+    std::vector<std::string> others = real.others;
+    others.insert(others.end(), published.others.begin(), published.others.end());
+    return not_judged(fmt::format(
+        "docs/validation.md has no real run of {} {} network; of others: "
+        "{}",
+        name_of(model.family), model.is_quantized ? "int8" : "fp16", fmt::join(others, ", ")));
+  }
+  std::vector<Deviation> all = real.same;
+  all.insert(all.end(), published.same.begin(), published.same.end());
+  return judged_by(all, fmt::format("{}", fmt::join(statements, "; ")));
 }
 
 // HTP v73: Qualcomm's estimate on the host.
@@ -113,9 +142,10 @@ Trust of_estimates(bool is_quantized) {
   if (runs.empty()) return not_judged("docs/validation.md has no prediction of such a network");
   const auto near = std::ranges::count_if(
       runs, [](const Deviation& each) { return std::abs(each.share) <= 0.25; });
-  return judged_by(runs, "cycles against Qualcomm's host estimate, not a device",
-                   fmt::format(" ({} {} networks that were predicted, {} within 25 %)", runs.size(),
-                               precision, near));
+  return judged_by(
+      runs, fmt::format("cycles against Qualcomm's host estimate, not a device: {} ({} {} networks "
+                        "that were predicted, {} within 25 %)",
+                        range_of(runs), runs.size(), precision, near));
 }
 
 // Torq: torq-compiler's estimate.
@@ -158,8 +188,16 @@ std::vector<Row> table_below(std::string_view markdown, std::string_view heading
 }
 
 std::span<const FamilyOfRun> families_of_runs() {
-  static constexpr FamilyOfRun families[] = {{"Amber 7B decode", ModelFamily::decoder},
-                                             {"BERT-base batch 8", ModelFamily::encoder}};
+  using enum ModelFamily;
+  static constexpr FamilyOfRun families[] = {{"Amber 7B decode", decoder},
+                                             {"BERT-base batch 8", encoder},
+                                             {"ResNet-50 int8", convolutional, true},
+                                             {"SSD-ResNet34 int8", convolutional, true},
+                                             {"SSD-MobileNet int8", convolutional, true},
+                                             {"BERT-Large 384, int8 products", encoder, true},
+                                             {"BERT-Large 384 fp16", encoder},
+                                             {"GPT-J 6B fp16", decoder},
+                                             {"OPT 2.7B fp16", decoder}};
   return families;
 }
 
@@ -174,7 +212,7 @@ const char* name_of(ModelFamily family) {
 }
 
 Trust trust_in(std::string_view target, const JudgedModel& model) {
-  if (target == "aic100") return of_cards(model.family);
+  if (target == "aic100") return of_cards(model);
   if (target == "htp-v73") return of_estimates(model.is_quantized);
   if (target == "torq-sl2610") {
     return of_torq("### Predictions: shapes and nets that it was tried on afterwards",

@@ -37,10 +37,12 @@ Trust trust_in(std::string_view target, const JudgedModel& model);
 std::vector<std::vector<std::string>> table_below(std::string_view markdown,
                                                   std::string_view heading);
 
-// Which runs of "Real runs" are of which family: a test says that each is here.
+// Which runs of "Real runs" and of published throughput are of which family and precision: a test
+// says that each is here.
 struct FamilyOfRun {
   std::string_view run;
   npu::ModelFamily family;
+  bool is_quantized = false;
 };
 std::span<const FamilyOfRun> families_of_runs();
 

@@ -118,8 +118,7 @@ Section chosen_section(const TuneRequest& request, const npu::TuneResult& result
   section.remarks = {"Trust: " + trust.statement + "."};
   if (trust.is_judged) {
     section.remarks.push_back(
-        "What judges it is one inference on the device; the host, its queues, batches and several "
-        "activations at once are not judged.");
+        "Device time and cycles are of one inference; the host and its queues are not judged.");
   }
   return section;
 }

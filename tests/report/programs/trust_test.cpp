@@ -31,28 +31,33 @@ TEST(TableBelow, IsTheFirstOfItsSection) {
 }
 
 TEST(Trust, KnowsTheFamilyOfEveryRealRun) {
-  const auto table = table_below(validation_page(), "## Real runs");
-  ASSERT_GT(table.size(), 1U);
-  ASSERT_THAT(table.front(), testing::Contains("difference"));
-  for (std::size_t i = 1; i < table.size(); ++i) {
-    if (table[i].at(1) != "device time") continue;
-    bool known = false;
-    for (const FamilyOfRun& each : families_of_runs()) known |= each.run == table[i].front();
-    EXPECT_TRUE(known) << table[i].front();
+  const std::string page = validation_page();
+  for (const char* heading : {"## Real runs", "## Predictions: throughput that was published"}) {
+    const auto table = table_below(page, heading);
+    if (table.empty() && page.find(heading) == page.npos) continue;
+    ASSERT_GT(table.size(), 1U);
+    ASSERT_THAT(table.front(), testing::Contains("difference"));
+    for (std::size_t i = 1; i < table.size(); ++i) {
+      if (table.front().at(1) == "figure" && table[i].at(1) != "device time") continue;
+      bool known = false;
+      for (const FamilyOfRun& each : families_of_runs()) known |= each.run == table[i].front();
+      EXPECT_TRUE(known) << table[i].front();
+    }
   }
 }
 
 TEST(Trust, SaysHowFarRunsOfTheFamilyWereOff) {
   const Trust decoder = trust_in("aic100", {ModelFamily::decoder, false});
   EXPECT_TRUE(decoder.is_judged);
-  EXPECT_EQ(decoder.runs, 1U);
-  EXPECT_EQ(decoder.least, decoder.most);
+  EXPECT_GE(decoder.runs, 1U);
+  EXPECT_LE(*decoder.least, *decoder.most);
   EXPECT_THAT(decoder.statement, StartsWith("device time against a real card: "));
   EXPECT_THAT(decoder.statement, HasSubstr("(Amber 7B decode); figures of the target were taken"));
   const Trust images = trust_in("aic100", {ModelFamily::convolutional, false});
   EXPECT_FALSE(images.is_judged);
-  EXPECT_THAT(images.statement, StartsWith("not judged: docs/validation.md has no real run of a "
-                                           "convolutional network; of others: Amber 7B decode"));
+  EXPECT_THAT(images.statement,
+              StartsWith("not judged: docs/validation.md has no real run of a "
+                         "convolutional fp16 network; of others: Amber 7B decode"));
 }
 
 TEST(Trust, TakesPredictionsOfThePrecision) {

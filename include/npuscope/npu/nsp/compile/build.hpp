@@ -22,10 +22,12 @@ namespace npuscope::npu::nsp {
 
 struct CompileOptions {
   std::string network_name = "QAicGraph";
-  std::uint32_t cores = 0;             // 0: all of the target's
-  bool convert_to_fp16 = false;        // float32 and float64 tensors become float16
-  bool retained_state = false;         // X and X_RetainedState share device memory, never the link
-  std::uint32_t stats_level = 40;      // what the statistics buffer records, 0 to 100
+  std::uint32_t cores = 0;          // 0: all of the target's
+  bool convert_to_fp16 = false;     // float32 and float64 tensors become float16
+  bool retained_state = false;      // X and X_RetainedState share device memory, never the link
+  std::uint32_t channel_split = 1;  // -mos: weights by output channels, in so many parts at least
+  std::uint32_t overlap_split = 1;  // -ols: what is streamed comes in tiles so many times finer
+  std::uint32_t stats_level = 40;   // what the statistics buffer records, 0 to 100
   std::uint32_t stats_batch_size = 0;  // inferences that one run counts as; 0: the model's batch
   bool ddr_stats = false;
   std::vector<std::uint32_t> pmu_events;

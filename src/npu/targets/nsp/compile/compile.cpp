@@ -31,6 +31,12 @@ Status check_options(const CompileOptions& options, const Target& target) {
     return usage_error("-aic-num-cores={}: {} has {} cores; use 1 to {}", options.cores,
                        target.name, target.cores, target.cores);
   }
+  for (const auto& [flag, split] :
+       {std::pair("-ols", options.overlap_split), std::pair("-mos", options.channel_split)}) {
+    if (split >= 1 && split <= target.cores) continue;
+    return usage_error("{}={}: use 1 to {}, the cores of {}", flag, split, target.cores,
+                       target.name);
+  }
   if (options.stats_level > 100) {
     return usage_error("-stats-level={}: use 0 to 100 (40, 50, 70 and 100 each add something)",
                        options.stats_level);
@@ -325,11 +331,33 @@ class Builder {
     }
   }
 
+  void warn_of_idle_options(const Graph& graph) {
+    const CompileOptions& options = request_.options;
+    const auto wide = [](const Tensor& tensor) {
+      return tensor.type == DataType::float32 || tensor.type == DataType::float64;
+    };
+    if (options.convert_to_fp16 && std::ranges::none_of(graph.tensors, wide)) {
+      warn("-convert-to-fp16 has no effect: the model has no float32 tensors");
+    }
+    const std::vector<bool> retained = find_retained_state(graph);
+    if (options.retained_state && std::ranges::find(retained, true) == retained.end()) {
+      warn(
+          "-retained-state has no effect: no output of the model is called as an input with "
+          "_RetainedState");
+    }
+    if (options.op_stats_verbosity > 1 && options.stats_level < 70) {
+      warn(
+          "-aic-op-stats-verbosity has no effect: operators are in a program from "
+          "-stats-level=70 on");
+    }
+  }
+
   Status build(const Symbols& symbols, const std::string& suffix) {
     ImportOptions import = request_.import;
     import.symbols = symbols;
     TRY_AS(graph, import_onnx_file(model_, import));
     for (const std::string& warning : graph->warnings) warn(warning);
+    warn_of_idle_options(*graph);
     CompileOptions options = request_.options;
     options.network_name += suffix;
     return request_.partition.is_multi_device() ? build_slices(*graph, options)

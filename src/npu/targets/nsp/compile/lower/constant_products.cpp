@@ -138,7 +138,10 @@ class ConstantProducts : LoweringPart {
     const std::uint64_t own_weights = own_weight_bytes(job);
     const bool fixed = context_.target.hmx_tile_columns > 0;
     // With a streamed activation, weights that fit are held, so that it is streamed only once.
-    if (!fixed && tiling.rows > 1 && own_weights <= context_.resident_limit / finer) return tiling;
+    const CompileOptions& options = context_.options;
+    const bool holds_weights = options.channel_split * options.overlap_split == 1 && !fixed;
+    if (holds_weights && tiling.rows > 1 && own_weights <= context_.resident_limit / finer)
+      return tiling;
     // A core whose columns ran out would load weights that it has no use for.
     const bool split = job.by_columns && job.partition.axis >= 0;
     const std::uint64_t own_columns = divide_up(job.product.columns, split ? context_.cores : 1);
@@ -148,9 +151,11 @@ class ConstantProducts : LoweringPart {
     const bool reads_again = !operands.empty() && operands[0].streamed;
     const std::uint64_t chunk_bytes = divide_up(
         reads_again ? std::max(context_.resident_limit, weight_chunk_bytes) : weight_chunk_bytes,
-        finer);
-    tiling.chunks = std::clamp<std::uint64_t>(divide_up(own_weights, chunk_bytes), 1,
-                                              std::max<std::uint64_t>(max_chunks, 1));
+        finer * options.overlap_split);
+    const std::uint64_t min_chunks = options.channel_split;
+    tiling.chunks =
+        std::clamp<std::uint64_t>(std::max(divide_up(own_weights, chunk_bytes), min_chunks), 1,
+                                  std::max<std::uint64_t>(max_chunks, 1));
     if (fixed) {
       tiling.chunks = std::clamp<std::uint64_t>(
           divide_up(own_columns, std::uint64_t{context_.target.hmx_tile_columns}), tiling.chunks,

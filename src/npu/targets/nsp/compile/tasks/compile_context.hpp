@@ -109,9 +109,9 @@ struct CompileContext {
   const std::vector<NodePlan> plans;  // by node
   const std::vector<bool> images;     // by tensor (qnn_graph.hpp)
   const std::uint32_t cores;
-  const std::uint64_t vtcm_bytes;                    // of each core, for tensors
-  const std::uint64_t tile_bytes = vtcm_bytes / 16;  // streamed at a time
-  const std::uint64_t resident_limit;                // a larger slice stays in DDR
+  const std::uint64_t vtcm_bytes;  // of each core, for tensors
+  const std::uint64_t tile_bytes = vtcm_bytes / 16 / options.overlap_split;  // streamed at a time
+  const std::uint64_t resident_limit;  // a larger slice stays in DDR
   // Whether operators on tensors in VTCM are cut along the pieces of those. Schematics, which
   // targets with sessions have, name operators, not tiles. Programs for several devices only
   // where that is asked for.
