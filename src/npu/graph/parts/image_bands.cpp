@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "npu/graph/operators.hpp"
+#include "npu/graph/operation.hpp"
 #include "npu/graph/parts/parts.hpp"
 #include "npu/graph/semantics.hpp"
 
@@ -10,6 +10,7 @@ namespace npuscope::npu {
 namespace {
 
 constexpr std::size_t batch_axis = 0, row_axis = 2;
+constexpr std::int64_t max_bands = 256;  // of a region, in all
 
 // Rows [begin, end) of a tensor.
 struct Rows {
@@ -98,7 +99,9 @@ class RegionFinder {
       Region both = regions.back();
       both.end = region.end;
       both.to = region.to;
-      if (weight_bytes(both) <= limits_.weight_bytes && windows(both) <= limits_.windows) {
+      constexpr std::size_t max_nodes = 64;
+      if (both.end - both.begin <= max_nodes && weight_bytes(both) <= limits_.weight_bytes &&
+          windows(both) <= limits_.windows) {
         regions.back() = both;
         return;
       }
@@ -296,12 +299,12 @@ class BandMaker {
   std::map<TensorId, Rows> needs_;
 };
 
-// As many as there must be for the largest of so many even parts to fit.
+// As many as there must be for the largest of so many even parts to fit; 0: too many.
 template <class Fits>
 std::int64_t parts_that_fit(std::int64_t extent, const Fits& fits) {
-  std::int64_t parts = 1;
-  while (parts < extent && !fits((extent + parts - 1) / parts)) ++parts;
-  return parts;
+  for (std::int64_t parts = 1; parts <= std::min(extent, max_bands); ++parts)
+    if (fits((extent + parts - 1) / parts)) return parts;
+  return 0;
 }
 
 // Into how many parts the images of a batch and the rows of an image are cut.
@@ -313,9 +316,10 @@ Cut find_cut(const Graph& graph, const Region& region, const BandLimits& limits)
   BandMaker maker(graph, region, limits);
   const Shape& shape = graph[region.to].shape;
   const std::int64_t batch = shape[batch_axis], all = shape[row_axis];
-  const std::int64_t groups = parts_that_fit(batch, [&](std::int64_t images) {
+  std::int64_t groups = parts_that_fit(batch, [&](std::int64_t images) {
     return maker.live_bytes(images, {0, all}) <= limits.live_bytes;
   });
+  if (groups == 0) groups = batch;
   const std::int64_t images = (batch + groups - 1) / groups;
   const std::int64_t bands = parts_that_fit(all, [&](std::int64_t rows) {
     const std::int64_t begin = (all - rows) / 2;  // in the middle, where it overlaps both ways
@@ -360,28 +364,33 @@ void make_region(Parts& parts, const Graph& graph, const Region& region, const B
 }  // namespace
 
 std::optional<Graph> with_image_bands(const Graph& graph, const BandLimits& limits) {
-  std::map<std::size_t, std::pair<Region, Cut>> regions;  // by their first node
-  for (const Region& region : RegionFinder(graph, limits).find()) {
-    const Cut cut = find_cut(graph, region, limits);
-    if (cut.groups * cut.bands > 1) regions.emplace(region.begin, std::pair(region, cut));
-  }
-  if (regions.empty()) return std::nullopt;
-  Parts parts(graph);
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    const auto found = regions.find(i);
-    if (found == regions.end()) {
-      parts.keep(graph.nodes[i]);
-      continue;
+  try {
+    std::map<std::size_t, std::pair<Region, Cut>> regions;  // by their first node
+    for (const Region& region : RegionFinder(graph, limits).find()) {
+      const Cut cut = find_cut(graph, region, limits);
+      if (cut.groups * cut.bands > 1 && cut.groups * cut.bands <= max_bands)
+        regions.emplace(region.begin, std::pair(region, cut));
     }
-    const auto& [region, cut] = found->second;
-    for (std::size_t j = region.begin; j < region.end; ++j) {
-      if (graph[graph.nodes[j].outputs[0]].constant) parts.keep(graph.nodes[j]);
+    if (regions.empty()) return std::nullopt;
+    Parts parts(graph);
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      const auto found = regions.find(i);
+      if (found == regions.end()) {
+        parts.keep(graph.nodes[i]);
+        continue;
+      }
+      const auto& [region, cut] = found->second;
+      for (std::size_t j = region.begin; j < region.end; ++j) {
+        if (graph[graph.nodes[j].outputs[0]].constant) parts.keep(graph.nodes[j]);
+      }
+      parts.begin(graph[region.to].name);
+      make_region(parts, graph, region, limits, cut);
+      i = region.end - 1;
     }
-    parts.begin(graph[region.to].name);
-    make_region(parts, graph, region, limits, cut);
-    i = region.end - 1;
+    return parts.take();
+  } catch (const OperatorFailure&) {
+    return std::nullopt;  // windows beyond the image and the like: as a whole it is known to fit
   }
-  return parts.take();
 }
 
 }  // namespace npuscope::npu
