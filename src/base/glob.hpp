@@ -1,6 +1,7 @@
 // Names by the patterns of shells:
 //
-//   matches_glob("outer/net.bin", "*.bin")     // true: * is any text, ? a character, [a-z] one of these
+//   matches_glob("outer/net.bin", "*.bin")     // true: * is any text, ? a character, [a-z] one of
+//   these
 #pragma once
 
 #include <string>
