@@ -48,7 +48,7 @@ const bool registered = [] {
     benchmark::RegisterBenchmark(name, rules, rule)->Unit(benchmark::kMillisecond)->UseManualTime();
   };
   add("all_rules", "");
-  for (const RuleText& rule : finding_rules()) add(rule.name, rule.name);
+  for (const std::string& rule : finding_rules()) add(rule.c_str(), rule.c_str());
   return true;
 }();
 

@@ -35,6 +35,9 @@ set(npuscope_warm_options $<$<CONFIG:Release>:-O2>)
 
 # Same input, same bytes, on any machine: no fused multiply-add behind our back.
 set(npuscope_compile_options -Wall -Wextra -Wpedantic -Werror -Wnon-virtual-dtor -ffp-contract=off)
+if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  list(APPEND npuscope_compile_options -fsigned-char)  # where it is not the machine's own choice
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC bug 105651: false alarms on "text" + std::string(...).
   list(APPEND npuscope_compile_options -Wno-restrict)

@@ -51,6 +51,7 @@ void bind_tables(py::module_& module);
 void bind_pages(py::module_& module);
 void bind_profiles(py::module_& module);
 void bind_comparisons(py::module_& module);
+void bind_fleet(py::module_& module);
 void bind_reference(py::module_& module);
 
 }  // namespace npuscope::python

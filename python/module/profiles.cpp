@@ -43,8 +43,6 @@ using Words = std::vector<std::string>;
 constexpr std::size_t max_buckets = 100'000;
 constexpr std::size_t all_rows = std::numeric_limits<std::size_t>::max();
 
-std::size_t rows_of(std::size_t top) { return top == 0 ? all_rows : top; }
-
 // Opening -------------------------------------------------------------------------------------
 
 // Runs of one program become one profile, which keeps what it was made of.

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "failure.hpp"
+#include "fleet/store.hpp"
 #include "jobs/named_tables.hpp"
 
 namespace npuscope::python {
@@ -55,11 +56,15 @@ Opened opened_files(const std::vector<std::string>& files, bool keep_going,
   options.source.memory_limit = max_memory;
   options.roles = taken(jobs::read_roles(roles));
   Opened opened = taken(open_profiles(paths, options));
-  for (const Note& note : opened.notes) {
-    if (note.severity != Severity::error || keep_going) continue;
+  if (!keep_going) check_all_opened(opened.notes);
+  return opened;
+}
+
+void check_all_opened(const std::vector<Note>& notes) {
+  for (const Note& note : notes) {
+    if (note.severity != Severity::error) continue;
     throw Failure({ErrorKind::input, fmt::format("{}: {}", note.file, note.message)});
   }
-  return opened;
 }
 
 std::shared_ptr<const Table> queried(std::span<const query::NamedProfile> profiles,
@@ -70,6 +75,17 @@ std::shared_ptr<const Table> queried(std::span<const query::NamedProfile> profil
   auto database = taken(query::Database::open(profiles, limits));
   TableSink sink(max_rows);
   taken(database.run(sql, sink));
+  has_more = sink.has_more();
+  return std::make_shared<const Table>(std::move(sink).table());
+}
+
+std::shared_ptr<const Table> queried_store(const std::string& store, const std::string& sql,
+                                           double seconds, std::uint64_t max_rows, bool& has_more) {
+  const query::Limits limits = limits_of(seconds);
+  const SqliteLimit limit;
+  const auto opened = taken(fleet::open_store(store, fleet::StoreMode::read, limits));
+  TableSink sink(max_rows);
+  taken(opened->run(sql, sink));
   has_more = sink.has_more();
   return std::make_shared<const Table>(std::move(sink).table());
 }

@@ -17,6 +17,7 @@ Profile.query, query                 SQL
 Profile.table                        spans, ops, units, ... as they are in the profile
 Profile.select                       a window, units, ops, a core, an inference
 diff                                 two profiles or sets of runs, with gates
+Fleet                                a store of thousands of runs, and questions about them
 generate_model, compile, run         the reference NPU: a profile without hardware
 ===================================  ==================================================
 
@@ -33,18 +34,40 @@ from .errors import (
     OutputError,
     UsageError,
 )
+from .fleet import (
+    ChangePointsPage,
+    Fleet,
+    FleetAddedPage,
+    FleetChangesPage,
+    FleetFindingsPage,
+    FleetLatencyPage,
+    FleetOpsPage,
+    FleetOutliersPage,
+    FleetPage,
+    FleetRunsPage,
+)
 from .pages import DiagnosePage, MemoryPage, Page, PathPage, ShowPage, UnitsPage
 from .profiles import Profile, open, open_all, query
 from .reference import Program, Run, compile, generate_model, run
 from .tables import Column, Facts, Table
 
 __all__ = [
+    "ChangePointsPage",
     "Column",
     "Comparison",
     "DamagedProfileWarning",
     "DiagnosePage",
     "Error",
     "Facts",
+    "Fleet",
+    "FleetAddedPage",
+    "FleetChangesPage",
+    "FleetFindingsPage",
+    "FleetLatencyPage",
+    "FleetOpsPage",
+    "FleetOutliersPage",
+    "FleetPage",
+    "FleetRunsPage",
     "GateFailed",
     "InputError",
     "MemoryPage",

@@ -35,7 +35,7 @@ struct Analysis::Answers {
   Lazy<BusyTogether> busy_together;
   Lazy<Inferences> inferences;
   Lazy<IssuesBeside> issues_beside;
-  LazyWhileHeld<OpSpansInGroups> spans_by_op, spans_by_op_without_begins;
+  LazyWhileHeld<OpSpansInGroups> spans_by_op;
   Lazy<Coarse> coarse;
   Lazy<std::vector<PhaseRow>> phases;
   Lazy<std::vector<NumberRow>> numbers;
@@ -108,13 +108,7 @@ const IssuesBeside& Analysis::issues_beside() const {
 }
 
 std::shared_ptr<const OpSpansInGroups> Analysis::spans_by_op() const {
-  return answers_->spans_by_op.get([&] { return OpSpansInGroups(*this, OpSpanBegins::kept); });
-}
-
-std::shared_ptr<const OpSpansInGroups> Analysis::spans_by_op_without_begins() const {
-  if (auto held = answers_->spans_by_op.held()) return held;
-  return answers_->spans_by_op_without_begins.get(
-      [&] { return OpSpansInGroups(*this, OpSpanBegins::left); });
+  return answers_->spans_by_op.get([&] { return OpSpansInGroups(*this); });
 }
 
 const Coarse& Analysis::coarse() const {

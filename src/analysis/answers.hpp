@@ -51,12 +51,6 @@ class LazyWhileHeld {
     return value;
   }
 
-  // Nothing where nobody does.
-  std::shared_ptr<const T> held() {
-    const std::lock_guard lock(mutex_);
-    return known_.lock();
-  }
-
  private:
   std::mutex mutex_;
   std::weak_ptr<const T> known_;

@@ -146,8 +146,7 @@ Result<ChosenRuns> choose_runs(std::span<const Profile> a, std::span<const Profi
       all.push_back({lot.first, lot.first, worth(a, lot)});
       if (has_partner(lot, a, lots_b, b)) related.push_back(all.back());
     }
-    const auto best_a = best_of(all_or_related(std::move(all), std::move(related)));
-    if (!best_a) return tl::unexpected(best_a.error());
+    TRY_AS(best_a, best_of(all_or_related(std::move(all), std::move(related))));
     const Lots chosen_a{*lots_a.find(best_a->a)};
     all.clear();
     related.clear();
@@ -155,8 +154,7 @@ Result<ChosenRuns> choose_runs(std::span<const Profile> a, std::span<const Profi
       all.push_back({lot.first, lot.first, worth(b, lot)});
       if (has_partner(lot, b, chosen_a, a)) related.push_back(all.back());
     }
-    const auto best_b = best_of(all_or_related(std::move(all), std::move(related)));
-    if (!best_b) return tl::unexpected(best_b.error());
+    TRY_AS(best_b, best_of(all_or_related(std::move(all), std::move(related))));
     candidates.push_back({best_a->a, best_b->b, {}});
   }
   TRY_AS(best, best_of(candidates));

@@ -40,8 +40,7 @@ Result<std::unique_ptr<CodecSource>> make_source(std::unique_ptr<RawInput> raw,
   std::array<char, 4> head{};
   std::size_t filled = 0;
   while (filled < head.size()) {
-    const auto count = raw->read_at(filled, std::span(head).subspan(filled));
-    if (!count) return tl::unexpected(count.error());
+    TRY_AS(count, raw->read_at(filled, std::span(head).subspan(filled)));
     if (*count == 0) break;
     filled += *count;
   }

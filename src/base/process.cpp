@@ -56,6 +56,11 @@ int replace_this_program(const std::string& program, char** arguments) {
   return errno;
 }
 
+std::filesystem::path path_of_this_program() {
+  std::error_code unknown;
+  return std::filesystem::read_symlink("/proc/self/exe", unknown);
+}
+
 namespace {
 
 // What is said until it is closed.

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -36,6 +37,8 @@ bool run_with_input(const std::string& command, std::string_view input);
 // Does not return where the program, found as a shell does, can be started: else the error's
 // number.
 int replace_this_program(const std::string& program, char** arguments);
+// Its file; empty where the system does not say.
+std::filesystem::path path_of_this_program();
 
 // What ran in a process of its own, where a crash or a lack of memory is only its own.
 struct ApartResult {

@@ -177,9 +177,7 @@ Result<SectionReader> SectionReader::open(ByteSpan bytes, std::string_view magic
   }
   copy_to(reinterpret_cast<std::byte*>(reader.entries_.data()), table);
   for (std::size_t i = 0; i < reader.entries_.size(); ++i) {
-    const auto placed =
-        check_place(reader.entries_[i], i, sizeof(Header) + table.size(), bytes.size(), name);
-    if (!placed) return tl::unexpected(placed.error());
+    TRY(check_place(reader.entries_[i], i, sizeof(Header) + table.size(), bytes.size(), name));
   }
   TRY(check_distinct(reader.entries_, name));
   reader.name_ = std::move(name);

@@ -26,9 +26,10 @@ constexpr std::string_view without_byte_order_mark(std::string_view text) {
 std::string printable(std::string_view text);
 // Without blanks, tabs and carriage returns at both ends.
 inline std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r");
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
 }
 
 // Bytes that are not UTF-8 become U+FFFD.

@@ -20,6 +20,7 @@
 #include "cli/description.hpp"
 #include "cli/flag_values.hpp"
 #include "cli/parser/parser.hpp"
+#include "cli/standard_input.hpp"
 #include "cli/version/version.hpp"
 #include "npuscope/base/files.hpp"
 #include "report/document/document_json.hpp"
@@ -43,7 +44,7 @@ ExitStatus exit_status_of(ErrorKind kind) {
 
 ExitStatus report(const Error& error) {
   std::fflush(stdout);  // what was printed before the error comes before it
-  print(stderr, "{}: {}\n", program_name, printable(error.message));
+  print(stderr, "{}: {}\n", program_name, printable(with_standard_input_named(error.message)));
   return exit_status_of(error.kind);
 }
 
@@ -179,7 +180,8 @@ void take_file(const Command& program, std::vector<std::string>& arguments) {
   const std::string& word = arguments.front();
   const bool is_other = word.starts_with("-") || program.find_command(word) != nullptr;
   std::error_code none;
-  if (!is_other && std::filesystem::exists(word, none)) arguments.insert(arguments.begin(), "show");
+  if (word == "-" || (!is_other && std::filesystem::exists(word, none)))
+    arguments.insert(arguments.begin(), "show");
 }
 
 // Reads the arguments and does what they ask for. What is wrong with them is usage.

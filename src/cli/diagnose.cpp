@@ -67,8 +67,7 @@ void add_diagnose_command(Command& program) {
   add_part_options(command, *options);
   command.flag("files").required(false);  // --rules and --explain need none
   report::FindingsRequest& request = options->request;
-  std::vector<std::string> rules;
-  for (const analysis::RuleText& rule : analysis::finding_rules()) rules.emplace_back(rule.name);
+  const std::vector<std::string>& rules = analysis::finding_rules();
   command.flag("--rule", request.rule, "try this rule alone").offers(rules);
   command.flag("--all", request.with_rest,
                "also list the rules that found nothing, and what others lack");
@@ -77,7 +76,7 @@ void add_diagnose_command(Command& program) {
   command.flag("--rules", options->rules, "list all rules and end");
   command.flag("--explain", options->explain, "say how a rule is computed and end")
       .excludes("--csv")
-      .offers(std::move(rules));
+      .offers(rules);
   report::PeakText& peaks = request.peaks;
   add_target_option(command, peaks);
   command.flag("--ddr-peak", peaks.ddr, "of the device: 137GB/s");

@@ -64,7 +64,8 @@ std::string_view only_command(const std::vector<CommandGroup>& groups,
     }
   }
   std::error_code none;
-  const bool is_file = !first_word.starts_with('-') && std::filesystem::exists(first_word, none);
+  const bool is_file = first_word == "-" ||
+                       (!first_word.starts_with('-') && std::filesystem::exists(first_word, none));
   return is_file ? "show" : "";
 }
 

@@ -4,12 +4,14 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "base/counted.hpp"
 #include "base/memory_use.hpp"
 #include "base/standard_streams.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "cli/choices.hpp"
 #include "cli/parser/parser.hpp"
+#include "cli/standard_input.hpp"
 #include "jobs/named_tables.hpp"
 #include "npuscope/analysis/run_sets.hpp"
 #include "npuscope/base/files.hpp"
@@ -66,10 +68,33 @@ class MemoryForecast {
   std::atomic<bool> said_ = false;
 };
 
+void name_standard_input(std::string& text) { text = with_standard_input_named(std::move(text)); }
+
+void name_standard_input(std::vector<Note>& notes) {
+  for (Note& note : notes) {
+    name_standard_input(note.file);
+    name_standard_input(note.message);
+  }
+}
+
+void name_standard_input(Opened& opened) {
+  name_standard_input(opened.notes);
+  for (Profile& profile : opened.profiles) {
+    name_standard_input(profile.notes);
+    for (std::string& file : profile.provenance.files) name_standard_input(file);
+  }
+}
+
+std::string reading(const std::vector<std::string>& files) {
+  if (files.size() != 1) return "reading " + counted(files.size(), "file");
+  const std::filesystem::path path = with_standard_input_named(files.front());
+  return "reading " + (path.has_filename() ? path.filename() : path).string();
+}
+
 Result<Opened> open_all(const ProfileOptions& options) {
   std::vector<std::filesystem::path> paths(options.files.begin(), options.files.end());
   TRY_AS(roles, jobs::read_roles(options.roles));
-  ProgressBar bar("reading");
+  ProgressBar bar(reading(options.files));
   OpenOptions open;
   open.roles = std::move(*roles);
   open.tables = options.tables;
@@ -80,7 +105,9 @@ Result<Opened> open_all(const ProfileOptions& options) {
     bar.update(done, total);
     forecast.update(done, total);
   };
-  return open_profiles(paths, open);
+  auto opened = open_profiles(paths, open);
+  if (opened) name_standard_input(*opened);
+  return opened;
 }
 
 // A snapshot is what it was cut down to when it was made.

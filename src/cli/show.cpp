@@ -6,6 +6,7 @@
 
 #include "cli/documents.hpp"
 #include "cli/file_choices.hpp"
+#include "cli/standard_input.hpp"
 #include "npuscope/base/progress.hpp"
 #include "report/compare/diff_document.hpp"
 #include "report/show/show.hpp"
@@ -25,6 +26,7 @@ constexpr std::size_t max_pages = 4;  // of several profiles; the others have a 
 std::string files_of(const ShowOptions& options) {
   if (options.files.size() != 1) return "FILES";
   const std::string& file = options.files.front();
+  if (file == standard_input_path) return "-";
   const bool is_plain = file.find_first_of(" '\"\\$`*?[]()<>|&;!#~") == std::string::npos;
   return is_plain ? file : "'" + file + "'";
 }

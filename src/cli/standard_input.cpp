@@ -9,9 +9,8 @@ namespace npuscope::cli {
 namespace {
 
 Result<std::string> standard_input() {
-  static const char* const path = "/dev/stdin";
   switch (kind_of_standard_input()) {
-    case InputKind::file: return path;
+    case InputKind::file: return std::string(standard_input_path);
     case InputKind::pipe: break;
     case InputKind::terminal:
       return usage_error("-: standard input is a terminal; pipe a file into the command");
@@ -22,13 +21,20 @@ Result<std::string> standard_input() {
   if (!replace_standard_input(file->get())) {
     return input_error("-: standard input cannot be kept; save it to a file first");
   }
-  return path;
+  return std::string(standard_input_path);
 }
 
 }  // namespace
 
 Result<std::string> input_file(const std::string& name) {
   return name == "-" ? standard_input() : Result<std::string>(name);
+}
+
+std::string with_standard_input_named(std::string text) {
+  for (std::size_t at = 0; (at = text.find(standard_input_path, at)) != text.npos;) {
+    text.replace(at, standard_input_path.size(), "standard input");
+  }
+  return text;
 }
 
 }  // namespace npuscope::cli

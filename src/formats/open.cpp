@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/counted.hpp"
 #include "base/try.hpp"
 #include "formats/open_inputs.hpp"
 #include "formats/open_table.hpp"
@@ -59,8 +60,9 @@ class Opening {
     for (std::size_t i = 0; i < found.files.size(); ++i) sort_in(found.files[i], i);
     if (unknown_ > max_unknown_named) {
       run_.note({Severity::info, "", 0,
-                 fmt::format("{} more files are not profiles of a known format",
-                             unknown_ - max_unknown_named),
+                 counted(unknown_ - max_unknown_named, "more file is not a profile",
+                         "more files are not profiles") +
+                     " of a known format",
                  unknown_ - max_unknown_named});
     }
     for (std::size_t row = 0; row < formats.size(); ++row) {

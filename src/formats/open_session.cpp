@@ -23,7 +23,7 @@ std::vector<OpId> graphs_of(const Profile& session) {
     if (op == OpId::none || is_known[index_of(op)]) continue;
     is_known[index_of(op)] = true;
     const Op& node = session.ops[index_of(op)];
-    if (session.text(node.attributes) == "QNNExecutionProvider") graphs.push_back(op);
+    if (session.text(node.provider) == "QNNExecutionProvider") graphs.push_back(op);
   }
   return graphs;
 }

@@ -204,6 +204,9 @@ std::optional<FormatKind> recognise_chrome(const Candidate& candidate) {
   const std::string_view head = without_byte_order_mark(candidate.head);
   const auto first = head.find_first_not_of(" \t\r\n");
   if (first == head.npos || (head[first] != '{' && head[first] != '[')) return std::nullopt;
+  const auto second = head.find_first_not_of(" \t\r\n", first + 1);
+  const bool is_section = head[first] == '[' && second != head.npos && is_letter(head[second]);
+  if (is_section) return std::nullopt;                   // "[general]" of a configuration
   if (recognise_ascend(candidate)) return std::nullopt;  // JSON that is no trace
   const bool quotes =
       head.find("\"opUCycle\"") != head.npos || head.find("\"opPCycle\"") != head.npos;

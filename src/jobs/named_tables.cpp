@@ -18,8 +18,7 @@ Result<std::vector<RoleTable>> read_roles(std::span<const std::string> files) {
   std::vector<RoleTable> tables;
   for (const std::string& file : files) {
     TRY_AS(text, MappedFile::open(file));
-    auto table = RoleTable::parse(as_text(text->bytes()), file);
-    if (!table) return tl::unexpected(table.error());
+    TRY_AS(table, RoleTable::parse(as_text(text->bytes()), file));
     tables.push_back(std::move(*table));
   }
   return tables;

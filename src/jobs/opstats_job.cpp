@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/counted.hpp"
 #include "base/try.hpp"
 #include "formats/qaic/opstats/opstats_host_trace.hpp"
 #include "formats/qaic/opstats/opstats_networks.hpp"
@@ -82,9 +83,8 @@ Status OpstatsJob::prepare() {
   }
   if (auto writable = check_writable_folder(request_.output_folder); !writable) return writable;
   TRY_AS(qpc, MappedFile::open(request_.qpc));
-  auto networks =
-      qaic::load_networks(qpc->bytes(), request_.qpc.string(), request_.trace_options.flow_events);
-  if (!networks) return tl::unexpected(networks.error());
+  TRY_AS(networks, qaic::load_networks(qpc->bytes(), request_.qpc.string(),
+                                       request_.trace_options.flow_events));
   networks_ = std::move(*networks);
   if (auto chosen = check_cores(); !chosen) return chosen;
   trace_options_ = request_.trace_options;
@@ -128,9 +128,10 @@ void OpstatsJob::tell_networks() {
   for (const Error& error : networks_.problems) problem(error);
   for (const qaic::OpstatsNetwork& network : networks_.networks) {
     tell(Kind::detail,
-         fmt::format("{}: network {}, {} cores of {} threads, statistics level {}",
-                     request_.qpc.string(), network.label, network.network.cores(),
-                     network.network.threads_per_core(), network.network.stats_level()));
+         fmt::format("{}: network {}, {} of {}, statistics level {}", request_.qpc.string(),
+                     network.label, counted(network.network.cores(), "core"),
+                     counted(network.network.threads_per_core(), "thread"),
+                     network.network.stats_level()));
     if (network.has_program) continue;
     tell(Kind::note, fmt::format("{}: network {} has no npuscope.program.bin, so npuscope did not "
                                  "compile it; the vendor's raw buffer layout is not public, only "
@@ -247,8 +248,9 @@ void OpstatsJob::tell_notes(const Profile& profile) {
     }
   }
   if (told > notes_told) {
-    tell(Kind::note, fmt::format("{}: {} more problems of this kind; --verbose shows them",
-                                 profile.notes.front().file, told - notes_told));
+    tell(Kind::note,
+         fmt::format("{}: {} of this kind; --verbose shows all", profile.notes.front().file,
+                     counted(told - notes_told, "more problem")));
   }
 }
 
@@ -324,9 +326,8 @@ void OpstatsJob::write_trace(std::vector<Profile>& profiles, const TraceGroup& g
        fmt::format("{}: {} events, {} bytes", path.string(), report->events, report->bytes));
   if (report->flows_not_drawn > 0) {
     tell(Kind::note,
-         fmt::format("{}: {} dependencies are not drawn: their consumer began before its "
-                     "producer",
-                     path.string(), report->flows_not_drawn));
+         fmt::format("{}: {} not drawn: the consumer began before its producer", path.string(),
+                     counted(report->flows_not_drawn, "dependency is", "dependencies are")));
   }
   tell(Kind::wrote, path.string());
 }

@@ -98,6 +98,8 @@ Table ops() {
       field("types", "distinct element types of its operands", known<&Op::types>),
       field("shape", "of its output", known<&Op::shape>),
       field("attributes", "as the file has them", known<&Op::attributes>),
+      field("provider", "to which the runtime gave it, \"QNNExecutionProvider\"",
+            known<&Op::provider>),
       field("operands", "one a line", known<&Op::operands>),
       field("output_bytes", FieldUnit::bytes, "size of its output", of<&Op::output>),
       field("core", "core that it is compiled for", of<&Op::core>),

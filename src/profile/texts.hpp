@@ -71,7 +71,7 @@ void visit_texts(Profile& profile, Visit visit) {
   }
   for (Op& op : profile.ops) {
     all(TextRole::op, op.name, op.node, op.identity, op.split_from);
-    all(TextRole::vocabulary, op.kind, op.node_kind, op.memory, op.types, op.shape);
+    all(TextRole::vocabulary, op.kind, op.node_kind, op.memory, op.types, op.shape, op.provider);
     all(TextRole::words, op.attributes, op.operands);
   }
   texts_detail::visit_arguments(profile.spans.arguments, visit);

@@ -73,7 +73,7 @@ TEST(Program, WrongUsageIsStatusTwoAndOneSentence) {
   const Outcome none = run_npuscope({});
   EXPECT_EQ(none.status, 2);
   EXPECT_EQ(none.output, "");
-  EXPECT_EQ(none.errors, "npuscope: A subcommand is required; see npuscope --help\n");
+  EXPECT_EQ(none.errors, "npuscope: no command is named; see npuscope --help\n");
 
   const Outcome flag = run_npuscope({"opstats", "--no-such\x1b[31m-flag"});
   EXPECT_EQ(flag.status, 2);

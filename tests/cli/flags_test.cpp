@@ -82,11 +82,28 @@ TEST_F(Flags, ADashIsStandardInputWhereAFileIsRead) {
       std::string expected = file.output;
       const std::string name = path("trace.json");
       for (std::size_t at; (at = expected.find(name)) != expected.npos;) {
-        expected.replace(at, name.size(), "/dev/stdin");
+        expected.replace(at, name.size(), "standard input");
       }
       EXPECT_EQ(piped.output, expected) << command;
     }
   }
+}
+
+TEST_F(Flags, ADashIsCalledStandardInputInErrorsAndTypedAgainAsADash) {
+  const std::string pipe = "< " + path("trace.json");
+  for (const std::string command :
+       {"show", "diagnose", "ops", "units", "path", "memory", "graph", "latency", "timeline",
+        "qpc list", "torq annotate", "compile"}) {
+    const std::size_t blank = command.find(' ');
+    std::vector<std::string> words{command.substr(0, blank)};
+    if (blank != command.npos) words.push_back(command.substr(blank + 1));
+    words.push_back(command == "compile" ? "--model=-" : "-");
+    const Outcome outcome = run_npuscope(words, pipe);
+    EXPECT_THAT(outcome.output + outcome.errors, Not(HasSubstr("/dev/stdin"))) << command;
+  }
+  EXPECT_THAT(run_npuscope({"show", "-"}, pipe).output, HasSubstr("npuscope show - --full\n"));
+  EXPECT_EQ(run_npuscope({"show", "-"}, "< /dev/zero").errors,
+            "npuscope: -: standard input is a folder or device; pipe a file into the command\n");
 }
 
 TEST_F(Flags, ADashIsNoFolder) {

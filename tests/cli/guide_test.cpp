@@ -105,6 +105,11 @@ class Guide : public TraceFolder {
     const std::size_t end = to_text.empty() ? text.size() : text.find(to_text, begin);
     const std::vector<Command> commands = commands_of(text.substr(begin, end - begin));
     ASSERT_GT(commands.size(), min) << page;
+    expect_printed(page, commands);
+  }
+
+  void expect_printed(const std::string& page, const std::vector<Command>& commands) const {
+    const std::filesystem::path source = NPUSCOPE_SOURCE_DIR;
     for (const char* folder : {"models", "examples"}) {
       std::filesystem::copy(source / folder, folder_ / folder,
                             std::filesystem::copy_options::recursive);
@@ -135,6 +140,22 @@ TEST_F(Guide, EveryCommandOfTheSkillRuns) { expect_as_printed("SKILL.md", 15); }
 
 TEST_F(Guide, TheThirtySecondsOfTheReadmeRunAsWritten) {
   expect_as_printed("README.md", 0, "## Thirty seconds", "## Your own profile");
+}
+
+TEST_F(Guide, TheReferenceNpuOfTheReadmeRunsAsWritten) {
+  const std::string text = read(NPUSCOPE_SOURCE_DIR "/README.md");
+  const std::size_t begin = text.find("## Without hardware"), end = text.find("## More");
+  ASSERT_LT(begin, end);
+  std::vector<Command> commands = commands_of(text.substr(begin, end - begin));
+  ASSERT_EQ(commands.size(), 3u);
+  // The second block is of the summary that the commands of the first write.
+  std::vector<std::string> shown = lines_of(commands[1].text);
+  std::erase(shown, "...");
+  ASSERT_GT(shown.size(), 5u);
+  commands[1] = {"cat opstats/*.summary.txt\n", shown};
+  commands.push_back(
+      {"npuscope-model amber-7b --seq 1 -o decode.onnx && npuscope-model --list\n", {}});
+  expect_printed("README.md", commands);
 }
 
 // With the sample for FILES, A and B; a gate may fail there, a command may not.

@@ -41,7 +41,7 @@ TEST_F(HandOver, WithoutThatProgramFleetIsASentenceAndTheRestRuns) {
   EXPECT_EQ(fleet.status, 3);
   EXPECT_EQ(fleet.errors,
             "npuscope: fleet: npuscope-fleet, the program of this command, is not next to "
-            "npuscope; a wheel does not have it: install the .deb or the archive, or build it with "
+            "npuscope; install npuscope again, or build it with "
             "./dev build release npuscope-fleet\n");
   const Outcome show = run_program_at(alone_, {"show", NPUSCOPE_SOURCE_DIR "/examples/qnn_htp"});
   EXPECT_EQ(show.status, 0) << show.errors;

@@ -199,7 +199,7 @@ TEST_F(Ipu, TimelineSaysWhatIsMissing) {
   const Outcome outcome = run_npuscope(
       {"ipu", "timeline", "--core0", path("core0.bin"), "-v", "ipu-muffin", "-o", path("t.json")});
   EXPECT_EQ(outcome.status, 0) << outcome.errors;
-  EXPECT_THAT(outcome.errors, HasSubstr("1 intervals that began have no end"));
+  EXPECT_THAT(outcome.errors, HasSubstr("1 interval that began has no end"));
   EXPECT_THAT(outcome.errors, HasSubstr("ends 3 bytes into a record"));
 }
 

@@ -58,10 +58,10 @@ TEST_F(Parser, KnowsWhatWasGiven) {
 }
 
 TEST_F(Parser, SaysWhatIsWrongAndWhere) {
-  EXPECT_EQ(parse({"copy"}).problem, "files is required");
+  EXPECT_EQ(parse({"copy"}).problem, "no file is named");
   EXPECT_EQ(parse({"copy", "a", "-d", "10"}).problem,
             "--depth: 10 is not a whole number from 0 to 9");
-  EXPECT_EQ(parse({"group"}).problem, "A subcommand is required");
+  EXPECT_EQ(parse({"group"}).problem, "no command is named");
   const ParsedLine line = parse({"copy", "a", "--wat"});
   EXPECT_THAT(line.problem, HasSubstr("--wat"));
   EXPECT_TRUE(line.is_unknown_word);

@@ -40,6 +40,7 @@ NEXT  npuscope show )" + path("trace.json") +
 TEST_F(Show, AFileWithoutACommandIsShown) {
   const Outcome shown = run_npuscope({"show", path("trace.json"), "--json"});
   EXPECT_EQ(run_npuscope({path("trace.json"), "--json"}).output, shown.output);
+  EXPECT_EQ(run_npuscope({"-", "--json"}, "< " + path("trace.json")).status, 0);
   const Outcome missing = run_npuscope({path("trace.jsn")});
   EXPECT_EQ(missing.status, 2);
   EXPECT_EQ(missing.errors, "npuscope: '" + path("trace.jsn") +

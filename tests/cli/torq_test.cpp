@@ -346,8 +346,8 @@ TEST_F(Torq, EveryPageSaysWhichInferencesItIsOf) {
       {"show", "all 2 inferences together"},
       {"timeline", "all 2 inferences together"},
       {"diagnose", "all 2 inferences together; gains are of one"},
-      {"ops", "one inference: the median of the 1 after the first"},
-      {"memory", "one inference: the median of the 1 after the first"},
+      {"ops", "one inference after the first"},
+      {"memory", "one inference after the first"},
       {"path", "one inference: number 1 of 2, counted from 0"},
       {"graph", "one inference: number 1 of 2, counted from 0"}};
   for (const auto& [command, scope] : scopes) {

@@ -83,6 +83,21 @@ Graph convolutions(std::int64_t batch) {
   return imported(text);
 }
 
+// Of images that one core cannot hold.
+Graph large_images(std::int64_t batch) {
+  GraphText text;
+  text.input("x", {batch, 32, 256, 256}).weight("w", {32, 32, 3, 3}).output("y");
+  const std::vector<std::int64_t> pads{1, 1, 1, 1}, kernel{3, 3}, two{2, 2};
+  text.node({"Conv", {"x", "w"}, {"a"}, {{"pads", pads}, {"kernel_shape", kernel}}});
+  text.node({"Relu", {"a"}, {"b"}});
+  text.node({"Conv", {"b", "w"}, {"c"}, {{"pads", pads}, {"kernel_shape", kernel}}});
+  text.node({"Add", {"c", "x"}, {"d"}});
+  text.node(
+      {"Conv", {"d", "w"}, {"e"}, {{"pads", pads}, {"kernel_shape", kernel}, {"strides", two}}});
+  text.node({"GlobalAveragePool", {"e"}, {"y"}});
+  return imported(text);
+}
+
 Graph grouped_attention(std::int64_t batch) {
   GraphText text;
   text.input("q", {batch, 1, 512}).input("k", {batch, 1, 256}).input("v", {batch, 1, 256});
@@ -127,6 +142,13 @@ TEST(Cores, MoreOfThemWereSlowerThanFewer) {
     expect_no_cliffs(fmt::format("grouped attention, batch {}", batch), grouped_attention(batch));
     expect_no_cliffs(fmt::format("LSTM, batch {}", batch), recurrent(batch));
   }
+}
+
+TEST(Cores, GoThroughLargeImagesInBands) {
+  for (const std::int64_t batch : {1, 3})
+    expect_no_cliffs(fmt::format("large images, batch {}", batch), large_images(batch));
+  // 8.4 MB of one layer's results, each of them written and read again.
+  EXPECT_LE(outcome_of(large_images(1), 1).spill_bytes, 12u << 20);
 }
 
 // One operator took 824 us, with its softmax left out, and its parts 11.7 ms.

@@ -141,8 +141,10 @@ double macs_of_model(const std::filesystem::path& model) {
 }
 
 // A tile had the operands of its whole operator, and a share of its MACs by output size; weights
-// were "in DDR", though a transfer had brought them to VTCM.
-void expect_macs(const std::filesystem::path& model, npu::nsp::BuildRequest request) {
+// were "in DDR", though a transfer had brought them to VTCM. `overlap`: share of the rows of images
+// that bands have in common and each computes.
+void expect_macs(const std::filesystem::path& model, npu::nsp::BuildRequest request,
+                 double overlap = 0) {
   SCOPED_TRACE(fmt::format("{} on {}", model.filename().string(), request.options.cores));
   request.options.op_stats_verbosity = 2;
   const ModelFlow flow = run_flow(model, request);
@@ -162,7 +164,9 @@ void expect_macs(const std::filesystem::path& model, npu::nsp::BuildRequest requ
     ASSERT_LE(of_op, double(task.macs)) << profile.text(it.name) << "\n"
                                         << profile.text(it.operands);
   }
-  EXPECT_EQ(all, macs_of_model(model));
+  const double written = macs_of_model(model);
+  EXPECT_GE(all, written);
+  EXPECT_LE(all, written * (1 + overlap));
 }
 
 TEST(MemoryAgainstTruth, MacsOfTasksAddUpToThoseOfTheModel) {
@@ -180,7 +184,7 @@ TEST(MemoryAgainstTruth, MacsOfTasksAddUpToThoseOfTheModel) {
       npu::nsp::BuildRequest request = request_for(cores, 70);
       expect_macs(model, request);
       request.target = small;
-      if (npu::nsp::build(model, request)) expect_macs(model, request);
+      if (npu::nsp::build(model, request)) expect_macs(model, request, 0.1);
     }
   }
   for (std::size_t i = 2; i < models.size(); ++i) std::filesystem::remove(models[i]);

@@ -74,7 +74,9 @@ TEST_F(OtherFiles, EachSaysWhatItIs) {
       {"m.onnx", "\x08\x08\x12\x07pytorch\x1a\x05"s, "ONNX model"},
       {"context.bin", "\0\0\0\2\0\0\0\3\0\0\0\0\0\0\0\1"s + std::string(1484, 'x'),
        "a QNN context binary of 1,500 bytes"},
-      {"vm.xplane.pb", "\x0a\x9f\xe9\x21\x12\x0e/host:metadata"s, "XSpace without events"},
+      {"vm.xplane.pb", "\x0a\x9f\xe9\x21\x12\x0e/host:metadata"s, "ends in the middle of a plane"},
+      {"cfg.cfg", "[general]\nrun_name = net\n[architecture_presets]\n",
+       "it begins with '[general]"},
       {"jit_net.hlo_proto.pb",
        "\x0a\xcc\xd1\x02\x0a\x07"
        "jit_net\x12\x06main.6"s,

@@ -209,11 +209,12 @@ TEST(EventRoles, OfXlaAKernelIsWhatHasAnHloOpAndTheProfilerIsPartOfNoWall) {
   made.span(python, "CommonPjRtBuffer::Await", 10, 20, SpanKind::slice);
   made.span(python, "$profiler.py:211 stop", 30, 99, SpanKind::slice);
   made.span(python, "$train.py:7 main", 2, 25, SpanKind::slice);
+  made.span(python, "$builtins next", 29, 99, SpanKind::slice);  // calls it: idle until then
   arguments.resize(made.profile.spans.size());
   apply_roles(made.profile, {});
   EXPECT_THAT(made.profile.spans.kind,
               ElementsAre(SpanKind::kernel, SpanKind::annotation, SpanKind::host, SpanKind::wait,
-                          SpanKind::profiler, SpanKind::annotation));
+                          SpanKind::profiler, SpanKind::annotation, SpanKind::profiler));
 }
 
 TEST(EventRoles, DispatchesOfIreeStoodBesideTheCommandBufferThatHoldsThem) {

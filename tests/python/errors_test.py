@@ -4,6 +4,7 @@ other threads run."""
 import math
 import os
 import pickle
+import re
 import tempfile
 import threading
 import time
@@ -17,13 +18,30 @@ from support import SOURCE, files_of, run_program
 STATUS = {npuscope.UsageError: 2, npuscope.InputError: 3, npuscope.OutputError: 4}
 
 
+COMMAND = r"(npuscope [a-z-]+ [^;]*)"
+FLAG = r"(?:(?<=[ ('\"])|^)--?([a-z][a-z0-9-]+)"
+
+
+def with_arguments(sentence):
+    """The program's sentence as Python says it: arguments where it has flags."""
+    names = {"from": "from_", "to": "until", "section": "sections"}
+    parts = re.split(COMMAND, sentence)  # which is typed with its flags
+    parts[::2] = [
+        re.sub(FLAG, lambda found: names.get(found[1], found[1].replace("-", "_")), part)
+        for part in parts[::2]
+    ]
+    return "".join(parts)
+
+
 class Sentences(unittest.TestCase):
     def expect(self, kind, call, *command):
         """`call` fails as the command does: with its sentence, and the class of its status."""
         with self.assertRaises(kind) as raised:
             call()
         program = run_program(*command)
-        self.assertEqual(program.error.splitlines()[-1], f"npuscope: {raised.exception}")
+        said = str(raised.exception)
+        self.assertEqual(with_arguments(program.error.splitlines()[-1]), f"npuscope: {said}")
+        self.assertNotRegex(re.sub(COMMAND, "", said), FLAG)
         self.assertEqual(program.status, STATUS[type(raised.exception)])
         self.assertIsInstance(raised.exception, npuscope.Error)
 
@@ -209,7 +227,7 @@ class Gates(unittest.TestCase):
         self.assertEqual((comparison.passed, program.status), (False, 1))
         with self.assertRaises(npuscope.GateFailed) as raised:
             comparison.check()
-        self.assertEqual(program.error, f"npuscope: {raised.exception}\n")
+        self.assertEqual(with_arguments(program.error), f"npuscope: {raised.exception}\n")
         npuscope.diff(*arguments, fail_if="findings(high) > +0").check()
 
 

@@ -23,6 +23,15 @@ class Examples(unittest.TestCase):
         self.assertGreater(results.attempted, 0, name)
         self.assertEqual(results.failed, 0, name)
 
+    def setUp(self):
+        """In a folder with the examples, where they write what they write."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        for each in ("examples", "models"):
+            os.symlink(SOURCE / each, f"{folder.name}/{each}")
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(folder.name)
+
     def test_of_the_package(self):
         for name in MODULES:
             module = importlib.import_module(name)
@@ -30,18 +39,9 @@ class Examples(unittest.TestCase):
             self.expect_all_pass(results, name)
 
     def test_of_the_documentation(self):
-        """In a folder with the examples, where it writes what it writes."""
-        before = os.getcwd()
-        with tempfile.TemporaryDirectory() as folder:
-            for each in ("examples", "models"):
-                os.symlink(SOURCE / each, f"{folder}/{each}")
-            os.chdir(folder)
-            try:
-                results = doctest.testfile(
-                    str(SOURCE / "docs/python.md"), module_relative=False, optionflags=FLAGS
-                )
-            finally:
-                os.chdir(before)
+        results = doctest.testfile(
+            str(SOURCE / "docs/python.md"), module_relative=False, optionflags=FLAGS
+        )
         self.expect_all_pass(results, "docs/python.md")
 
     def test_everything_public_has_help(self):

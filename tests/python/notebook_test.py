@@ -1,5 +1,6 @@
-"""examples/llm_statistics.ipynb runs from its first cell to its last, and shows what it shows."""
+"""The notebooks of examples/ run from their first cell to their last, and show what they show."""
 
+import importlib.util
 import os
 import unittest
 from unittest import mock
@@ -27,15 +28,29 @@ def texts_of(notebook):
 class Notebook(unittest.TestCase):
     maxDiff = None
 
-    def test_runs_and_shows_the_same(self):
-        notebook = nbformat.read(SOURCE / "examples/llm_statistics.ipynb", as_version=4)
+    def run_notebook(self, name, cells):
+        notebook = nbformat.read(SOURCE / "examples" / name, as_version=4)
         nbformat.validate(notebook)
         shown = texts_of(notebook)
         quiet = {"COLUMNS": "100", "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
         with mock.patch.dict(os.environ, quiet):
             nbclient.NotebookClient(notebook, timeout=None, kernel_name="python3").execute()
         self.assertEqual(texts_of(notebook), shown)
-        self.assertEqual(sum(cell.cell_type == "code" for cell in notebook.cells), 10)
+        self.assertEqual(sum(cell.cell_type == "code" for cell in notebook.cells), cells)
+        return notebook
+
+    def test_statistics_of_a_language_model(self):
+        self.run_notebook("llm_statistics.ipynb", 10)
+
+    @unittest.skipIf(importlib.util.find_spec("matplotlib") is None, "matplotlib is not installed")
+    def test_plots(self):
+        notebook = self.run_notebook("plots.ipynb", 5)
+        outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+        self.assertEqual(sum("image/png" in output.get("data", {}) for output in outputs), 4)
+
+    def test_none_is_left_out(self):
+        names = {file.name for file in (SOURCE / "examples").glob("*.ipynb")}
+        self.assertEqual(names, {"llm_statistics.ipynb", "plots.ipynb"})
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import unittest
 from pathlib import Path
 
 import npuscope
+from errors_test import with_arguments
 from support import NAMES, files_of, run_program, simulated
 
 
@@ -38,7 +39,7 @@ class Numbers(unittest.TestCase):
             try:
                 page = answer(profile)
             except npuscope.Error as error:
-                self.assertEqual(program.error.splitlines()[-1], f"npuscope: {error}")
+                self.assertEqual(with_arguments(program.error.splitlines()[-1]), f"npuscope: {error}")
                 self.assertIn(program.status, (2, 3))
                 return
             self.assertEqual(program.status, 0, program.error)
@@ -168,7 +169,7 @@ class Numbers(unittest.TestCase):
                     try:
                         table = npuscope.open(files_of(name)).query(sql)
                     except npuscope.UsageError as error:
-                        self.assertEqual(program.error.splitlines()[-1], f"npuscope: {error}")
+                        self.assertEqual(with_arguments(program.error.splitlines()[-1]), f"npuscope: {error}")
                         continue
                     self.assertEqual(table.columns, program.json["columns"])
                     self.assertEqual(table.rows(), program.json["rows"])

@@ -84,6 +84,9 @@ verdict: str = npuscope.diff(profile, profile).verdict
 total: int = int(column.to_numpy().sum())
 comparison: npuscope.Comparison = npuscope.diff(profile, ["a", "b"], fail_if="wall > 3%")
 passed: bool = comparison.passed
+fleet: npuscope.Fleet = npuscope.Fleet("fleet.db")
+slow: npuscope.Table = fleet.latency(by="device").latency
+changes: npuscope.Table = fleet.diff("build = 1", "build = 2").changes
 program: npuscope.Program = npuscope.compile("m.onnx", symbols={"seq_len": 32})
 """
         wrong = (

@@ -141,6 +141,11 @@ Result<Validation> validate(const npu::nsp::Target& target) {
     if (!outcome) return tl::unexpected(outcome.error());
     result.predicted.push_back(std::move(*outcome));
   }
+  for (const PublishedThroughput& run : published_throughputs()) {
+    auto outcome = run_published(run, target);
+    if (!outcome) return tl::unexpected(outcome.error());
+    result.published.push_back(std::move(*outcome));
+  }
   result.figures = figures_of(result.real[0], result.real[1], result.real[2]);
   result.traffic = reconcile(result.real[0], result.real[1], result.real[2]);
   return result;

@@ -15,6 +15,7 @@
 #include "npu/targets/nsp/compile/compile.hpp"
 #include "npu/targets/nsp/target/target.hpp"
 #include "npuscope/npu/models/architecture.hpp"
+#include "validation/published.hpp"
 
 namespace npuscope::validation {
 
@@ -86,6 +87,7 @@ struct TrafficLine {
 struct Validation {
   std::vector<ValidationOutcome> real;       // runs with public figures
   std::vector<ValidationOutcome> predicted;  // runs without
+  std::vector<PredictedThroughput> published;
   std::vector<ValidationFigure> figures;
   std::vector<TrafficLine> traffic;
   bool all_met() const;

@@ -7,7 +7,9 @@
 #include <fstream>
 #include <iterator>
 
+#include "npu/graph/semantics.hpp"
 #include "report/document/document.hpp"
+#include "validation/published_models.hpp"
 #include "validation/validation_document.hpp"
 
 namespace npuscope::validation::validation_test {
@@ -38,6 +40,33 @@ TEST(Validation, EveryPublicFigureIsMetWithinItsTolerance) {
     EXPECT_TRUE(figure.met()) << figure.run << ", " << figure.what << ": " << figure.ours
                               << " where a card has " << figure.real;
   }
+}
+
+// How far off each is stands in the document; that it does not get worse, here.
+TEST(Validation, PublishedThroughputIsPredicted) {
+  ASSERT_EQ(the_validation().published.size(), published_throughputs().size());
+  std::size_t within_a_tenth = 0, within_a_quarter = 0;
+  for (const PredictedThroughput& outcome : the_validation().published) {
+    EXPECT_LT(std::abs(outcome.difference()), 0.65) << outcome.run.name;
+    within_a_tenth += std::abs(outcome.difference()) <= 0.10;
+    within_a_quarter += std::abs(outcome.difference()) <= 0.25;
+  }
+  EXPECT_GE(within_a_tenth, 4u);
+  EXPECT_GE(within_a_quarter, 9u);
+}
+
+TEST(PublishedModels, HaveTheMultiplyAccumulatesThatAreKnownOfThem) {
+  const auto macs = [](const Result<npu::Graph>& graph) {
+    EXPECT_TRUE(graph) << (graph ? "" : graph.error().message);
+    double sum = 0;
+    for (const npu::Node& node : graph->nodes)
+      sum += double(npu::multiply_accumulates(*graph, node));
+    return sum;
+  };
+  EXPECT_NEAR(macs(resnet50(1)), 4.09e9, 0.01e9);  // torchvision: 4.09
+  EXPECT_NEAR(macs(resnet50(8)), 8 * 4.09e9, 0.1e9);
+  EXPECT_NEAR(macs(ssd_mobilenet(1)), 1.237e9, 0.01e9);  // MLPerf: 2.47 GOPs
+  EXPECT_NEAR(macs(ssd_resnet34(1)), 216.5e9, 1e9);      // MLPerf: 433 GOPs
 }
 
 TEST(Validation, TheStateIsCopiedInAndOutToTheByte) {

@@ -1,5 +1,5 @@
-// The pictures of the README: the first page and the report of an example, as they look in a terminal and in a browser.
-//   node tools/pictures.mjs ../build/release/npuscope ../examples/qnn_htp ../docs/pictures
+// The pictures of the README: pages of an example and a comparison as they look in a terminal, and its report in a browser.
+//   node tools/pictures.mjs ../build/release/npuscope ../examples/qnn_htp ../models/light_squeezenet.onnx ../docs/pictures
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,9 +7,17 @@ import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
-const [program, example, folder] = process.argv.slice(2).map((name) => resolve(name));
-const where = { cwd: dirname(example), encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] };
-const run = (...words) => execFileSync(program, words, where);
+const [program, example, model, folder] = process.argv.slice(2).map((name) => resolve(name));
+const run = (cwd, ...words) => execFileSync(program, words, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+
+// Runs of the model before and after its products left the matrix unit, in folders of these names.
+function runBeforeAndAfter(work) {
+  for (const [name, precision] of [["before", ["-convert-to-fp16"]], ["after", []]]) {
+    run(work, "compile", `-model=${model}`, `-aic-binary-dir=${name}`, "-aic-num-cores=2", "-stats-level=70", ...precision);
+    run(work, "run", `--test-data=${name}`, "--aic-profiling-type=raw_device_stats", `--aic-profiling-out-dir=${name}`,
+      "--aic-profiling-num-samples=9", "--aic-profiling-start-iter=1", "--num-iter=10");
+  }
+}
 
 // Text with the colours of a terminal (SGR) as lines of pieces: [{text, bold, dim, colour}].
 function pieces(text) {
@@ -62,11 +70,17 @@ const browser = await chromium.launch({
   executablePath: process.env.NPUSCOPE_CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
 try {
   const name = basename(example);
-  const text = run("show", name, "--color", "always", "--width", "100").trimEnd();
-  const terminal = await browser.newPage({ viewport: { width: 1000, height: 800 } });
-  await terminal.evaluate(drawTerminal, { lines: pieces(text), command: `npuscope show ${name}` });
-  await (await terminal.$("pre")).screenshot({ path: join(folder, "first_page.png") });
-  run("report", name, "-o", join(work, "report.html"));
+  runBeforeAndAfter(work);
+  for (const [picture, where, words, rows] of [
+    ["first_page", dirname(example), ["show", name], 40],
+    ["diagnose", dirname(example), ["diagnose", name], 30],
+    ["diff", work, ["diff", "before", "after"], 22]]) {
+    const text = run(where, ...words, "--color", "always", "--width", "100").trimEnd().split("\n").slice(0, rows).join("\n");
+    const terminal = await browser.newPage({ viewport: { width: 1000, height: 800 } });
+    await terminal.evaluate(drawTerminal, { lines: pieces(text), command: `npuscope ${words.join(" ")}` });
+    await (await terminal.$("pre")).screenshot({ path: join(folder, `${picture}.png`) });
+  }
+  run(dirname(example), "report", name, "-o", join(work, "report.html"));
   const report = await browser.newPage({ viewport: { width: 1280, height: 1800 } });
   await report.goto(pathToFileURL(join(work, "report.html")).href);
   await report.waitForTimeout(1500);

@@ -121,8 +121,6 @@ class Analysis {
   const IssuesBeside& issues_beside() const;
   // As large as the profile: there while anyone holds it, not beyond this.
   std::shared_ptr<const OpSpansInGroups> spans_by_op() const;
-  // The same for who does not ask when spans ran: without their begins unless anyone holds those.
-  std::shared_ptr<const OpSpansInGroups> spans_by_op_without_begins() const;
 
  private:
   struct Answers;

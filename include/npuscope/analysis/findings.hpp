@@ -99,20 +99,11 @@ struct Diagnosis {
   std::vector<UntriedRule> untried;  // in the order of finding_rules()
 };
 
-// What a rule does, in words.
-struct RuleText {
-  const char* name;       // "memory-bound"
-  const char* finds;      // what it finds, in a line
-  const char* computed;   // from which numbers
-  const char* threshold;  // from where on it speaks
-  const char* source;     // where the threshold is from
-  const char* blind;      // what it does not see
-};
-
-// All of them, in the order in which they are tried.
-const std::vector<RuleText>& finding_rules();
-// A usage error that lists the names.
-Result<RuleText> finding_rule(const std::string& name);
+// The names of all rules ("memory-bound"), in the order in which they are tried; docs/rules.md says
+// of each what it finds.
+const std::vector<std::string>& finding_rules();
+// A usage error that lists the names, unless it is one of them.
+Status require_finding_rule(const std::string& name);
 
 struct DiagnoseOptions {
   Peaks peaks = {};

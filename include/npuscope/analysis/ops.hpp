@@ -65,6 +65,17 @@ struct OpOptions {
   bool per_inference = false;   // of several inferences medians of all but the first, not sums
   std::string sort = {};        // a column's or detail's name; empty: what decides most
   double min_share = 0;         // rows with less of the whole of that column are not kept
+
+  // Work alone, of several inferences that of one after the first: without active, span and counts,
+  // which would decide only where there is no work at all.
+  static OpOptions of_work(Grouping grouping, std::size_t top = ~std::size_t{0}) {
+    return {.grouping = grouping,
+            .top = top,
+            .count_runs = false,
+            .active_and_span = false,
+            .counts = false,
+            .per_inference = true};
+  }
 };
 
 struct OpColumn {

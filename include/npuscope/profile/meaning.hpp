@@ -74,6 +74,7 @@ enum class NumberRole : std::uint8_t {
   activation,
   inference,
   stats_batch_size,
+  lost_events,  // that the recorder had no room for
   // The layers of one call, from the application down to the device
   session_run,         // of the runtime that gave the graph away, with what it left elsewhere
   session_node,        // of the graph alone, as that runtime saw it

@@ -105,6 +105,7 @@ struct Op {
   StringId types{};      // distinct operand element types, "float16, i8"
   StringId shape{};      // of the output, as the file prints it; `extents` as numbers
   StringId attributes{};
+  StringId provider{};  // to which the runtime gave it, "QNNExecutionProvider"; empty: not said
   StringId operands{};  // one operand a line; those of a product are in `operand_list`
   ShapeId extents{};
   Bytes output{0};

@@ -147,14 +147,9 @@ std::vector<std::vector<std::uint32_t>> model_nodes_of(const Analysis& analysis,
 
 Result<Side> side_of(const Analysis& analysis, const ExpectedGraph* model) {
   const Profile& profile = analysis.profile();
-  const OpTable table = analysis.ops({.grouping = Grouping::node,
-                                      .top = std::numeric_limits<std::size_t>::max(),
-                                      .owners_as_written = true,
-                                      .details = true,
-                                      .count_runs = false,
-                                      .active_and_span = false,
-                                      .counts = false,
-                                      .per_inference = true});
+  OpOptions options = OpOptions::of_work(Grouping::node);
+  options.owners_as_written = options.details = true;
+  const OpTable table = analysis.ops(options);
   const OpColumn* column = time_column(table);
   const auto& files = profile.provenance.files;
   if (column == nullptr) {

@@ -280,7 +280,7 @@ Result<FindingsWanted> findings_wanted(std::string_view name) {
   const bool has_quotes = inside.size() > 1 && inside.front() == inside.back() &&
                           (inside.front() == '\'' || inside.front() == '"');
   if (has_quotes) inside = inside.substr(1, inside.size() - 2);
-  auto rule = finding_rule(std::string(inside));
+  const Status rule = require_finding_rule(std::string(inside));
   if (rule) return FindingsWanted{std::nullopt, std::string(inside)};
   return usage_error("'{}' is neither a weight (high, medium, low) nor a rule: {}", inside,
                      rule.error().message);
@@ -312,9 +312,8 @@ bool is_findings_metric(std::string_view name) {
 Result<MetricChange> compare_findings(const ComparedSides& sides, std::string_view name) {
   TRY_AS(wanted, findings_wanted(name));
   MetricChange change{std::string(name), MeasureKind::count, MeasuredIn::count, {}, {}, true};
-  const Result<double> a = count_findings(sides.a, *wanted), b = count_findings(sides.b, *wanted);
-  if (!a) return tl::unexpected(a.error());
-  if (!b) return tl::unexpected(b.error());
+  TRY_AS(a, count_findings(sides.a, *wanted));
+  TRY_AS(b, count_findings(sides.b, *wanted));
   std::vector<double> of_a;
   if (!sides.is_alone()) of_a = {*a};
   change.estimate = estimate_of(std::move(of_a), {*b});

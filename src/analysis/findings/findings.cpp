@@ -75,7 +75,7 @@ class Ranking {
 std::vector<const Rule*> rules_to_try(const std::string& only) {
   std::vector<const Rule*> rules;
   for (const Rule* rule : all_rules()) {
-    if (only.empty() || only == rule->text.name) rules.push_back(rule);
+    if (only.empty() || only == rule->name) rules.push_back(rule);
   }
   return rules;
 }
@@ -132,20 +132,20 @@ const char* name_of(Weight weight) {
   return names[std::size_t(weight)];
 }
 
-const std::vector<RuleText>& finding_rules() {
-  static const std::vector<RuleText> texts = [] {
-    std::vector<RuleText> made;
-    for (const Rule* rule : all_rules()) made.push_back(rule->text);
+const std::vector<std::string>& finding_rules() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> made;
+    for (const Rule* rule : all_rules()) made.emplace_back(rule->name);
     return made;
   }();
-  return texts;
+  return names;
 }
 
-Result<RuleText> finding_rule(const std::string& name) {
+Status require_finding_rule(const std::string& name) {
   std::string names;
-  for (const RuleText& text : finding_rules()) {
-    if (text.name == name) return text;
-    names += (names.empty() ? "" : ", ") + std::string(text.name);
+  for (const std::string& rule : finding_rules()) {
+    if (rule == name) return {};
+    names += (names.empty() ? "" : ", ") + rule;
   }
   return usage_error("unknown rule '{}'{}; the rules are: {}", name, did_you_mean(names, name),
                      names);
@@ -160,7 +160,7 @@ Diagnosis find_findings(const Analysis& analysis, const DiagnoseOptions& options
   diagnosis.cold = diagnosis.wall > 0 && context.is_cold();
   diagnosis.call = context.analysis().call();
   for (std::size_t i = 0; i < rules.size(); ++i) {
-    const char* name = rules[i]->text.name;
+    const char* name = rules[i]->name;
     auto* finding = std::get_if<Finding>(&outcomes[i]);
     if (finding != nullptr && is_worth_telling(*finding)) {
       finding->rule = name;

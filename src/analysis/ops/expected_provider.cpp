@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <limits>
 
 #include "base/sort_rows.hpp"
 
@@ -31,20 +30,15 @@ std::string whole_name(std::string_view wanted,
 std::optional<ExpectedProvider> expected_provider(const Analysis& analysis,
                                                   std::string_view wanted) {
   const Profile& profile = analysis.profile();
-  const OpTable ops = analysis.ops({.grouping = Grouping::part,
-                                    .top = std::numeric_limits<std::size_t>::max(),
-                                    .count_runs = false,
-                                    .active_and_span = false,
-                                    .counts = false,
-                                    .per_inference = true});
+  const OpTable ops = analysis.ops(OpOptions::of_work(Grouping::part));
   const auto work = ops.place_of("work");
   ExpectedProvider found;
   std::vector<ExpectedProvider::Node> nodes;
   for (const OpRow& row : ops.rows) {
     if (index_of(row.first_op) >= profile.ops.size()) continue;
     const Op& op = profile.ops[index_of(row.first_op)];
-    const std::string provider(profile.text(op.attributes));
-    if (op.node_kind == StringId::empty || !provider.ends_with(provider_end)) continue;
+    const std::string provider(profile.text(op.provider));
+    if (op.node_kind == StringId::empty || provider.empty()) continue;
     const double ticks = work ? row.values[*work].value_or(0) : 0;
     nodes.push_back({row.name, std::string(profile.text(op.node_kind)), provider, ticks});
     const auto known =

@@ -20,15 +20,7 @@ namespace npuscope::analysis {
 class Analysis;
 
 // Of the table that parts are made of: the rows with most; what is beyond counts as unexplained.
-// Without active, span and counts, which would decide only where there is no work at all.
-inline OpOptions options_of_parts() {
-  constexpr std::size_t max_rows = 2'000;
-  return {.top = max_rows,
-          .count_runs = false,
-          .active_and_span = false,
-          .counts = false,
-          .per_inference = true};
-}
+inline OpOptions options_of_parts() { return OpOptions::of_work(Grouping::op, 2'000); }
 
 struct ModelPart {
   std::string name;

@@ -7,42 +7,34 @@
 
 namespace npuscope::analysis {
 
-OpSpansInGroups::OpSpansInGroups(const Analysis& analysis, OpSpanBegins begins)
+OpSpansInGroups::OpSpansInGroups(const Analysis& analysis)
     : profile_(analysis.profile()),
       own_(analysis.self_times()),
       inferences_(analysis.inferences()) {
   const std::size_t ops = profile_.ops.size();
-  sort(ops + 1, begins, [&](std::size_t row) {
+  sort(ops + 1, [&](std::size_t row) {
     return std::uint32_t(std::min<std::size_t>(index_of(profile_.spans.op[row]), ops));
   });
 }
 
-OpSpansInGroups::OpSpansInGroups(const Analysis& analysis, OpSpanBegins begins,
+OpSpansInGroups::OpSpansInGroups(const Analysis& analysis,
                                  const std::vector<std::uint32_t>& group_of_unit,
                                  std::size_t groups)
     : profile_(analysis.profile()),
       own_(analysis.self_times()),
       inferences_(analysis.inferences()) {
-  sort(groups, begins, [&](std::size_t row) {
+  sort(groups, [&](std::size_t row) {
     const std::size_t unit = index_of(profile_.spans.unit[row]);
     return group_of_unit[std::min(unit, group_of_unit.size() - 1)];
   });
 }
 
 template <class GroupOf>
-void OpSpansInGroups::sort(std::size_t groups, OpSpanBegins begins, const GroupOf& group_of) {
+void OpSpansInGroups::sort(std::size_t groups, const GroupOf& group_of) {
   CountingSort by_group(profile_.spans.size(), groups, group_of);
   first_ = by_group.first();
   sorted_.resize(by_group.size());
-  if (begins == OpSpanBegins::left) {
-    by_group.place([&](std::size_t row, std::uint32_t place) { keep(row, sorted_[place]); });
-    return;
-  }
-  begins_.resize(by_group.size());
-  by_group.place([&](std::size_t row, std::uint32_t place) {
-    keep(row, sorted_[place]);
-    begins_[place] = profile_.spans.start[row];
-  });
+  by_group.place([&](std::size_t row, std::uint32_t place) { keep(row, sorted_[place]); });
 }
 
 // Into their place, member by member: a copy would wait for them.
@@ -52,6 +44,7 @@ inline void OpSpansInGroups::keep(std::size_t row, KeptOpSpan& into) const {
     return fits ? std::uint32_t(ticks) : KeptOpSpan::does_not_fit;
   };
   const Spans& spans = profile_.spans;
+  into.begin = spans.start[row];
   into.length = fitting(length_of(interval_of(spans, row)));
   into.own = fitting(own_[row]);
   into.row = std::uint32_t(row);

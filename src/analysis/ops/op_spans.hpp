@@ -36,6 +36,7 @@ struct KeptOpSpan {  // without values at first, for the sake of Column
   static constexpr std::uint32_t does_not_fit = ~std::uint32_t{0};
   static constexpr std::uint32_t no_inference = (std::uint32_t{1} << 24) - 1;
 
+  std::int64_t begin;
   std::uint32_t length, own;
   std::uint32_t row;
   OpId op;
@@ -49,27 +50,20 @@ struct KeptOpSpan {  // without values at first, for the sake of Column
   SpanKind kind() const { return SpanKind(inference_and_kind & 0xff); }
 };
 
-// Whether begins are kept too, a quarter of all: who never asks when spans ran needs none.
-enum class OpSpanBegins : bool { left, kept };
-
 class OpSpansInGroups {
  public:
   // By op; the last group has those of no op that exists.
-  OpSpansInGroups(const Analysis& analysis, OpSpanBegins begins);
+  explicit OpSpansInGroups(const Analysis& analysis);
   // By a group of each unit; the last is that of units that do not exist.
-  OpSpansInGroups(const Analysis& analysis, OpSpanBegins begins,
-                  const std::vector<std::uint32_t>& group_of_unit, std::size_t groups);
+  OpSpansInGroups(const Analysis& analysis, const std::vector<std::uint32_t>& group_of_unit,
+                  std::size_t groups);
 
   std::span<const KeptOpSpan> of(std::size_t group) const {
     return std::span(sorted_).subspan(first_[group], first_[group + 1] - first_[group]);
   }
-  // Of one that of() handed out. Takes as long as a row of the profile where begins are left.
   Interval interval(const KeptOpSpan& kept) const {
-    if (kept.length == KeptOpSpan::does_not_fit || begins_.empty()) {
-      return interval_of(profile_.spans, kept.row);
-    }
-    const std::int64_t begin = begins_[std::size_t(&kept - sorted_.data())];
-    return {begin, begin + kept.length};
+    if (kept.length == KeptOpSpan::does_not_fit) return interval_of(profile_.spans, kept.row);
+    return {kept.begin, kept.begin + kept.length};
   }
   std::int64_t own(const KeptOpSpan& kept) const {
     return kept.own != KeptOpSpan::does_not_fit ? kept.own : own_[kept.row];
@@ -83,7 +77,7 @@ class OpSpansInGroups {
 
  private:
   template <class GroupOf>
-  void sort(std::size_t groups, OpSpanBegins begins, const GroupOf& group_of);
+  void sort(std::size_t groups, const GroupOf& group_of);
   void keep(std::size_t row, KeptOpSpan& into) const;
 
   const Profile& profile_;
@@ -91,7 +85,6 @@ class OpSpansInGroups {
   const Inferences& inferences_;
   std::vector<std::uint32_t> first_;  // of each group in sorted_; one more
   Column<KeptOpSpan> sorted_;
-  Column<std::int64_t> begins_;  // of these
 };
 
 inline void OpSpansInGroups::unpack(const KeptOpSpan& kept, OpSpan& into) const {

@@ -34,8 +34,7 @@ double percentile_with(const std::vector<double>& samples, std::size_t zeros, do
 
 }  // namespace
 
-OpSums::OpSums(const Analysis& analysis, const OpKeys& keys, const OpOptions& options,
-               OpSpanBegins begins)
+OpSums::OpSums(const Analysis& analysis, const OpKeys& keys, const OpOptions& options)
     : profile_(analysis.profile()),
       own_(analysis.self_times()),
       issues_(analysis.issues_beside()),
@@ -47,10 +46,9 @@ OpSums::OpSums(const Analysis& analysis, const OpKeys& keys, const OpOptions& op
     for (std::uint32_t unit = 0; unit <= profile_.units.size(); ++unit) {
       group_of.push_back(keys_.of_unit(UnitId(unit)));
     }
-    by_units_.emplace(analysis, begins, group_of, keys_.count());
+    by_units_.emplace(analysis, group_of, keys_.count());
   } else {
-    by_op_ = begins == OpSpanBegins::kept ? analysis.spans_by_op()
-                                          : analysis.spans_by_op_without_begins();
+    by_op_ = analysis.spans_by_op();
     static_assert(OpKeys::none == counting_sort_leaves_out);
     ops_ = Grouped<>(profile_.ops.size() + 1, keys_.count(),
                      [&](std::size_t op) { return keys_.of(OpId(std::uint32_t(op))); });
@@ -120,6 +118,14 @@ class OpSums::Adding {
         place_[std::size_t(source.what)] = column;
       }
     }
+    for (std::size_t kind = 0; kind < span_kind_count; ++kind) {
+      const Role role = role_of(SpanKind(kind));
+      const bool is_async = SpanKind(kind) == SpanKind::async;
+      column_of_[kind] = role == Role::work   ? place_[std::size_t(What::work)]
+                         : role == Role::wait ? place_[std::size_t(What::waiting)]
+                         : is_async           ? place_[std::size_t(What::async)]
+                                              : nowhere;
+    }
   }
 
   // Spans, and the same as they are kept.
@@ -132,16 +138,7 @@ class OpSums::Adding {
       const std::int64_t issue = sums_.issues_.of(span.row);
       return issue > 0 ? issue : MeasureColumn::missing;
     });
-    const auto own_of = [](const auto& counts) {
-      return [=](const OpSpan& span) { return counts(span) ? span.own : MeasureColumn::missing; };
-    };
-    add_to(place_[std::size_t(What::waiting)], spans,
-           own_of([](const OpSpan& span) { return role_of(span.kind) == Role::wait; }));
-    add_to(place_[std::size_t(What::async)], spans,
-           own_of([](const OpSpan& span) { return span.kind == SpanKind::async; }));
-    add_to(place_[std::size_t(What::work)], spans, [&](const OpSpan& span) {
-      return role_of(span.kind) == Role::work ? sums_.work_of(span) : MeasureColumn::missing;
-    });
+    add_self_times(spans);
     if (place_[std::size_t(What::active)] == nowhere) return;
     for (std::size_t i = 0; i < spans.size(); ++i) {
       if (role_of(spans[i].kind) != Role::work) continue;
@@ -187,6 +184,21 @@ class OpSums::Adding {
       kept_.extents.push_back(no_extent);
     }
     return slot;
+  }
+
+  // Into that of work, waiting or asynchronous time: a span is of one of them at most.
+  void add_self_times(std::span<const OpSpan> spans) {
+    std::array<bool, span_kind_count> seen{};
+    for (const OpSpan& span : spans) {
+      const std::size_t column = column_of_[std::size_t(span.kind)];
+      if (column == nowhere) continue;
+      seen[std::size_t(span.kind)] = true;
+      const bool works = role_of(span.kind) == Role::work;
+      result_.sums[span.slot * width_ + column] += double(works ? sums_.work_of(span) : span.own);
+    }
+    for (std::size_t kind = 0; kind < span_kind_count; ++kind) {
+      if (seen[kind]) result_.known[column_of_[kind]] = true;
+    }
   }
 
   // Into a column, nowhere or not, what `value_of` says of each span; missing: nothing.
@@ -268,6 +280,7 @@ class OpSums::Adding {
   OfThread& kept_;
   std::vector<MeasureOfRow> measures_;
   std::array<std::size_t, what_count> place_ = nowhere_at_all();
+  std::array<std::size_t, span_kind_count> column_of_;  // that has its self time
   bool in_order_ = true;
 
   static std::array<std::size_t, what_count> nowhere_at_all() {

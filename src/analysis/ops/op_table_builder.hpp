@@ -24,7 +24,7 @@ namespace npuscope::analysis {
 
 // The columns of an op table that come from spans, summed for one row of it.
 //
-//   const OpSums sums(analysis, keys, options, OpSpanBegins::kept);
+//   const OpSums sums(analysis, keys, options);
 //   sums.columns()[1].name       // "work"
 //   const RowSums row = sums.of(group);
 //   row.value(column)            // sum, or the median of the inferences after the first
@@ -40,9 +40,7 @@ struct RowSums {
 
 class OpSums {
  public:
-  // Begins are kept for who asks spans() for intervals.
-  OpSums(const Analysis& analysis, const OpKeys& keys, const OpOptions& options,
-         OpSpanBegins begins);
+  OpSums(const Analysis& analysis, const OpKeys& keys, const OpOptions& options);
 
   const std::vector<OpColumn>& columns() const { return columns_; }
   std::uint64_t columns_left() const { return columns_left_; }
@@ -125,7 +123,7 @@ class OpTableBuilder {
         cores_(profile_),
         engines_(profile_),
         inferences_(analysis.inferences()),
-        sums_(analysis, keys_, options, begins()) {}
+        sums_(analysis, keys_, options) {}
 
   OpTable finish();
 
@@ -134,11 +132,6 @@ class OpTableBuilder {
   class Details;
   class Runs;
 
-  // Active times and runs are of intervals.
-  OpSpanBegins begins() const {
-    const bool asks_when = options_.active_and_span || counts_runs();
-    return asks_when ? OpSpanBegins::kept : OpSpanBegins::left;
-  }
   bool counts_runs() const { return options_.count_runs || options_.details; }
   bool is_steady() const { return options_.per_inference && inferences_.count() > 1; }
   bool wants_spreads() const { return options_.details && is_steady(); }

@@ -65,8 +65,7 @@ Result<Rules> Rules::parse(std::string_view text, const std::string& name) {
             "{}: '{}' is not known; a rule has name, part, node, op, kind, operator and any", where,
             key.str());
       }
-      const auto number = patterns->add(where, *value);
-      if (!number) return tl::unexpected(number.error());
+      TRY(patterns->add(where, *value));
       rules.conditions_.push_back({Place(place - std::begin(places)), rule_number});
     }
     rule.conditions = std::uint32_t(rules.conditions_.size()) - rule.first_condition;

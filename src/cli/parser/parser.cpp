@@ -81,6 +81,19 @@ const Mirror& last_of(const std::vector<Mirror>& mirrors) {
                        [&](const Mirror& each) { return each.app == app; });
 }
 
+// CLI11's sentences begin with a capital, and count "files" as one.
+std::string in_our_words(std::string text) {
+  constexpr std::pair<std::string_view, std::string_view> words[] = {
+      {"A subcommand is required", "no command is named"},
+      {"The following argument was not expected: ", "not expected: "},
+      {"The following arguments were not expected: ", "not expected: "},
+      {"files is required", "no file is named"}};
+  for (const auto& [theirs, ours] : words) {
+    if (text.starts_with(theirs)) return text.replace(0, theirs.size(), ours);
+  }
+  return text;
+}
+
 }  // namespace
 
 Check size_in_bytes() {
@@ -99,7 +112,7 @@ ParsedLine parse_line(Command& program, const std::vector<std::string>& argument
     if (error.get_exit_code() == 0) {
       line.answer = error.what();
     } else {
-      line.problem = error.what();
+      line.problem = in_our_words(error.what());
       line.is_unknown_word = error.get_exit_code() == int(CLI::ExitCodes::ExtrasError);
     }
   }

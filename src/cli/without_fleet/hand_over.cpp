@@ -14,9 +14,8 @@ constexpr const char* other_program = "npuscope-fleet";
 
 // Next to this program; where the system does not say where that is, as the shell finds it.
 std::string path_of_other(const char* own_name) {
-  std::error_code unknown;
-  std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", unknown);
-  if (unknown && std::string_view(own_name).find('/') != std::string_view::npos) own = own_name;
+  std::filesystem::path own = path_of_this_program();
+  if (own.empty() && std::string_view(own_name).find('/') != std::string_view::npos) own = own_name;
   return own.empty() ? other_program : own.replace_filename(other_program).string();
 }
 
@@ -33,13 +32,11 @@ ExitStatus cannot_start(const std::string& command, const std::string& path, int
   const std::string why = error == ENOENT
                               ? "is not next to npuscope"
                               : "cannot be started: " + std::string(std::strerror(error));
-  return report(
-      Error{ErrorKind::input,
-            command + ": " + other_program + ", the program of this command, " + why +
-                (error == ENOENT ? "" : " (" + path + ")") +
-                "; a wheel does not have it: install the .deb or the archive, or build it with "
-                "./dev build release " +
-                other_program});
+  return report(Error{ErrorKind::input,
+                      command + ": " + other_program + ", the program of this command, " + why +
+                          (error == ENOENT ? "" : " (" + path + ")") +
+                          "; install npuscope again, or build it with ./dev build release " +
+                          other_program});
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/counted.hpp"
 #include "base/sort_rows.hpp"
 #include "base/try.hpp"
 #include "fleet/questions/changes.hpp"
@@ -175,7 +176,8 @@ Result<ChangePoints> change_points(Store& store, const Choice& choice, const std
   if (!*warm) answer.remarks.push_back("all inferences are cold");
   if (order->place_of.size() < runs->runs()) {
     answer.remarks.push_back(
-        fmt::format("{} runs have no {}; left out", runs->runs() - order->place_of.size(), along));
+        fmt::format("{} no {}; left out",
+                    counted(runs->runs() - order->place_of.size(), "run has", "runs have"), along));
   }
   const std::vector<Series> all = series_of(*medians, *order);
   answer.rows = points_of(PointSearch(all, request).run(), all, *medians, *order);

@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/counted.hpp"
 #include "base/sort_rows.hpp"
 #include "base/try.hpp"
 #include "fleet/questions/statistics.hpp"
@@ -152,8 +153,10 @@ Result<OpChanges> compare_ops(Store& store, const Choice& choice, const std::str
   answer.runs_a = a->runs(), answer.runs_b = b->runs();
   answer.remarks = all->remarks();
   if (a->runs() + b->runs() > all->runs()) {
-    answer.remarks.push_back(fmt::format("{} runs are on both sides; they hide what changed",
-                                         a->runs() + b->runs() - all->runs()));
+    answer.remarks.push_back(counted(a->runs() + b->runs() - all->runs(),
+                                     "run is on both sides and hides",
+                                     "runs are on both sides and hide") +
+                             " what changed");
   }
   const auto warm_a = has_warm_ops(store, *a, request.measure);
   const auto warm_b = has_warm_ops(store, *b, request.measure);

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "formats/ascend/profile.hpp"
+#include "ingest/units.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
 #include "profile/shape_texts.hpp"
@@ -153,8 +154,7 @@ class KernelJoiner {
         streams_of(kernel) > 1 ? fmt::format("{}, {}", name, profile_.text(from.name)) : name);
     unit.parent = from.parent;
     unit.process_id = from.process_id;
-    profile_.units.push_back(unit);
-    return found->second = UnitId(profile_.units.size() - 1);
+    return found->second = add_unit(profile_, unit);
   }
 
   // Of its device.

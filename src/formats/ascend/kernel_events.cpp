@@ -66,9 +66,13 @@ class EventMaker {
           fmt::format("HCCL of {}", kernel.device), "HCCL",
           fmt::format("Group {} Communication", group_of(table_.strings[kernel.name])));
     }
-    return thread_named(
-        fmt::format("NPU {}", kernel.device), "Ascend Hardware",
-        kernel.stream == Kernel::none ? "Streams" : fmt::format("Stream {}", kernel.stream));
+    const auto [found, is_new] = streams_.try_emplace({kernel.device, kernel.stream});
+    if (is_new) {
+      found->second = thread_named(
+          fmt::format("NPU {}", kernel.device), "Ascend Hardware",
+          kernel.stream == Kernel::none ? "Streams" : fmt::format("Stream {}", kernel.stream));
+    }
+    return found->second;
   }
 
   // From the first kernel to the last, or until the next step begins.
@@ -101,6 +105,7 @@ class EventMaker {
   const KernelTable& table_;
   chrome::Events events_;
   std::map<std::pair<std::string, std::string>, std::uint32_t> threads_;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> streams_;  // by device and stream
 };
 
 }  // namespace

@@ -85,14 +85,6 @@ std::optional<std::int64_t> take_digits(std::string_view& text) {
   return number;
 }
 
-// As trimmed(), for fields that rarely have blanks around them.
-std::string_view bare(std::string_view text) {
-  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 class KernelReader {
  public:
   explicit KernelReader(ByteSource& source) : losses_(source.name()), source_(source) {
@@ -136,7 +128,7 @@ class KernelReader {
   void take(const DelimitedReader& records, const Places& places) {
     const std::span<const std::string_view> fields = records.cells();
     const auto field = [&](Column column) -> std::string_view {
-      return places[column] < fields.size() ? bare(fields[places[column]]) : std::string_view();
+      return places[column] < fields.size() ? trimmed(fields[places[column]]) : std::string_view();
     };
     const auto starts = microseconds_as_ns(field(start)),
                lasts = microseconds_as_ns(field(duration));
@@ -162,7 +154,7 @@ class KernelReader {
     table_.kernels.push_back(kernel);
     for (std::size_t i = 0; i < number_places_.size(); ++i) {
       const std::size_t place = number_places_[i];
-      add(table_.numbers[i], place < fields.size() ? bare(fields[place]) : std::string_view());
+      add(table_.numbers[i], place < fields.size() ? trimmed(fields[place]) : std::string_view());
     }
   }
 

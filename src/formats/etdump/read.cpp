@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/flatbuffer.hpp"
+#include "ingest/units.hpp"
 #include "profile/counted_notes.hpp"
 
 namespace npuscope::etdump {
@@ -93,6 +94,13 @@ class Reader {
     if (buffer.problem()) {
       losses_.add(Severity::error, *buffer.problem(),
                   "the dump is cut off or broken here; what it leads to is left out");
+    }
+    if (events_.empty() && buffer.problem()) {
+      return input_error(
+          "{}: an ETDump without an event that can be read: it is cut off or broken at byte {}; "
+          "copy "
+          "it again",
+          losses_.file(), *buffer.problem());
     }
     if (events_.empty()) {
       const std::string why = losses_.notes().empty() ? "" : "; " + losses_.notes().front().message;
@@ -248,19 +256,12 @@ class Reader {
     profile_.provenance.format = format_name;
     profile_.provenance.instrumentation = "event tracer";
     profile_.add_clock("host", ClockKind::wall, Hertz(1e9), true);
-    Unit host;
-    host.name = profile_.strings.intern("ExecuTorch");
-    host.engine = Engine::host;
-    profile_.units.push_back(host);
+    add_unit(profile_, {.engine = Engine::host, .name = profile_.strings.intern("ExecuTorch")});
     const bool any_delegate = std::ranges::any_of(events_, [](const Event& event) {
       return event.what == What::delegate_call || event.what == What::delegate;
     });
     if (any_delegate) {
-      Unit delegate;
-      delegate.name = profile_.strings.intern("delegate");
-      delegate.engine = Engine::other;
-      delegate.lane = 0;
-      profile_.units.push_back(delegate);
+      add_unit(profile_, {.engine = Engine::other, .name = profile_.strings.intern("delegate")});
       losses_.add(
           Severity::info, 0,
           "the dump does not say which backend a delegate is, nor which hardware it runs on");

@@ -13,6 +13,7 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "ingest/units.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "profile/counted_notes.hpp"
 
@@ -214,9 +215,7 @@ class ScheduleReader {
   UnitId unit_of(const std::string& context) {
     const auto [found, is_new] = units_.try_emplace(context, UnitId::none);
     if (is_new) {
-      profile_.units.push_back(
-          {0, 0, engine_of(context), 0, intern(context), UnitId::none, {}, {}});
-      found->second = UnitId(std::uint32_t(profile_.units.size() - 1));
+      found->second = add_unit(profile_, {.engine = engine_of(context), .name = intern(context)});
     }
     return found->second;
   }

@@ -2,16 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "ingest/units.hpp"
+
 namespace npuscope::ggml {
-namespace {
-
-UnitId add_unit(std::string_view name, Engine engine, std::uint32_t core, std::uint32_t lane,
-                UnitId parent, Profile& profile) {
-  profile.units.push_back({0, core, engine, lane, profile.strings.intern(name), parent, {}, {}});
-  return UnitId(std::uint32_t(profile.units.size() - 1));
-}
-
-}  // namespace
 
 Lane lane_of(std::string_view event) {
   if (event.starts_with("HVX_")) return Lane::hvx;
@@ -42,9 +35,15 @@ std::vector<SessionUnits> add_units(const Log& log, Profile& profile) {
   std::vector<SessionUnits> all;
   for (std::uint32_t core = 0; core < log.sessions.size(); ++core) {
     SessionUnits units;
-    units.session = add_unit(log.sessions[core].name, Engine::core, core, 0, UnitId::none, profile);
+    units.session = add_unit(profile, {.core = core,
+                                       .engine = Engine::core,
+                                       .name = profile.strings.intern(log.sessions[core].name)});
     const auto add = [&](std::string_view name, Lane lane, std::uint32_t thread) {
-      return add_unit(name, engine_of(lane), core, thread, units.session, profile);
+      return add_unit(profile, {.core = core,
+                                .engine = engine_of(lane),
+                                .lane = thread,
+                                .name = profile.strings.intern(name),
+                                .parent = units.session});
     };
     for (std::uint32_t i = 0; i < trace_threads; ++i) {
       auto& of = units.of[i];

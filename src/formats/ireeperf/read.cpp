@@ -13,6 +13,7 @@
 
 #include "base/text.hpp"
 #include "formats/ireeperf/dispatch_name.hpp"
+#include "ingest/units.hpp"
 #include "profile/counted_notes.hpp"
 #include "profile/line_reader.hpp"
 
@@ -78,6 +79,7 @@ class Reader {
                      {.longest_line = std::size_t{1} << 20, .max_bytes = std::uint64_t{8} << 30});
     std::string_view line;
     for (std::uint64_t count = 0; lines.next(line); ++count) {
+      if (lines.offset() == 0) line = without_byte_order_mark(line);
       if (!trimmed(line).empty()) take(line, lines.offset());
       const bool reports = progress_ && count % 16'384 == 0;
       if (reports) progress_(source_.file_bytes_read(), source_.file_bytes());
@@ -280,27 +282,23 @@ class Reader {
 
   UnitId unit_of(const Queue& queue) {
     const auto [device, is_new_device] = devices_.try_emplace(queue.device, UnitId::none);
+    const auto number = std::uint32_t(queue.device);
     if (is_new_device) {
-      device->second = UnitId(profile_.units.size());
-      Unit unit;
-      unit.device = std::uint32_t(queue.device);
-      unit.engine = Engine::device;
-      unit.name = profile_.strings.intern(fmt::format("device[{}]", queue.device));
-      profile_.units.push_back(unit);
+      const std::string name = fmt::format("device[{}]", queue.device);
+      device->second = add_unit(
+          profile_,
+          {.device = number, .engine = Engine::device, .name = profile_.strings.intern(name)});
     }
     const auto [place, is_new] = queues_.try_emplace(queue, UnitId::none);
     if (!is_new) return place->second;
-    place->second = UnitId(profile_.units.size());
-    Unit unit;
-    unit.device = std::uint32_t(queue.device);
-    unit.engine = Engine::other;
-    unit.parent = device->second;
-    unit.name = profile_.strings.intern(
+    const std::string name =
         fmt::format("queue[{}]{}{}", queue.queue,
                     queue.stream != 0 ? fmt::format(" stream={}", queue.stream) : "",
-                    queue.on_device ? " on the device" : ""));
-    profile_.units.push_back(unit);
-    return place->second;
+                    queue.on_device ? " on the device" : "");
+    return place->second = add_unit(profile_, {.device = number,
+                                               .engine = Engine::other,
+                                               .name = profile_.strings.intern(name),
+                                               .parent = device->second});
   }
 
   OpId op_of(const Execution& of) {

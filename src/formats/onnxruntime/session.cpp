@@ -21,7 +21,8 @@ constexpr std::string_view kernel_end = "_kernel_time", cpu = "CPUExecutionProvi
 
 constexpr NamedNumber activation_bytes{"input bytes", NumberQuantity::bytes};
 constexpr NamedNumber parameter_bytes{"parameter bytes", NumberQuantity::bytes};
-constexpr NamedNumber dropped_events{"events dropped", NumberQuantity::count};
+constexpr NamedNumber dropped_events{"events dropped", NumberQuantity::count,
+                                     NumberRole::lost_events};
 
 enum class What : std::uint8_t { other, run, setting_up, frame, node, fence, truncated };
 
@@ -72,6 +73,7 @@ class Session {
   void make() {
     for (const Op& op : profile_.ops) what_.push_back(what_is(profile_, op));
     profile_.provenance.format = format_name;
+    find_parts_of_nodes();
     find_runs();
     name_nodes();
     give_tensors();
@@ -89,6 +91,16 @@ class Session {
   What what(std::size_t row) const {
     const std::size_t op = index_of(spans_.op[row]);
     return op < what_.size() ? what_[op] : What::other;
+  }
+
+  // Operators of the model in a node that an execution provider took as a whole, as providers of
+  // their own libraries append them.
+  void find_parts_of_nodes() {
+    for (std::size_t row = 0; row < spans_.size(); ++row) {
+      if (what(row) == What::other && !text_of(row, "op_name").empty()) {
+        what_[index_of(spans_.op[row])] = What::node;
+      }
+    }
   }
 
   // By their begin; several threads may run the session at the same time.
@@ -132,14 +144,17 @@ class Session {
 
   void name_node(std::size_t row, Op& op) {
     const std::string name(profile_.text(op.name));
-    const std::string_view plain =
-        std::string_view(name).substr(0, name.size() - kernel_end.size());
+    std::string_view plain = name;
+    const bool is_node_of_session = plain.ends_with(kernel_end);
+    if (is_node_of_session) plain.remove_suffix(kernel_end.size());
+    const std::string node(text_of(row, "node_name"));
     const std::string type(text_of(row, "op_name")), provider(text_of(row, "provider"));
     op.name = profile_.strings.intern(plain);
-    op.node = profile_.strings.intern(without_inventions(plain));
+    op.node = profile_.strings.intern(node.empty() ? without_inventions(plain) : node);
     op.kind = op.node_kind = profile_.strings.intern(type);
-    op.attributes = profile_.strings.intern(provider);
-    op.engine = provider.empty() || provider == cpu ? Engine::host : Engine::compute;
+    op.provider = profile_.strings.intern(provider);
+    const bool on_host = provider.empty() ? is_node_of_session : provider == cpu;
+    op.engine = on_host ? Engine::host : Engine::compute;
     parts_of_model_ += op.engine == Engine::compute && plain.starts_with(provider + '_');
     if (!provider.empty() && std::ranges::find(providers_, provider) == providers_.end()) {
       providers_.push_back(provider);
@@ -251,8 +266,10 @@ class Session {
       lost_ += is_lost;
       const bool on_host =
           is == What::fence || profile_.ops[index_of(spans_.op[row])].engine == Engine::host;
+      const bool waited = is == What::fence && spans_.duration[row] > 0;
       spans_.kind[row] = is_lost             ? SpanKind::profiler
-                         : is == What::fence ? SpanKind::runtime_call
+                         : waited            ? SpanKind::runtime_call
+                         : is == What::fence ? SpanKind::annotation
                          : on_host           ? SpanKind::host
                                              : SpanKind::kernel;
     }

@@ -262,8 +262,7 @@ Result<Chunk> ColumnValues::take_chunk() {
   chunk.statistics = statistics();
   const std::optional<Dictionary> different = dictionary();
   if (different) {
-    const Status done = append_dictionary_page(chunk, different->values, different->count);
-    if (!done) return tl::unexpected(done.error());
+    TRY(append_dictionary_page(chunk, different->values, different->count));
     chunk.dictionary_bytes = chunk.pages.size();
   }
   for (std::size_t row = 0, value = 0; row < levels_.size();) {

@@ -29,6 +29,7 @@ enum class Word : std::uint8_t {
   position,
   once_per_inference,
   split_from,
+  provider,
   microseconds,  // from here on of phases
   phase,
   parent,
@@ -38,7 +39,7 @@ enum class Word : std::uint8_t {
 
 inline constexpr std::string_view word_prefix = "npuscope.";
 
-inline constexpr std::array<std::string_view, 40> words = {"npuscope.span",
+inline constexpr std::array<std::string_view, 41> words = {"npuscope.span",
                                                            "npuscope.inference",
                                                            "npuscope.processor cycles",
                                                            "npuscope.node",
@@ -56,6 +57,7 @@ inline constexpr std::array<std::string_view, 40> words = {"npuscope.span",
                                                            "npuscope.position",
                                                            "npuscope.once per inference",
                                                            "npuscope.split from",
+                                                           "npuscope.provider",
                                                            "npuscope.microseconds",
                                                            "npuscope.phase",
                                                            "npuscope.parent",

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/try.hpp"
 #include "formats/sigmastar/layer_rows.hpp"
 #include "formats/sigmastar/op_cost.hpp"
 #include "formats/sigmastar/profile.hpp"
@@ -54,10 +55,8 @@ Status add_model(Profile& profile, const Model& model, const std::string& model_
   const auto& files = profile.provenance.files;
   const std::string timeline = files.empty() ? "the timeline" : files.front();
   const std::vector<Interval> inferences = inferences_of(profile);
-  const auto costs =
-      charge_operators(model, runs_of(profile, rows), timeline,
-                       {.inferences = inferences, .is_incomplete = has_losses(profile)});
-  if (!costs) return tl::unexpected(costs.error());
+  TRY_AS(costs, charge_operators(model, runs_of(profile, rows), timeline,
+                                 {.inferences = inferences, .is_incomplete = has_losses(profile)}));
   for (std::size_t i = 0; i < rows.layers().size(); ++i) {
     const OpId op = profile.spans.op[rows.layers()[i].row];
     if (op == OpId::none || !costs->operator_of[i]) continue;

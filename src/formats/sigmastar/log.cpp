@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/counted.hpp"
 #include "base/sort_rows.hpp"
 #include "npuscope/profile/intervals.hpp"
 
@@ -248,7 +249,8 @@ std::vector<std::string> problems_of(const CoreLog& log, std::uint64_t file_byte
   const auto say = [&](std::string text) { problems.push_back(std::move(text)); };
   const bool is_full = file_bytes + 32 > buffer_bytes;
   if (log.unclosed > 0) {
-    say(fmt::format("incomplete: {} intervals that began have no end, left out; {}", log.unclosed,
+    say(fmt::format("incomplete: {} no end, left out; {}",
+                    counted(log.unclosed, "interval that began has", "intervals that began have"),
                     is_full ? "the buffer was too small, log again with a larger --ipu_log_size"
                             : "was the buffer too small, or the file cut?"));
   } else if (is_full) {
@@ -262,12 +264,14 @@ std::vector<std::string> problems_of(const CoreLog& log, std::uint64_t file_byte
                     log.partial_bytes));
   }
   if (log.unopened > 0) {
-    say(fmt::format("{} ends without a begin, left out", log.unopened));
+    say(counted(log.unopened, "end") + " without a begin, left out");
   }
-  if (log.lost > 0) say(fmt::format("{} records are missing by their numbers", log.lost));
-  if (log.invalid > 0) say(fmt::format("{} records that the layout does not know", log.invalid));
+  if (log.lost > 0)
+    say(counted(log.lost, "record is", "records are") + " missing by their numbers");
+  if (log.invalid > 0) say(counted(log.invalid, "record") + " that the layout does not know");
   if (log.backwards > 0) {
-    say(fmt::format("{} records lie before the one that precedes them", log.backwards));
+    say(counted(log.backwards, "record lies before the one that precedes it",
+                "records lie before the one that precedes them"));
   }
   return problems;
 }

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/counted.hpp"
 #include "base/sort_rows.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -105,8 +106,8 @@ Result<OperatorCosts> Charging::run() {
   }
   costs_.cores = std::uint32_t(cores.size());
   if (costs_.sum <= 0) {
-    return input_error("{}: its {} layers took no time; the log is empty or broken, take it again",
-                       name_, runs_.size());
+    return input_error("{}: its {} took no time; the log is empty or broken, take it again", name_,
+                       counted(runs_.size(), "layer"));
   }
   layers_ = keys_.group(order_of_start());
   costs_.layers = layers_.size();
@@ -164,9 +165,8 @@ Status Charging::assign() {
   for (const Layer& layer : layers_) {
     layers.push_back({layer.index, runs_[layer.runs.front()].name});
   }
-  const auto paired =
-      pair_layers(model_, layers, {options_.is_incomplete, options_.allow_partial}, name_);
-  if (!paired) return tl::unexpected(paired.error());
+  TRY_AS(paired,
+         pair_layers(model_, layers, {options_.is_incomplete, options_.allow_partial}, name_));
   costs_.by_own_indices = paired->by_own_indices;
   for (std::size_t i = 0; i < layers_.size(); ++i) charge(layers_[i], paired->operator_of[i]);
   return {};
@@ -251,8 +251,8 @@ void Charging::add_remarks() {
         return cores.size() < layer.runs.size();
       }));
   if (repeated > 0) {
-    say(fmt::format("{} layers ran more than once on a core: a layer's time is the sum of its runs",
-                    repeated));
+    say(counted(std::uint64_t(repeated), "layer") +
+        " ran more than once on a core: a layer's time is the sum of its runs");
   }
   if (!costs_.in_cycles) {
     say("not every layer has total_cycle: shares are of durations (dur)");

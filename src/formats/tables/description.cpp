@@ -18,7 +18,7 @@ namespace {
 template <class Value, std::size_t Count>
 using Words = std::array<std::pair<std::string_view, Value>, Count>;
 
-constexpr Words<TableUnit, 10> unit_words{{{"cycles", TableUnit::cycles},
+constexpr Words<TableUnit, 11> unit_words{{{"cycles", TableUnit::cycles},
                                            {"ns", TableUnit::nanoseconds},
                                            {"us", TableUnit::microseconds},
                                            {"ms", TableUnit::milliseconds},
@@ -27,8 +27,9 @@ constexpr Words<TableUnit, 10> unit_words{{{"cycles", TableUnit::cycles},
                                            {"KiB", TableUnit::kibibytes},
                                            {"count", TableUnit::count},
                                            {"macs", TableUnit::macs},
-                                           {"percent", TableUnit::percent}}};
-constexpr Words<TableColumn::Is, 13> column_words{{{"op", TableColumn::Is::op},
+                                           {"percent", TableUnit::percent},
+                                           {"Hz", TableUnit::hertz}}};
+constexpr Words<TableColumn::Is, 17> column_words{{{"op", TableColumn::Is::op},
                                                    {"node", TableColumn::Is::node},
                                                    {"kind", TableColumn::Is::kind},
                                                    {"node_kind", TableColumn::Is::node_kind},
@@ -40,6 +41,10 @@ constexpr Words<TableColumn::Is, 13> column_words{{{"op", TableColumn::Is::op},
                                                    {"time", TableColumn::Is::time},
                                                    {"calls", TableColumn::Is::calls},
                                                    {"number", TableColumn::Is::number},
+                                                   {"network", TableColumn::Is::network},
+                                                   {"device", TableColumn::Is::device},
+                                                   {"clock", TableColumn::Is::clock},
+                                                   {"setting", TableColumn::Is::setting},
                                                    {"key", TableColumn::Is::key}}};
 constexpr Words<TableRow::Is, 5> row_words{{{"skipped", TableRow::Is::skipped},
                                             {"unknown", TableRow::Is::unknown},
@@ -62,6 +67,7 @@ constexpr Words<TableLayout, 5> layout_words{{{"csv", TableLayout::csv},
 using Blocks = TableDescription::Blocks;
 constexpr Words<Blocks, 3> blocks_words{
     {{"tables", Blocks::tables}, {"parts", Blocks::parts}, {"last", Blocks::last}}};
+constexpr Words<bool, 2> rows_words{{{"layers", false}, {"networks", true}}};
 constexpr Words<bool, 2> calls_words{{{"of an inference", false}, {"of all inferences", true}}};
 constexpr Words<Statistic, 9> statistic_words{{{"mean", Statistic::mean},
                                                {"min", Statistic::min},
@@ -223,6 +229,9 @@ TableColumn read_column(Keys& keys, Origin origin) {
     keys.fail(keys.table(), "a {} needs a 'unit' of time: cycles, ns, us, ms, s",
               word_of(column.is));
   }
+  if (column.is == TableColumn::Is::clock && column.unit != TableUnit::hertz) {
+    keys.fail(keys.table(), "a clock needs the 'unit' Hz");
+  }
   if (column.name.empty()) column.name = column.head;
   return column;
 }
@@ -281,15 +290,21 @@ Status check(const TableDescription& description, const std::string& file) {
     return std::ranges::find(description.columns, head, &TableColumn::head) !=
            description.columns.end();
   };
-  if (!description.columns.empty()) {
+  if (description.rows_are_networks) {
+    if (!has(TableColumn::Is::network)) return usage_error("{}: no column is the network", file);
+  } else if (!description.columns.empty()) {
     if (!has(TableColumn::Is::op)) return usage_error("{}: no column is the op", file);
     if (!has(TableColumn::Is::time)) return usage_error("{}: no column is a time", file);
-    if (std::ranges::all_of(description.columns, &TableColumn::optional)) {
-      return usage_error("{}: all columns are optional", file);
-    }
   } else if (description.marks.empty() ||
              (description.lines.empty() && description.refuses.empty())) {
     return usage_error("{}: no column is the op", file);
+  }
+  if (!description.heads.empty() && (description.title.empty() || description.marks.empty())) {
+    return usage_error("{}: 'heads' need the 'title' above the rows, and 'marks'", file);
+  }
+  if (!description.columns.empty() &&
+      std::ranges::all_of(description.columns, &TableColumn::optional)) {
+    return usage_error("{}: all columns are optional", file);
   }
   const auto check_choice = [&](const RowChoice& chosen, const char* what) -> Status {
     for (const std::string& head : {chosen.head, chosen.zero, chosen.repeats}) {
@@ -327,8 +342,11 @@ Result<TableDescription> parse_description(std::string_view text, const std::str
   keys.text("block", made.block);
   keys.word("blocks", blocks_words, made.blocks);
   keys.word("layout", layout_words, made.layout);
+  keys.word("rows", rows_words, made.rows_are_networks);
+  keys.text("layers_end", made.layers_end);
   keys.word("calls", calls_words, made.calls_are_of_runs);
   keys.text("title", made.title);
+  keys.texts("heads", made.heads);
   keys.text("refuses", made.refuses);
   keys.pattern("line_begins", made.line_begins, Pattern::Groups::kept);
   keys.texts("blanks", made.blanks);

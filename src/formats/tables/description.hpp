@@ -33,6 +33,7 @@ enum class TableUnit : std::uint8_t {
   count,
   macs,
   percent,
+  hertz,
 };
 constexpr bool is_time(TableUnit unit) { return unit <= TableUnit::seconds; }
 
@@ -50,7 +51,11 @@ struct TableColumn {
     time,       // of the op; ops are ranked by it
     calls,      // how many times the row's op ran: times are of one of them
     number,
-    key,  // says of what kind the row is, for `rows` and `engines`
+    network,  // of rows that are networks: its name
+    device,   // that the network is for
+    clock,    // the rate of the device's cycles
+    setting,  // that the numbers are for
+    key,      // says of what kind the row is, for `rows` and `engines`
   };
 
   std::string head;
@@ -129,6 +134,8 @@ struct TableDescription {
   TableLayout layout = TableLayout::csv;
   char delimiter = ',';
   bool sum_is_inference = false;   // ops run one after the other: an inference takes their sum
+  bool rows_are_networks = false;  // each row is a profile of its own
+  std::string layers_end;          // the file of a network's layers is its name and this
   bool calls_are_of_runs = false;  // calls are of all inferences, of which the least are the number
   enum class Blocks : std::uint8_t {
     tables,  // each header begins a profile
@@ -136,6 +143,7 @@ struct TableDescription {
     last,    // the last table counts
   } blocks = Blocks::tables;
   std::string block = "table";         // what each of several tables of a file is: "request"
+  std::vector<std::string> heads;      // of tables without a header, below their title
   std::string title;                   // stands in the line above the header of a table that counts
   std::string refuses;                 // files of it cannot be read; why, and what to do
   std::optional<Pattern> line_begins;  // what a log writes before each line

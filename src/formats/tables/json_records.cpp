@@ -94,9 +94,10 @@ class JsonRecords : public Records {
 Result<std::unique_ptr<Records>> open_json_records(ByteSource& source,
                                                    const TableDescription& description) {
   TRY_AS(text, read_all(source, max_bytes));
+  const std::string_view json = without_byte_order_mark(*text);
   simdjson::dom::parser parser;
   element root;
-  const auto error = parser.parse(*text).get(root);
+  const auto error = parser.parse(json.data(), json.size()).get(root);
   if (error != simdjson::SUCCESS) {
     return input_error("{}: not whole JSON ({}); copy or write the file again", source.name(),
                        simdjson::error_message(error));

@@ -23,12 +23,18 @@ class TableFile {
   void take(const Records& record) {
     const Fields& fields = record.fields();
     const std::uint64_t offset = record.offset();
-    if (auto places = places_in(description_, fields)) return begin(std::move(*places), offset);
+    if (auto places = places_in(description_, fields)) {
+      places_ = *places;
+      return begin(std::move(*places), offset);
+    }
     const bool is_blank =
         std::ranges::all_of(fields, [](const auto& field) { return trimmed(field).empty(); });
     if (is_blank) {
       if (ends_at_blank()) goes_on_ = false;
       return;
+    }
+    if (goes_on_ && description_.rows_are_networks && !tables_.back().profile.is_empty()) {
+      begin(std::vector(places_), offset);
     }
     if (goes_on_ && (fields.size() > 1 || description_.layout == TableLayout::csv)) {
       if (tables_.back().profile.take(fields, offset)) return;
@@ -41,7 +47,22 @@ class TableFile {
         line_ += field;
       }
     }
+    if (!description_.heads.empty() && line_.find(description_.title) != line_.npos) {
+      const Fields heads(description_.heads.begin(), description_.heads.end());
+      if (auto places = places_in(description_, heads)) return begin(std::move(*places), offset);
+    }
     take_line(offset);
+  }
+
+  // Empty where a table has numbers, or lacks nothing.
+  std::string why_no_number() const {
+    std::string why;
+    for (const Table& table : tables_) {
+      if (table.profile.ops() == 0) continue;
+      why = table.profile.why_no_number();
+      if (why.empty()) return "";
+    }
+    return why;
   }
 
   std::vector<Profile> finish() {
@@ -51,8 +72,15 @@ class TableFile {
     if (description_.columns.empty() && lines_only_ && !lines_only_->is_empty()) {
       profiles.push_back(lines_only_->finish());
     }
+    if (tables_.empty() && !description_.heads.empty() && !lines_of_run_.empty()) {
+      TableProfile run(description_, {}, losses_);  // recorded without its layers
+      for (const std::string& line : lines_of_run_) run.take_line(line);
+      profiles.push_back(run.finish());
+    }
     for (Table& table : tables_) {
-      if (table.profile.ops() == 0) continue;
+      if (description_.rows_are_networks ? table.profile.is_empty() : table.profile.ops() == 0) {
+        continue;
+      }
       if (is_before_the_last(table)) {
         losses_.add(Severity::info, 0, "tables before the last; left out");
         continue;
@@ -65,6 +93,7 @@ class TableFile {
       seen.push_back(rows);
       names.push_back(table.name);
       profiles.push_back(table.profile.finish());
+      if (description_.rows_are_networks) names.back() = profiles.back().provenance.graph;
     }
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (!names[i].empty()) {
@@ -150,6 +179,7 @@ class TableFile {
   const TableDescription& description_;
   CountedNotes& losses_;
   std::vector<Table> tables_;
+  std::vector<std::size_t> places_;  // of the last header's columns
   std::optional<TableProfile> lines_only_;
   std::string line_;  // the last outside the rows
   std::string name_;  // of the tables that follow
@@ -159,7 +189,9 @@ class TableFile {
 };
 
 bool has_heads(const TableDescription& description, std::string_view head) {
+  if (!description.heads.empty()) return true;  // its marks tell
   if (description.layout == TableLayout::json) {
+    head = without_byte_order_mark(head);
     const auto first = head.find_first_not_of(" \t\r\n");
     if (first == head.npos || (head[first] != '{' && head[first] != '[')) return false;
     return std::ranges::all_of(description.columns, [&](const TableColumn& column) {
@@ -235,6 +267,12 @@ Result<std::vector<Profile>> read_table(ByteSource& source, const TableDescripti
   TRY_AS(records, open_records(source, description, losses));
   TableFile file(description, losses);
   while ((*records)->next()) file.take(**records);
+  if (const std::string why = file.why_no_number(); !why.empty()) {
+    return input_error(
+        "{}: is a table of {}, but {}, and no other cell is a number; write them "
+        "as 1234.5",
+        source.name(), description.name, printable(why));
+  }
   std::vector<Profile> profiles = file.finish();
   if (profiles.empty()) {
     const auto* error = (*records)->error();

@@ -54,6 +54,7 @@ class LineRecords : public Records {
     std::string_view raw;
     if (!lines_.next(raw)) return false;
     if (lines_.offset() == 0) raw = without_byte_order_mark(raw);
+    if (raw.ends_with('\r')) raw.remove_suffix(1);
     if (raw.find('\x1b') != raw.npos) raw = plain_ = without_escapes(raw);
     if (description_.line_begins) {
       // A line that nothing stands before is as it is.

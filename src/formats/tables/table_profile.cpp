@@ -29,6 +29,7 @@ NumberQuantity quantity_of(TableUnit unit) {
     case TableUnit::kibibytes: return NumberQuantity::bytes;
     case TableUnit::macs: return NumberQuantity::macs;
     case TableUnit::percent: return NumberQuantity::share;
+    case TableUnit::hertz: return NumberQuantity::hertz;
     default: return NumberQuantity::count;
   }
 }
@@ -56,17 +57,17 @@ std::optional<double> plain_decimal(std::string_view text) {
                                1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
   if (text.empty() || text.size() > exact_digits) return std::nullopt;
   std::uint64_t digits = 0;
-  std::size_t point = text.size();
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (is_digit(text[i])) {
-      digits = digits * 10 + std::uint64_t(text[i] - '0');
-    } else if (text[i] == '.' && point == text.size() && i > 0 && i + 1 < text.size()) {
-      point = i;
-    } else {
-      return std::nullopt;
+  const auto take_digits = [&](std::size_t from) {
+    for (; from < text.size() && is_digit(text[from]); ++from) {
+      digits = digits * 10 + std::uint64_t(text[from] - '0');
     }
-  }
-  return double(digits) / powers[point == text.size() ? 0 : text.size() - point - 1];
+    return from;
+  };
+  const std::size_t point = take_digits(0);
+  if (point == text.size()) return double(digits);
+  const bool has_fraction = point > 0 && text[point] == '.' && point + 1 < text.size();
+  if (!has_fraction || take_digits(point + 1) < text.size()) return std::nullopt;
+  return double(digits) / powers[text.size() - point - 1];
 }
 
 bool has_start(const TableDescription& description, const std::vector<std::size_t>& places) {
@@ -127,6 +128,7 @@ TableProfile::TableProfile(const TableDescription& description, std::vector<std:
   has_starts_ = has_start(description, places_);
   find_places();
   made_.resize(description.columns.size());
+  has_gaps_.resize(description.columns.size());
   for (const std::string& note : description.notes) {
     profile_.notes.push_back({Severity::info, "", 0, note, 1});
   }
@@ -199,6 +201,7 @@ void TableProfile::add_time_of_run(const TableLine& line, double value) {
 
 Profile TableProfile::finish() {
   divide_by_runs();
+  rank_by_time();
   if (description_.sum_is_inference && !is_part_ && !has_starts_) add_sum();
   return std::move(profile_);
 }
@@ -267,7 +270,44 @@ bool TableProfile::holds(const RowChoice& chosen, const ChoicePlaces& places,
   return chosen.repeats.empty() || text_at(places.repeats) == places.above;
 }
 
+void TableProfile::add_network(const Fields& fields, std::uint64_t offset) {
+  std::string settings;
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const TableColumn& column = description_.columns[i];
+    const std::string text = valid_utf8(field(i, fields));
+    switch (column.is) {
+      case TableColumn::Is::network: profile_.provenance.graph = text; continue;
+      case TableColumn::Is::device: profile_.provenance.device = text; continue;
+      case TableColumn::Is::setting:
+        settings += fmt::format("{}{} {}", settings.empty() ? "" : ", ", column.name, text);
+        continue;
+      case TableColumn::Is::time:
+      case TableColumn::Is::number:
+      case TableColumn::Is::clock: break;
+      default: continue;
+    }
+    const auto number = number_of(i, fields, offset);
+    if (!number) continue;
+    if (column.is == TableColumn::Is::clock) {
+      const ClockId cycles = clock_of(TableUnit::cycles);
+      if (*number > 0) profile_.clocks[index_of(cycles)].rate = Hertz{*number};
+      continue;
+    }
+    const bool is_a_time = is_time(column.unit);
+    const NamedNumber named = is_a_time ? NamedNumber{column.name, MeasureKind::work}
+                                        : NamedNumber{column.name, quantity_of(column.unit)};
+    profile_.add_measure(Measure::Subject::profile, 0, named.not_additive(), column.origin,
+                         is_a_time ? clock_of(column.unit) : ClockId{},
+                         *number * ticks_in(column.unit));
+  }
+  if (profile_.measures.empty()) {
+    losses_.add(Severity::warning, offset, "networks without a number; left out");
+  }
+  if (!settings.empty()) profile_.notes.push_back({Severity::info, "", 0, settings, 1});
+}
+
 void TableProfile::add(const Fields& fields, std::uint64_t offset, bool has_numbers) {
+  if (description_.rows_are_networks) return add_network(fields, offset);
   if (!add_op(fields, offset)) return;
   if (!has_starts_) {
     for (const std::string_view text : fields) {
@@ -280,7 +320,6 @@ void TableProfile::add(const Fields& fields, std::uint64_t offset, bool has_numb
 
 bool TableProfile::add_op(const Fields& fields, std::uint64_t offset) {
   Op op;
-  identity_.clear();
   StringId* const texts[] = {&op.name, &op.node, &op.kind, &op.node_kind, &op.types, &op.shape};
   for (std::size_t place = 0; place < std::size(texts); ++place) {
     for (const std::size_t i : columns_of_[place]) {
@@ -295,7 +334,6 @@ bool TableProfile::add_op(const Fields& fields, std::uint64_t offset) {
         *texts[place] = intern(whole);
       }
       if (column.is == TableColumn::Is::shape) op.extents = shape_in(text, profile_.shapes);
-      if (has_starts_) identity_.append(text).push_back('\0');
     }
   }
   if (op.name == StringId::empty) {
@@ -303,24 +341,38 @@ bool TableProfile::add_op(const Fields& fields, std::uint64_t offset) {
     return false;
   }
   if (op.node == StringId::empty) op.node = op.name;
+  op_ = has_starts_ ? known_op(op) : std::uint32_t(profile_.ops.size());
+  if (op_ < profile_.ops.size()) return true;
   op.engine = engine_of(fields);
-  op.position = op_ = std::uint32_t(profile_.ops.size());
-  if (has_starts_) {
-    const auto [known, is_new] = op_of_.try_emplace(identity_, OpId(op_));
-    op_ = index_of(known->second);
-    if (!is_new) return true;
-  }
+  op.position = op_;
   profile_.ops.push_back(op);
   return true;
+}
+
+// The number of the op with these texts, else that of the next one.
+std::uint32_t TableProfile::known_op(const Op& op) {
+  const auto texts_of = [](const Op& of) {
+    return OpTexts{of.name, of.node, of.kind, of.node_kind, of.types, of.shape};
+  };
+  last_op_of_.resize(std::max(last_op_of_.size(), profile_.strings.size()), OpId::none);
+  OpId& last = last_op_of_[std::uint32_t(op.name)];
+  if (last == OpId::none || texts_of(profile_.ops[index_of(last)]) != texts_of(op)) {
+    last = op_of_.try_emplace(texts_of(op), OpId(profile_.ops.size())).first->second;
+  }
+  return index_of(last);
 }
 
 std::optional<double> TableProfile::number_of(std::size_t i, const Fields& fields,
                                               std::uint64_t offset) {
   const TableColumn& column = description_.columns[i];
-  const std::string_view text = field(i, fields);
-  const auto number = number_in(text);
+  const std::string_view text = field(i, fields), unit = word_of(column.unit);
+  auto number = number_in(text);
+  if (!number && text.ends_with(unit)) {  // "1419 us"
+    number = number_in(text.substr(0, text.size() - unit.size()));
+  }
   if (!number) {
     if (!text.empty() && places_[i] != no_place) {
+      if (not_a_number_.empty()) not_a_number_ = fmt::format("'{}' is '{}'", column.head, text);
       losses_.add(Severity::warning, offset,
                   fmt::format("'{}' is not a number in some rows; left out", column.head));
     }
@@ -338,11 +390,12 @@ std::optional<double> TableProfile::number_of(std::size_t i, const Fields& field
 
 bool TableProfile::add_span(const Fields& fields, std::uint64_t offset) {
   std::optional<double> start, duration;
-  unit_ = "device";
   std::uint32_t instance = every_instance;
+  std::string_view unit = "device";
   for (const std::size_t i : columns_of_[std::size_t(TableColumn::Is::unit)]) {
-    if (field(i, fields).empty()) continue;
-    unit_.assign(description_.columns[i].prefix).append(field(i, fields));
+    const std::string_view text = field(i, fields), prefix = description_.columns[i].prefix;
+    if (text.empty()) continue;
+    unit = prefix.empty() ? text : std::string_view(unit_.assign(prefix).append(text));
   }
   for (const std::size_t i : columns_of_[std::size_t(TableColumn::Is::inference)]) {
     instance = parse_number<std::uint32_t>(field(i, fields)).value_or(instance);
@@ -361,14 +414,17 @@ bool TableProfile::add_span(const Fields& fields, std::uint64_t offset) {
     return false;
   }
   const Engine engine = profile_.ops[op_].engine;
-  const auto [known, is_new] = unit_of_.try_emplace(unit_, UnitId(profile_.units.size()));
-  if (is_new) {
+  const StringId name = intern(unit);
+  unit_of_.resize(std::max(unit_of_.size(), profile_.strings.size()), UnitId::none);
+  UnitId& known = unit_of_[std::uint32_t(name)];
+  if (known == UnitId::none) {
+    known = UnitId(profile_.units.size());
     profile_.units.push_back({.engine = engine == Engine::none ? Engine::device : engine,
                               .lane = std::uint32_t(profile_.units.size()),
-                              .name = intern(unit_)});
+                              .name = name});
   }
   Spans& spans = profile_.spans;
-  spans.add(known->second, OpId(op_), SpanKind::op, std::llrint(*start), std::llrint(*duration));
+  spans.add(known, OpId(op_), SpanKind::op, std::llrint(*start), std::llrint(*duration));
   if (instance != every_instance || !spans.instance.empty()) {
     spans.instance.resize(spans.size(), 0);
     spans.instance.back() = instance == every_instance ? 0 : instance;
@@ -393,7 +449,10 @@ void TableProfile::add_numbers(const Fields& fields, std::uint64_t offset) {
     if (wanted == TableColumn::Is::time && has_starts_) continue;  // of the span
     for (const std::size_t i : columns_of_[std::size_t(wanted)]) {
       auto number = number_of(i, fields, offset);
-      if (!number) continue;
+      if (!number) {
+        if (wanted == TableColumn::Is::time) has_gaps_[i] = true;
+        continue;
+      }
       if (wanted == TableColumn::Is::time) sums_[i] += * number *= calls;
       if (wanted != TableColumn::Is::number && description_.calls_are_of_runs) {
         per_run_.push_back(profile_.measures.size());
@@ -454,8 +513,19 @@ void TableProfile::divide_by_runs() {
   }
 }
 
+// Pages rank ops by the first number, which the first row may lack.
+void TableProfile::rank_by_time() {
+  auto& measures = profile_.measures;
+  const auto first = std::ranges::find(measures, Measure::Subject::op, &Measure::subject);
+  const auto time = std::find_if(first, measures.end(), [](const Measure& measure) {
+    return measure.meaning.role == NumberRole::node_cycles;
+  });
+  if (time != measures.end()) std::rotate(first, time, time + 1);
+}
+
 void TableProfile::add_sum() {
   for (const auto& [place, sum] : sums_) {
+    if (has_gaps_[place]) continue;  // more than the rest
     const TableUnit unit = description_.columns[place].unit;
     profile_.add_measure(Measure::Subject::profile, 0,
                          NamedNumber{"sum of the ops", MeasureKind::wall, NumberRole::graph_wall},

@@ -6,6 +6,8 @@
 //   offset); Profile profile = table.finish();
 #pragma once
 
+#include <xxhash.h>
+
 #include <array>
 #include <map>
 #include <optional>
@@ -43,6 +45,8 @@ class TableProfile {
   bool is_empty() const { return profile_.ops.empty() && profile_.measures.empty(); }
   // A hash of them, to know a table that repeats another; 0: of a timeline.
   std::uint64_t rows() const { return rows_; }
+  // "'realTime (ms)' is '0,116'", the first such cell where no cell is a number; else empty.
+  std::string why_no_number() const { return profile_.measures.empty() ? not_a_number_ : ""; }
   Profile finish();
 
  private:
@@ -50,6 +54,12 @@ class TableProfile {
   struct ChoicePlaces {
     std::size_t head = no_place, zero = no_place, repeats = no_place;
     std::string above;  // the cell of `repeats` in the row above
+  };
+  using OpTexts = std::array<StringId, 6>;
+  struct OpTextsHash {
+    std::size_t operator()(const OpTexts& texts) const {
+      return XXH3_64bits(texts.data(), sizeof texts);
+    }
   };
   struct Total {
     const TableLine* line = nullptr;
@@ -63,8 +73,10 @@ class TableProfile {
   void find_places();
   static bool holds(const RowChoice& chosen, const ChoicePlaces& places, const Fields& fields);
   bool take_special(const Fields& fields, std::uint64_t offset, bool& is_row);
+  void add_network(const Fields& fields, std::uint64_t offset);
   void add(const Fields& fields, std::uint64_t offset, bool has_numbers);
   bool add_op(const Fields& fields, std::uint64_t offset);
+  std::uint32_t known_op(const Op& op);
   bool add_span(const Fields& fields, std::uint64_t offset);
   void add_numbers(const Fields& fields, std::uint64_t offset);
   void add_number(std::size_t column, double value);
@@ -75,6 +87,7 @@ class TableProfile {
   void check(const std::string& name, double sum, double total, double allowed);
   void check_total(const TableRow& row, const Fields& fields);
   void divide_by_runs();
+  void rank_by_time();
   void add_sum();
   StringId intern(std::string_view text);
   Engine engine_of(const Fields& fields) const;
@@ -85,20 +98,23 @@ class TableProfile {
   // By what they are, those that the header has.
   std::array<std::vector<std::size_t>, std::size_t(TableColumn::Is::key) + 1> columns_of_;
   std::vector<bool> is_plain_;                // by column: its cells are taken whole
+  std::vector<bool> has_gaps_;                // by column: some rows have no number
+  std::string not_a_number_;                  // the first cell that should be one
   std::vector<std::optional<Measure>> made_;  // by column, its first number
-  std::string identity_, unit_;               // of the row
+  std::string unit_;                          // of the row
   CountedNotes& losses_;
   Profile profile_;
   std::uint64_t rows_ = 0;
   std::map<std::size_t, double> sums_;  // by column, of times
   std::vector<std::size_t> per_run_;    // measures that are of all runs until they are divided
   std::vector<Total> totals_;
-  std::unordered_map<std::string, OpId> op_of_;  // of a timeline
-  std::unordered_map<std::string, UnitId> unit_of_;
-  std::uint32_t op_ = 0;        // of the row
-  double least_calls_ = 0;      // of a row
-  std::optional<double> runs_;  // that a line states
-  bool is_part_ = false;        // ops of the network are not in its numbers
+  std::unordered_map<OpTexts, OpId, OpTextsHash> op_of_;  // of a timeline
+  std::vector<OpId> last_op_of_;                          // by name, which most rows tell apart
+  std::vector<UnitId> unit_of_;                           // by name
+  std::uint32_t op_ = 0;                                  // of the row
+  double least_calls_ = 0;                                // of a row
+  std::optional<double> runs_;                            // that a line states
+  bool is_part_ = false;  // ops of the network are not in its numbers
   bool has_starts_ = false;
 };
 

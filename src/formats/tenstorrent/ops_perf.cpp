@@ -82,7 +82,8 @@ class OpsProfile {
     double ns_per_cycle = 0;
     double cycles = 0, ns = 0;  // of all ops
     double min_rate = 0, max_rate = 0;
-    std::uint32_t inference = 0, position = 0;  // of the next op
+    std::uint32_t inference = 0, position = 0;  // of the next op, lost ones among them
+    std::uint32_t before = 0;                   // the same before the first inference
     bool is_known = false;
     std::optional<std::int64_t> end;  // of its last op
   };
@@ -206,19 +207,18 @@ class OpsProfile {
     const OpsRow& row = file_.rows[i];
     if (row.is == OpsRow::Is::signpost) return;
     if (row.is == OpsRow::Is::host) return add_host_op(row, i);
-    if (!row.has_times()) {
-      losses_.add(Severity::warning, row.offset,
-                  "ops without times of the device: the profiler lost them, or they ran on none");
-      return;
-    }
-    Device& device = devices_.at(row.device);
+    const auto found = devices_.find(row.device);
+    if (found == devices_.end()) return add_lost(row);
+    Device& device = found->second;
     const bool is_before = i < before_;
     if (device.inference != instance_of_[i]) {
       device.inference = instance_of_[i];
       device.position = 0;
       device.end.reset();  // between inferences it waits for none of their ops
     }
-    const std::uint32_t op = op_of(row, is_before ? before_position_++ : device.position++);
+    const std::uint32_t position = is_before ? device.before++ : device.position++;
+    if (!row.has_times()) return add_lost(row);
+    const std::uint32_t op = op_of(row, position);
     const double start =
         (double(*row.start_cycle) - double(device.first_cycle)) * device.ns_per_cycle;
     constexpr double most = 4e18;
@@ -238,6 +238,11 @@ class OpsProfile {
                                                : SpanKind::op,
              begin, *row.firmware_ns, i, i);
     if (row.was_cached) (*row.was_cached ? cached_ : compiled_) += 1;
+  }
+
+  void add_lost(const OpsRow& row) {
+    losses_.add(Severity::warning, row.offset,
+                "ops without times of the device: the profiler lost them, or they ran on none");
   }
 
   void add_span(UnitId unit, OpId op, SpanKind kind, std::int64_t begin, std::int64_t duration,
@@ -378,7 +383,7 @@ class OpsProfile {
   std::vector<std::size_t> row_of_;         // of each span
   std::string numbered_by_;                 // what begins an inference
   std::size_t before_ = 0;                  // rows before the first signpost of inferences
-  std::uint32_t before_position_ = 0, host_position_ = 0, inferences_ = 0;
+  std::uint32_t host_position_ = 0, inferences_ = 0;
   std::uint64_t cached_ = 0, compiled_ = 0;
   bool has_inferences_ = false;
 };

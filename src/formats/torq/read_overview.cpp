@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/try.hpp"
 #include "formats/torq/annotate/read_annotated.hpp"
 #include "formats/torq/overview.hpp"
 
@@ -106,9 +107,7 @@ std::optional<Metric> metric_of(std::string_view slice_name) {
 Result<Overview> read_annotated_overview(ByteSource& source, OverviewRules rules) {
   TableIntervals intervals;
   std::vector<Note> notes;
-  const auto read =
-      read_annotated(source, notes, [&](const AnnotatedRow& row) { intervals.take(row); });
-  if (!read) return tl::unexpected(read.error());
+  TRY(read_annotated(source, notes, [&](const AnnotatedRow& row) { intervals.take(row); }));
   if (intervals.without_start() > 0) {
     notes.push_back({Severity::warning, source.name(), 0,
                      "programs whose begin is not in the table; in no sum",

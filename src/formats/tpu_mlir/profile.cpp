@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/text.hpp"
+#include "ingest/units.hpp"
 #include "profile/shared_numbers.hpp"
 
 namespace npuscope::tpu_mlir {
@@ -122,35 +123,32 @@ class ProfileMaker {
     }
   }
 
-  UnitId add_unit(std::string_view name, Engine engine, std::uint32_t core, UnitId parent) {
-    profile_.units.push_back({0, core, engine, 0, intern(name), parent, {}, {}});
-    return UnitId(profile_.units.size() - 1);
-  }
-
   void add_core(const CoreProfile& core) {
     const std::vector<Command>& commands = core.profile.commands;
-    const UnitId parent =
-        add_unit(fmt::format("core {}", core.core), Engine::core, core.core, UnitId::none);
+    const UnitId parent = add_unit(profile_, {.core = core.core,
+                                              .engine = Engine::core,
+                                              .name = intern(fmt::format("core {}", core.core))});
     std::array<bool, engine_count> is_used{};
     for (const Command& command : commands) is_used[std::size_t(command.engine)] = true;
     std::array<UnitId, engine_count> units{};
     for (std::size_t i = 0; i < engine_count; ++i) {
       if (!is_used[i]) continue;
       const auto engine = CommandEngine(i);
-      units[i] = add_unit(name_of(engine), engine_of(engine), core.core, parent);
+      units[i] = add_unit(profile_, {.core = core.core,
+                                     .engine = engine_of(engine),
+                                     .name = intern(name_of(engine)),
+                                     .parent = parent});
     }
     const std::size_t first_row = profile_.spans.size();
     ops_.clear();
     for (const Command& command : commands) {
       Spans& spans = profile_.spans;
       const bool is_message = core.profile.strings[command.command].ends_with("_MSG");
-      spans.unit.push_back(units[std::size_t(command.engine)]);
-      spans.op.push_back(op_of(core, command));
-      spans.kind.push_back(is_message                   ? SpanKind::sync
-                           : moves_data(command.engine) ? SpanKind::transfer
-                                                        : SpanKind::op);
-      spans.start.push_back(command.start);
-      spans.duration.push_back(command.cycles);
+      const SpanKind kind = is_message                   ? SpanKind::sync
+                            : moves_data(command.engine) ? SpanKind::transfer
+                                                         : SpanKind::op;
+      spans.add(units[std::size_t(command.engine)], op_of(core, command), kind, command.start,
+                command.cycles);
       messages_ += is_message;
     }
     link(core.profile, first_row);

@@ -285,6 +285,14 @@ Result<Profile> read_profile(std::span<const SpaceFile> files, std::span<const R
   }
   collector.finish();
   if (collector.events.slices.size() == 0 && collector.aggregates.empty()) {
+    for (const CountedNotes& of_file : losses) {
+      const auto last = std::ranges::find(of_file.notes().rbegin(), of_file.notes().rend(),
+                                          Severity::error, &Note::severity);
+      if (last != of_file.notes().rend()) {
+        return input_error("{}: not one event of it can be read: {}", of_file.file(),
+                           last->message);
+      }
+    }
     return input_error("{}: an XSpace without events; record while the model runs",
                        files.front().name);
   }

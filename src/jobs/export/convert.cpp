@@ -50,9 +50,9 @@ Result<Exported> write_one(const Profile& profile, const ConvertRequest& request
   switch (request.target) {
     case Target::chrome: return write_chrome(profile, path, request.progress);
     case Target::perfetto: return write_perfetto({&profile, 1}, path, request.progress);
-    case Target::csv: return write_csv(profile, path);
-    case Target::sqlite: return write_sqlite(profile, path);
-    case Target::json: return write_json(profile, path);
+    case Target::csv: return write_csv(profile, path, request.progress);
+    case Target::sqlite: return write_sqlite(profile, path, request.progress);
+    case Target::json: return write_json(profile, path, request.progress);
   }
   return usage_error("{}: no such format", path.string());
 }

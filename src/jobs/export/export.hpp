@@ -5,8 +5,8 @@
 //   write_sqlite(profile, "profile.db")    // every table, indexes, views with names
 //   write_json(profile, "profile.json")    // every table, in columns
 //
-// Schemas: docs/formats/exports.md. Files appear whole or not at all. A cell of CSV that a
-// spreadsheet would take for a formula gets an apostrophe in front.
+// `progress` counts rows. Schemas: docs/formats/exports.md. Files appear whole or not at all. A
+// cell of CSV that a spreadsheet would take for a formula gets an apostrophe in front.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "npuscope/base/progress.hpp"
 #include "npuscope/base/result.hpp"
 #include "npuscope/profile/losses.hpp"
 #include "npuscope/profile/profile.hpp"
@@ -32,13 +33,16 @@ struct Exported {
 };
 
 // A path that ends in a separator, or is a folder, takes all tables; the folder is made if missing.
-Result<Exported> write_csv(const Profile& profile, const std::filesystem::path& path);
+Result<Exported> write_csv(const Profile& profile, const std::filesystem::path& path,
+                           const ProgressReport& progress = {});
 
 // Those that it may write into a folder.
 std::vector<std::string> csv_file_names();
 
-Result<Exported> write_sqlite(const Profile& profile, const std::filesystem::path& path);
+Result<Exported> write_sqlite(const Profile& profile, const std::filesystem::path& path,
+                              const ProgressReport& progress = {});
 
-Result<Exported> write_json(const Profile& profile, const std::filesystem::path& path);
+Result<Exported> write_json(const Profile& profile, const std::filesystem::path& path,
+                            const ProgressReport& progress = {});
 
 }  // namespace npuscope::jobs

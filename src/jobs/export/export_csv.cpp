@@ -2,6 +2,7 @@
 
 #include "base/try.hpp"
 #include "jobs/export/export.hpp"
+#include "jobs/export/row_progress.hpp"
 #include "npuscope/base/files.hpp"
 #include "profile/csv_output.hpp"
 #include "profile/schema.hpp"
@@ -72,7 +73,8 @@ class SpanColumns {
 
 bool is_file(const schema::Table& table) { return table.part != schema::Part::of_spans; }
 
-void add_rows(const schema::Source& source, const schema::Table& table, Losses& losses, Csv& csv) {
+void add_rows(const schema::Source& source, const schema::Table& table, Losses& losses, Csv& csv,
+              RowProgress& progress) {
   std::optional<SpanColumns> carried;
   if (table.name == std::string_view("spans")) carried.emplace(source.profile, losses);
   std::vector<schema::Field> columns;
@@ -89,25 +91,28 @@ void add_rows(const schema::Source& source, const schema::Table& table, Losses& 
     }
     if (carried) carried->row(csv, row);
     csv.end_row();
+    progress.add_row();
   }
 }
 
 // How many bytes it has.
 Result<std::uint64_t> write_table(const schema::Source& source, const schema::Table& table,
-                                  Losses& losses, const std::filesystem::path& path) {
+                                  Losses& losses, const std::filesystem::path& path,
+                                  RowProgress& progress) {
   TRY_AS(file, AtomicFile::create(path));
   const std::function<void(std::string_view)> sink = [&](std::string_view piece) {
     file->write(piece);
   };
   TextOutput out(sink);
   Csv csv(out);
-  add_rows(source, table, losses, csv);
+  add_rows(source, table, losses, csv, progress);
   out.flush();
   TRY(file->commit());
   return file->bytes_written();
 }
 
-Result<Exported> write_folder(const schema::Source& source, const std::filesystem::path& folder) {
+Result<Exported> write_folder(const schema::Source& source, const std::filesystem::path& folder,
+                              const ProgressReport& report) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) {
@@ -116,6 +121,7 @@ Result<Exported> write_folder(const schema::Source& source, const std::filesyste
   }
   TRY(check_writable_folder(folder));
   Exported exported;
+  RowProgress progress(report, rows_of_tables(source, is_file));
   for (const schema::Table& table : schema::tables()) {
     if (!is_file(table)) continue;
     const auto path = folder / (std::string(table.name) + ".csv");
@@ -123,7 +129,7 @@ Result<Exported> write_folder(const schema::Source& source, const std::filesyste
       std::filesystem::remove(path, failed);
       continue;
     }
-    TRY_AS(written, write_table(source, table, exported.losses, path));
+    TRY_AS(written, write_table(source, table, exported.losses, path, progress));
     exported.bytes += *written;
     exported.tables.push_back({path, *written});
   }
@@ -132,9 +138,10 @@ Result<Exported> write_folder(const schema::Source& source, const std::filesyste
 
 // One file: what it does not hold is said.
 Result<Exported> write_one(const schema::Source& source, const schema::Table& table,
-                           const std::filesystem::path& path) {
+                           const std::filesystem::path& path, const ProgressReport& report) {
   Exported exported;
-  TRY_AS(written, write_table(source, table, exported.losses, path));
+  RowProgress progress(report, table.rows(source));
+  TRY_AS(written, write_table(source, table, exported.losses, path, progress));
   exported.bytes = *written;
   const bool has_spans = source.profile.spans.size() > 0;
   for (const schema::Table& other : schema::tables()) {
@@ -158,14 +165,15 @@ std::vector<std::string> csv_file_names() {
   return names;
 }
 
-Result<Exported> write_csv(const Profile& profile, const std::filesystem::path& path) {
+Result<Exported> write_csv(const Profile& profile, const std::filesystem::path& path,
+                           const ProgressReport& progress) {
   std::error_code unknown;
   const schema::Source source(profile);
   if (!path.has_filename() || std::filesystem::is_directory(path, unknown)) {
-    return write_folder(source, path);
+    return write_folder(source, path, progress);
   }
   const char* const table = profile.spans.size() > 0 ? "spans" : "measures";
-  return write_one(source, schema::table_named(table), path);
+  return write_one(source, schema::table_named(table), path, progress);
 }
 
 }  // namespace npuscope::jobs

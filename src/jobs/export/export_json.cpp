@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <cmath>
 
 #include "base/json_writer.hpp"
 #include "base/text_output.hpp"
 #include "base/try.hpp"
 #include "jobs/export/export.hpp"
+#include "jobs/export/row_progress.hpp"
 #include "npuscope/base/files.hpp"
 #include "profile/schema.hpp"
 
@@ -18,8 +20,13 @@ constexpr JsonLayout whole{
 // A profile has 1.3 million rows and more: written as text, never built as a tree.
 class ProfileJson {
  public:
-  ProfileJson(const Profile& profile, const std::function<void(std::string_view)>& sink)
-      : source_(profile), profile_(profile), out_(sink), json_(out_, whole) {}
+  ProfileJson(const Profile& profile, const std::function<void(std::string_view)>& sink,
+              const ProgressReport& progress)
+      : source_(profile),
+        profile_(profile),
+        out_(sink),
+        json_(out_, whole),
+        progress_(progress, cells()) {}
 
   void write();
   std::uint64_t not_finite() const { return not_finite_; }
@@ -43,7 +50,10 @@ class ProfileJson {
   void column(const char* name, std::size_t rows, auto one) {
     json_.key(name);
     json_.begin_array(column_of_numbers);
-    for (std::size_t row = 0; row < rows; ++row) one(row);
+    for (std::size_t row = 0; row < rows; ++row) {
+      one(row);
+      progress_.add_row();  // of the column
+    }
     json_.end_array();
   }
   // A row's number is its place.
@@ -51,6 +61,7 @@ class ProfileJson {
     return field.held_by == schema::HeldBy::all && !field.is_row_number;
   }
 
+  std::uint64_t cells() const;
   void table(const schema::Table& of);
   void about();
   void arguments();
@@ -62,7 +73,18 @@ class ProfileJson {
   TextOutput out_;
   JsonWriter<TextOutput> json_;
   std::uint64_t not_finite_ = 0;
+  RowProgress progress_;
 };
+
+// In columns, which rows are counted in.
+std::uint64_t ProfileJson::cells() const {
+  std::uint64_t cells = profile_.spans.size() * (2 + profile_.spans.measures.size());
+  for (const schema::Table& table : schema::tables()) {
+    if (table.part != schema::Part::table) continue;
+    cells += table.rows(source_) * std::uint64_t(std::ranges::count_if(table.fields, is_column));
+  }
+  return cells;
+}
 
 void ProfileJson::argument(const Argument& value) {
   switch (value.key.type) {
@@ -163,12 +185,13 @@ void ProfileJson::write() {
 
 }  // namespace
 
-Result<Exported> write_json(const Profile& profile, const std::filesystem::path& path) {
+Result<Exported> write_json(const Profile& profile, const std::filesystem::path& path,
+                            const ProgressReport& progress) {
   TRY_AS(file, AtomicFile::create(path));
   const std::function<void(std::string_view)> sink = [&](std::string_view piece) {
     file->write(piece);
   };
-  ProfileJson json(profile, sink);
+  ProfileJson json(profile, sink, progress);
   json.write();
   TRY(file->commit());
   Exported exported{{}, file->bytes_written()};

@@ -1,6 +1,7 @@
 #include "base/try.hpp"
 #include "jobs/export/export.hpp"
 #include "jobs/export/file_by_name.hpp"
+#include "jobs/export/row_progress.hpp"
 #include "profile/schema.hpp"
 #include "query/sqlite_output.hpp"
 
@@ -53,8 +54,11 @@ struct TableSql {
 
 class SqliteTables {
  public:
-  SqliteTables(const Profile& profile, SqliteOutput& database)
-      : source_(profile), profile_(profile), database_(database) {}
+  SqliteTables(const Profile& profile, SqliteOutput& database, const ProgressReport& progress)
+      : source_(profile),
+        profile_(profile),
+        database_(database),
+        progress_(progress, rows_of_tables(source_, [](const schema::Table&) { return true; })) {}
 
   void fill();
 
@@ -62,10 +66,15 @@ class SqliteTables {
   void table(const schema::Table& of);
   void arguments(SqliteInsert& insert);
   void span_numbers(SqliteInsert& insert);
+  void end_row(SqliteInsert& insert) {
+    insert.end_row();
+    progress_.add_row();
+  }
 
   const schema::Source source_;
   const Profile& profile_;
   SqliteOutput& database_;
+  RowProgress progress_;
 };
 
 void SqliteTables::table(const schema::Table& of) {
@@ -82,7 +91,7 @@ void SqliteTables::table(const schema::Table& of) {
     for (const schema::Field& field : columns) {
       add_cell(source_, field, field.get(source_, row), insert);
     }
-    insert.end_row();
+    end_row(insert);
   }
 }
 
@@ -107,7 +116,7 @@ void SqliteTables::arguments(SqliteInsert& insert) {
         case ArgumentType::text:
         case ArgumentType::json: insert.text(source_.text(value.text())); break;
       }
-      insert.end_row();
+      end_row(insert);
     }
   }
 }
@@ -121,7 +130,7 @@ void SqliteTables::span_numbers(SqliteInsert& insert) {
       insert.number(row);
       insert.number(i);
       insert.number(values[row]);
-      insert.end_row();
+      end_row(insert);
     }
   }
 }
@@ -138,10 +147,11 @@ void SqliteTables::fill() {
 
 }  // namespace
 
-Result<Exported> write_sqlite(const Profile& profile, const std::filesystem::path& path) {
+Result<Exported> write_sqlite(const Profile& profile, const std::filesystem::path& path,
+                              const ProgressReport& progress) {
   TRY_AS(file, FileByName::create(path, "database"));
   SqliteOutput database(file->path());
-  SqliteTables(profile, database).fill();
+  SqliteTables(profile, database, progress).fill();
   if (const std::string error = database.close(); !error.empty()) {
     return output_error("{}: cannot write the database: {}; make room or choose another disk",
                         path.string(), error);

@@ -25,8 +25,12 @@
 
 namespace npuscope::npu {
 
-// An input error says where the text is no TOML.
+// With the values of what it is based on, if it has the key `based_on`, under its own. An input
+// error says where the text is no TOML.
 Result<toml::table> read_toml(std::string_view toml, const std::string& name);
+
+// The text of a table.
+std::string written(const toml::table& root);
 
 // From the key `architecture`; without it, nsp.
 Result<TargetArchitecture> architecture_of(const toml::table& root, const std::string& name);
@@ -77,18 +81,20 @@ struct WantedTarget {
 Result<toml::table> read_toml_of(const WantedTarget& wanted, std::string_view toml,
                                  const std::string& name);
 
-// All targets have a name and a description, and keep the text that they were read from.
+// All targets have a name and a description, and keep the text that they were read from, with what
+// it is based on.
 template <class Target>
 Result<Target> read_fields(std::string_view toml, const std::string& name,
                            const WantedTarget& wanted, void (*read)(FieldReader&, Target&)) {
   TRY_AS(root, read_toml_of(wanted, toml, name));
+  const bool is_based = root->erase("based_on") > 0;
   Target target;
   FieldReader in(*root, name);
   in.text("name", target.name);
   in.text("description", target.description);
   read(in, target);
   if (!in.error().empty()) return input_error("{}", in.error());
-  target.toml = toml;
+  target.toml = is_based ? written(*root) : std::string(toml);
   return target;
 }
 

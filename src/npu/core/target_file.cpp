@@ -1,10 +1,13 @@
 #include "npu/core/target_file.hpp"
 
 #include <toml++/toml.h>
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <sstream>
+#include <vector>
 
 #include "base/near_names.hpp"
 #include "base/text.hpp"
@@ -16,6 +19,8 @@
 namespace npuscope::npu {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct ArchitectureNames {
   std::string_view name;
   std::string_view family;
@@ -26,6 +31,12 @@ constexpr std::array<ArchitectureNames, 3> architectures{{
     {"torq", "Synaptics Torq NPU"},
     {"ipu", "SigmaStar IPU"},
 }};
+
+// "my.toml:3", of the file that a value is from: with `based_on` they are of several.
+std::string place_of(const toml::node& node, const std::string& name) {
+  const toml::source_region& source = node.source();
+  return fmt::format("{}:{}", source.path ? *source.path : name, source.begin.line);
+}
 
 Result<TargetFile> target_file(std::string name, std::string_view toml) {
   TRY_AS(root, read_toml(toml, name));
@@ -46,6 +57,74 @@ std::string names_of(std::optional<TargetArchitecture> architecture) {
   return names;
 }
 
+std::optional<std::string_view> find_builtin(std::string_view name) {
+  for (const auto& [known, toml] : builtin_target_files) {
+    if (known == name) return toml;
+  }
+  return std::nullopt;
+}
+
+std::string file_of_builtin(std::string_view name) { return fmt::format("targets/{}.toml", name); }
+
+// What `own` says, over `base`: tables key by key, all else as a whole. Values are moved, since
+// only then do they keep the lines that they are from.
+void lay_over(toml::table& base, toml::table&& own) {
+  for (auto&& [key, value] : std::move(own)) {
+    toml::table* table = value.as_table();
+    toml::table* below = base[key].as_table();
+    if (table != nullptr && below != nullptr) {
+      lay_over(*below, std::move(*table));
+    } else {
+      value.visit([&](auto& node) { base.insert_or_assign(key, std::move(node)); });
+    }
+  }
+}
+
+constexpr std::size_t max_based_on = 8;  // files, one on the other
+
+// `files`: those that are based on this one, outermost first.
+Result<toml::table> read_based(std::string_view toml, const std::string& name,
+                               std::vector<std::string> files) {
+  toml::table own;
+  try {
+    own = toml::parse(toml, name);
+  } catch (const toml::parse_error& error) {
+    return input_error("{}:{}: {}; see targets/aic100.toml for an example", name,
+                       error.source().begin.line, error.description());
+  }
+  const toml::node* based_on = own.get("based_on");
+  if (based_on == nullptr) return own;
+  const auto base = based_on->value<std::string>();
+  const std::string place = place_of(*based_on, name);
+  const auto builtin = find_builtin(base.value_or(""));
+  // A program holds such a text too, so that one from elsewhere must not open any file there is.
+  const bool is_next_to_it = base && base->ends_with(".toml") && base->find('/') == base->npos;
+  if (!builtin && !is_next_to_it) {
+    return input_error(
+        "{}: based_on must be a built-in target ({}) or a .toml file in the same folder", place,
+        names_of(std::nullopt));
+  }
+  files.push_back(name);
+  const std::string file =
+      builtin ? file_of_builtin(*base) : (fs::path(name).parent_path() / *base).string();
+  if (files.size() > max_based_on || std::find(files.begin(), files.end(), file) != files.end()) {
+    return input_error("{}: based_on leads {}; at most {} files may be based on one another", place,
+                       files.size() > max_based_on ? "too far" : "back to " + file, max_based_on);
+  }
+  Result<toml::table> root = toml::table();
+  if (builtin) {
+    root = read_based(*builtin, file, std::move(files));
+  } else {
+    TRY_AS(mapped, MappedFile::open(file));
+    root = read_based(as_text(mapped->bytes()), file, std::move(files));
+  }
+  if (!root) return root;
+  // What it is called is its own.
+  for (const char* key : {"name", "description"}) root->erase(key);
+  lay_over(*root, std::move(own));
+  return root;
+}
+
 }  // namespace
 
 std::string_view name_of(TargetArchitecture architecture) {
@@ -57,12 +136,13 @@ std::string_view family_of(TargetArchitecture architecture) {
 }
 
 Result<toml::table> read_toml(std::string_view toml, const std::string& name) {
-  try {
-    return toml::parse(toml, name);
-  } catch (const toml::parse_error& error) {
-    return input_error("{}:{}: {}; see targets/aic100.toml for an example", name,
-                       error.source().begin.line, error.description());
-  }
+  return read_based(toml, name, {});
+}
+
+std::string written(const toml::table& root) {
+  std::ostringstream text;
+  text << toml::toml_formatter(root) << '\n';
+  return text.str();
 }
 
 Result<TargetArchitecture> architecture_of(const toml::table& root, const std::string& name) {
@@ -72,8 +152,7 @@ Result<TargetArchitecture> architecture_of(const toml::table& root, const std::s
   for (std::size_t i = 0; value && i < architectures.size(); ++i) {
     if (*value == architectures[i].name) return TargetArchitecture(i);
   }
-  return input_error("{}:{}: architecture must be one of nsp, torq, ipu", name,
-                     node->source().begin.line);
+  return input_error("{}: architecture must be one of nsp, torq, ipu", place_of(*node, name));
 }
 
 std::string builtin_target_names(TargetArchitecture architecture) { return names_of(architecture); }
@@ -84,8 +163,8 @@ Result<TargetFile> find_target_file(const std::string& name_or_path) {
     TRY_AS(file, MappedFile::open(name_or_path));
     return target_file(name_or_path, as_text(file->bytes()));
   }
-  for (const auto& [known, toml] : builtin_target_files) {
-    if (known == name_or_path) return target_file(fmt::format("targets/{}.toml", known), toml);
+  if (const auto toml = find_builtin(name_or_path)) {
+    return target_file(file_of_builtin(name_or_path), *toml);
   }
   return usage_error("target '{}' is not built in{}; use one of: {}, or the path of a .toml file",
                      name_or_path, did_you_mean(names_of(std::nullopt), name_or_path),
@@ -93,8 +172,6 @@ Result<TargetFile> find_target_file(const std::string& name_or_path) {
 }
 
 namespace {
-
-namespace fs = std::filesystem;
 
 // Empty where it is not set.
 std::string environment(const char* name) {
@@ -187,11 +264,10 @@ void FieldReader::numbers(std::string_view path, std::map<std::string, double, s
 
 void FieldReader::fail(std::string_view path, std::string_view expected) {
   if (!error_.empty()) return;
-  const auto line = root_.at_path(path).node() != nullptr
-                        ? root_.at_path(path).node()->source().begin.line
-                        : toml::source_index{0};
-  error_ = line > 0 ? fmt::format("{}:{}: {} must be {}", name_, line, path, expected)
-                    : fmt::format("{}: {} is missing; it must be {}", name_, path, expected);
+  const toml::node* node = root_.at_path(path).node();
+  error_ = node != nullptr && node->source().begin.line > 0
+               ? fmt::format("{}: {} must be {}", place_of(*node, name_), path, expected)
+               : fmt::format("{}: {} is missing; it must be {}", name_, path, expected);
 }
 
 }  // namespace npuscope::npu

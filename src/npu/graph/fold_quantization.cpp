@@ -160,6 +160,32 @@ Graph fold_quantization(const Graph& graph, bool host_quantizes) {
   return quantized ? Folder(graph, host_quantizes).run() : graph;
 }
 
+Graph without_limits_of_sums(Graph graph) {
+  std::vector<bool> vanishes(graph.nodes.size());
+  for (Node& node : graph.nodes) {
+    if (node.op != "Add" || node.outputs.size() != 1 || node.inputs.size() != 2) continue;
+    const Tensor& sum = graph[node.outputs[0]];
+    const bool constant =
+        std::ranges::any_of(node.inputs, [&](TensorId id) { return graph[id].constant; });
+    if (constant || !is_fixed_point(sum.type) || sum.consumers.size() != 1 ||
+        std::ranges::find(graph.outputs, node.outputs[0]) != graph.outputs.end())
+      continue;
+    const Node& limit = graph[sum.consumers[0]];
+    const bool limits = (limit.op == "Relu" || limit.op == "Clip") && limit.domain.empty() &&
+                        limit.has_input(0) && limit.inputs[0] == node.outputs[0];
+    if (!limits || graph[limit.outputs[0]].type != sum.type) continue;
+    vanishes[std::uint32_t(sum.consumers[0])] = true;
+    node.outputs = limit.outputs;
+  }
+  std::vector<Node> nodes;
+  for (std::size_t i = 0; i < vanishes.size(); ++i) {
+    if (!vanishes[i]) nodes.push_back(std::move(graph.nodes[i]));
+  }
+  graph.nodes = std::move(nodes);
+  connect(graph);
+  return graph;
+}
+
 void connect(Graph& graph) {
   for (Tensor& tensor : graph.tensors) {
     tensor.producer = NodeId::none;

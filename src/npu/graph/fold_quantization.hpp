@@ -16,6 +16,10 @@ namespace npuscope::npu {
 // graph, whose inputs and outputs are then the integers.
 Graph fold_quantization(const Graph& graph, bool host_quantizes);
 
+// Relu and Clip behind the sum of two tensors of integers go away: whoever brings the sum to its
+// scale cuts it off there.
+Graph without_limits_of_sums(Graph graph);
+
 // Sets producers and consumers anew, after nodes have been put in or taken out.
 void connect(Graph& graph);
 

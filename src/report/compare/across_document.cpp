@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/counted.hpp"
 #include "report/compare/diff_text.hpp"
 #include "report/document/document_value.hpp"
 #include "report/document/provenance.hpp"
@@ -14,22 +15,19 @@ using namespace analysis;
 
 constexpr const char* letters[] = {"A", "B"};
 
-std::string nodes_text(std::size_t nodes) {
-  return fmt::format("{} node{}", nodes, nodes == 1 ? "" : "s");
-}
-
 std::string side_text(const Profile& profile, const AcrossSide& side) {
   std::string inferences;
   if (side.inferences > 1) inferences = ", " + scope_of_median(side.inferences - 1, true);
   return fmt::format("{}: {}; {}, {}, {} of {}{}", files_text(profile), what_was_profiled(profile),
                      side.column, stable_name(side.origin), amount_text(side.unit, side.total),
-                     nodes_text(side.nodes), inferences);
+                     counted(side.nodes, "node"), inferences);
 }
 
 std::string joined_text(const AcrossSide& side, int which) {
   const double share = side.total > 0 ? side.joined / side.total : 0;
-  return fmt::format("{} of {} of {} ({} of its {})", side.joined_nodes, nodes_text(side.nodes),
-                     letters[which], percent_text(share, 1), side.column);
+  return fmt::format("{} of {} of {} ({} of its {})", side.joined_nodes,
+                     counted(side.nodes, "node"), letters[which], percent_text(share, 1),
+                     side.column);
 }
 
 // "conv1 + relu1", of many the first and how many more.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "profile/names.hpp"
 #include "report/compare/diff_document.hpp"
@@ -109,10 +110,6 @@ std::uint64_t rows_of_ops(const RunNumbers& numbers) {
                                      [](const OpGroup& group) { return group.ops > 0; }));
 }
 
-std::string plural(std::uint64_t count, const char* what) {
-  return fmt::format("{} {}{}", thousands(count), what, count == 1 ? "" : "s");
-}
-
 std::vector<std::string> names_of_columns(const RunNumbers& numbers) {
   std::vector<std::string> names;
   for (const OpSamples& column : numbers.columns) names.push_back(column.name);
@@ -128,8 +125,8 @@ std::string snapshot_written_text(const WrittenSnapshot& written) {
     ops = std::max(ops, rows_of_ops(*run.numbers));
   }
   return fmt::format("wrote {} ({}): {}, {}, {} of ops\n", printable(written.path),
-                     bytes_text(double(written.bytes)), plural(written.runs.size(), "run"),
-                     plural(inferences, "inference"), plural(ops, "row"));
+                     bytes_text(double(written.bytes)), counted(written.runs.size(), "run"),
+                     counted(inferences, "inference"), counted(ops, "row"));
 }
 
 std::string snapshot_written_json(const WrittenSnapshot& written, std::span<const Note> notes) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "profile/names.hpp"
 #include "report/compare/cause_text.hpp"
@@ -172,8 +173,8 @@ std::string title_of(Grouping grouping) {
 std::string folded_text(const OpComparison& ops) {
   const std::uint64_t rows = ops.row_count();
   if (rows >= ops.parts) return {};
-  return fmt::format("{} parts in {} row{}; --by part lists each", thousands(ops.parts),
-                     thousands(rows), rows == 1 ? "" : "s");
+  return fmt::format("{} in {}; --by part lists each", counted(ops.parts, "part"),
+                     counted(rows, "row"));
 }
 
 Section ops_section(const OpComparison& ops) {

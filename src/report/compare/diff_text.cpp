@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "report/document/document_value.hpp"
 #include "report/document/provenance.hpp"
@@ -39,7 +40,7 @@ Format format_in(MeasuredIn unit) {
 
 std::string change_text(double relative) {
   if (std::isinf(relative)) return "up from zero";
-  return relative == 0 ? "0 %" : fmt::format("{:+.1f} %", 100 * relative);
+  return value_text(nullptr, {.key = {}, .format = Format::change}, relative);
 }
 
 namespace {
@@ -271,9 +272,6 @@ std::vector<std::string> cautions(const Diff& diff) {
 std::string side_text(const Diff& diff, int side) {
   const auto& runs = side == 0 ? diff.a : diff.b;
   const Comparison& comparison = diff.comparison;
-  const auto plural = [](std::uint64_t count, const char* what) {
-    return fmt::format("{} {}{}", thousands(count), what, count == 1 ? "" : "s");
-  };
   Profile first;  // the first file of each run
   for (const Profile* run : runs) {
     const auto& files = run->provenance.files;
@@ -288,10 +286,10 @@ std::string side_text(const Diff& diff, int side) {
     text += " …";
   }
   text += fmt::format(
-      " ({}, {}", plural(comparison.runs[side], "run"),
-      plural(comparison.samples[side], comparison.cold[side] ? "cold sample" : "sample"));
+      " ({}, {}", counted(comparison.runs[side], "run"),
+      counted(comparison.samples[side], comparison.cold[side] ? "cold sample" : "sample"));
   if (comparison.apart[side] > 0) {
-    text += fmt::format(", {} apart", plural(comparison.apart[side], "cold inference"));
+    text += fmt::format(", {} apart", counted(comparison.apart[side], "cold inference"));
   }
   return text + ")";
 }

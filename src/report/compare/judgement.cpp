@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "report/compare/diff_text.hpp"
 
@@ -21,9 +22,7 @@ std::string joined_by_and(const std::vector<std::string>& names) {
 
 // "2 more samples a side", "3 more samples of A and 5 of B".
 std::string missing_text(const GateResult& result) {
-  const auto samples = [](std::uint64_t count) {
-    return fmt::format("{} more sample{}", thousands(count), count == 1 ? "" : "s");
-  };
+  const auto samples = [](std::uint64_t count) { return counted(count, "more sample"); };
   const std::uint64_t a = result.more_a.value_or(0), b = result.more_b.value_or(0);
   if (result.metric.estimate.samples_a.empty()) return samples(b);
   if (a == b) return samples(a) + " a side";

@@ -132,7 +132,11 @@ std::string number_as(const Profile* profile, const Field& field, double number)
     case Format::bytes_per_second: return fmt::format("{} GB/s", number_text(number / 1e9));
     case Format::hertz: return hertz_text(number);
     case Format::share: return fmt::format("{:.1f} %", 100 * number);
-    case Format::change: return number == 0 ? "0 %" : fmt::format("{:+.1f} %", 100 * number);
+    case Format::change: {
+      constexpr double shown = 0.0005;  // "+0.0 %" said nothing of the side
+      if (std::abs(number) < shown) return number == 0 ? "0 %" : "0.0 %";
+      return fmt::format("{:+.1f} %", 100 * number);
+    }
     case Format::bar: return bar_text(number, max_bar_width);
     case Format::exact: return fmt::format("{}", number);
     case Format::count:

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/run_identity.hpp"
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "report/document/document.hpp"
 #include "report/document/document_value.hpp"
@@ -124,8 +125,9 @@ std::string scope_of_each(const Profile& profile) {
 }
 
 std::string scope_of_median(std::size_t inferences, bool after_the_first) {
-  return fmt::format("one inference: the median of the {}{}", inferences,
-                     after_the_first ? " after the first" : "");
+  const char* const after = after_the_first ? " after the first" : "";
+  return inferences == 1 ? fmt::format("one inference{}", after)
+                         : fmt::format("one inference: the median of the {}{}", inferences, after);
 }
 
 std::string scope_of_one(const Profile& profile, std::uint32_t inference) {
@@ -158,9 +160,9 @@ std::string warnings_text(const Profile& profile) {
     errors += note.severity == Severity::error;
   }
   std::string text;
-  if (warnings > 0) text = fmt::format("{} warning{}", warnings, warnings == 1 ? "" : "s");
+  if (warnings > 0) text = counted(warnings, "warning");
   if (errors > 0) {
-    text += fmt::format("{}{} error{}", text.empty() ? "" : ", ", errors, errors == 1 ? "" : "s");
+    text += (text.empty() ? "" : ", ") + counted(errors, "error");
   }
   return text;
 }
@@ -190,8 +192,7 @@ std::string what_was_profiled(const Profile& profile) {
   }
   if (from.times == Origin::simulated) text += " · times are simulated, nothing ran";
   if (from.inferences > 0) {
-    text += fmt::format(" · {} inference{}", thousands(from.inferences),
-                        from.inferences == 1 ? "" : "s");
+    text += " · " + counted(from.inferences, "inference");
     if (from.temperature == Temperature::cold) text += ", cold";
     if (from.temperature == Temperature::warm) text += ", warm";
     if (from.temperature == Temperature::cold_then_warm) text += ", the first cold";
@@ -210,9 +211,9 @@ std::vector<std::string> about_times(const Profile& profile) {
   const std::uint64_t split = profile.provenance.split_ops;
   if (split > 0) {
     cautions.push_back(fmt::format(
-        "times of {} ops are shares of measured programs, split by the compiler's estimate: each "
+        "times of {} are shares of measured programs, split by the compiler's estimate: each "
         "moment counts once, so a transfer behind a kernel has none",
-        thousands(split)));
+        counted(split, "op")));
   }
   return cautions;
 }

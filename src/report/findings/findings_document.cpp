@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/try.hpp"
 #include "npuscope/profile/unit_path.hpp"
 #include "report/document/document.hpp"
 #include "report/document/document_value.hpp"
 #include "report/document/provenance.hpp"
 #include "report/document/shared_sections.hpp"
+#include "report/words/reference_page.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -169,8 +171,8 @@ Section summary_section(const Profile& profile, const Diagnosis& diagnosis,
                      {{"cold_apart"}, request.samples->cold}};
   }
   const std::size_t tried = diagnosis.findings.size() + diagnosis.quiet.size();
-  std::string text = fmt::format("{} ({} {} checked", diagnosis.findings.size(), tried,
-                                 tried == 1 ? "rule" : "rules");
+  std::string text =
+      fmt::format("{} ({} checked", diagnosis.findings.size(), counted(tried, "rule"));
   if (!diagnosis.untried.empty()) {
     text += fmt::format(", {} skipped: missing data{}", diagnosis.untried.size(),
                         request.with_rest ? "" : "; --all lists them");
@@ -228,7 +230,7 @@ Result<Document> make_findings_document(const analysis::Analysis& analysis,
                                         const FindingsRequest& request) {
   const Profile& profile = analysis.profile();
   if (!request.rule.empty()) {
-    TRY(analysis::finding_rule(request.rule));
+    TRY(analysis::require_finding_rule(request.rule));
   }
   TRY_AS(peaks, find_peaks(profile, request.peaks));
   analysis::DiagnoseOptions options;
@@ -258,14 +260,43 @@ Result<Document> make_findings_document(const analysis::Analysis& analysis,
   return document;
 }
 
+namespace {
+
+// What docs/rules.md says of a rule.
+struct RuleText {
+  std::string finds;                     // what it finds, in a line
+  std::string computed;                  // from which numbers
+  std::string threshold, source, blind;  // from where on it speaks, why, and what it does not see
+};
+
+RuleText text_of_rule(const std::string& name) {
+  RuleText text;
+  const ReferenceEntry* entry = find_entry(ReferencePage::rules, name);
+  if (entry == nullptr) return text;
+  text.finds = entry->title;
+  const std::pair<std::string_view, std::string*> items[] = {
+      {"speaks: ", &text.threshold}, {"because: ", &text.source}, {"blind to: ", &text.blind}};
+  for (const EntryBlock& block : entry->blocks) {
+    if (block.kind == EntryBlock::Kind::text) text.computed = block.text;
+    for (const auto& [mark, part] : items) {
+      const bool is_it = block.kind == EntryBlock::Kind::item && block.text.starts_with(mark);
+      if (is_it) *part = block.text.substr(mark.size());
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
 Document rules_document() {
   Document document;
   Section section{.key = "rules"};
   section.table.fields = {{"rule", "rule"}, {"finds", "finds"}, {"computed"},
                           {"threshold"},    {"source"},         {"blind"}};
-  for (const analysis::RuleText& text : analysis::finding_rules()) {
+  for (const std::string& name : analysis::finding_rules()) {
+    const RuleText text = text_of_rule(name);
     section.table.rows.push_back(
-        {text.name, text.finds, text.computed, text.threshold, text.source, text.blind});
+        {name, text.finds, text.computed, text.threshold, text.source, text.blind});
   }
   section.remarks = {"--explain RULE says how one is computed."};
   document.sections.push_back(std::move(section));
@@ -273,15 +304,16 @@ Document rules_document() {
 }
 
 Result<Document> rule_document(const std::string& name) {
-  TRY_AS(text, analysis::finding_rule(name));
+  TRY(analysis::require_finding_rule(name));
+  const RuleText text = text_of_rule(name);
   Document document;
   Section section{.key = "rule"};
-  section.facts = {{{"rule", "rule"}, text->name},
-                   {{"finds", "finds"}, text->finds},
-                   {{"computed", "computed"}, text->computed},
-                   {{"threshold", "speaks"}, text->threshold},
-                   {{"source", "because"}, text->source},
-                   {{"blind", "blind to"}, text->blind}};
+  section.facts = {{{"rule", "rule"}, name},
+                   {{"finds", "finds"}, text.finds},
+                   {{"computed", "computed"}, text.computed},
+                   {{"threshold", "speaks"}, text.threshold},
+                   {{"source", "because"}, text.source},
+                   {{"blind", "blind to"}, text.blind}};
   document.sections.push_back(std::move(section));
   return document;
 }

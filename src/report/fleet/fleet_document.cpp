@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "fleet/tags.hpp"
 
@@ -328,9 +329,8 @@ Document fleet_added_document(const FleetAdded& what) {
                    {{"other_tags", "", Format::count}, what.added.other_tags.size()}};
   if (!what.added.other_tags.empty()) {
     section.remarks.push_back(
-        fmt::format("{} runs were known with other tags, which stay: a run is known by the content "
-                    "of its files",
-                    thousands(what.added.other_tags.size())));
+        counted(what.added.other_tags.size(), "run was", "runs were") +
+        " known with other tags, which stay: a run is known by the content of its files");
   }
   Document document;
   document.sections = {std::move(section)};

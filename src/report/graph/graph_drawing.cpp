@@ -7,6 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "npuscope/analysis/timeline.hpp"
 #include "npuscope/profile/intervals.hpp"
@@ -298,7 +299,7 @@ std::string second_line(const Drawing& drawing, const DrawnNode& node) {
   }
   if (node.ops > 1) add(thousands(node.ops) + " ops");
   if (node.loads > 0) {
-    add(fmt::format("{} load{}", thousands(node.loads), node.loads == 1 ? "" : "s"));
+    add(counted(node.loads, "load"));
   }
   add(node.kind);
   return line;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "analysis/graph/false_dependencies.hpp"
+#include "base/counted.hpp"
 #include "npu/graph/semantics.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "report/graph/graph_tables.hpp"
@@ -267,7 +268,8 @@ Section shared_section(const GraphView& view, std::size_t top) {
   }
   if (shared.not_tried > 0) {
     section.remarks.push_back(
-        fmt::format("{} pairs of smaller tensors were not tried.", shared.not_tried));
+        counted(shared.not_tried, "pair of smaller tensors was", "pairs of smaller tensors were") +
+        " not tried.");
   }
   return section;
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/counted.hpp"
 #include "base/sort_rows.hpp"
 #include "base/text.hpp"
 #include "report/graph/graph_drawing.hpp"
@@ -291,9 +292,9 @@ void GraphPicture::add_remarks() {
   if (has(EdgeKind::reuse)) remark += " Dashed: reused memory.";
   if (has(EdgeKind::order)) remark += " Dotted: order only.";
   if (loads > 0) {
-    remark += fmt::format(
-        " {} ops that only load for one other op are drawn with it; --loads shows them.",
-        thousands(loads));
+    remark += fmt::format(" {} drawn with it; --loads shows them.",
+                          counted(loads, "op that only loads for one other op is",
+                                  "ops that only load for one other op are"));
   }
   figure_.add_remark(remark);
 }

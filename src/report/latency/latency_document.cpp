@@ -138,10 +138,10 @@ Result<Latency> latency_answer(const analysis::Analysis& analysis) {
   const Profile& profile = analysis.profile();
   Latency latency = analysis::analyse_latency(profile);
   if (!latency.rows.empty()) return latency;
-  return input_error(
-      "{}: neither a latency file nor a runner's log; make one with npuscope run "
-      "--aic-profiling-type=latency",
-      files_text(profile));
+  const bool is_of_runner = profile.provenance.platform == Provenance::Platform::cloud_ai_100;
+  return input_error("{}: neither a latency file nor a runner's log; {}", files_text(profile),
+                     is_of_runner ? "make one with npuscope run --aic-profiling-type=latency"
+                                  : "npuscope show has the times of its inferences, if it has any");
 }
 
 Result<Document> latency_document(const analysis::Analysis& analysis) {

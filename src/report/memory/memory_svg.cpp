@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/counted.hpp"
 #include "base/try.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "report/document/document.hpp"
@@ -73,7 +74,8 @@ class RooflineDrawing {
     std::string remark = "A circle is an op, its area the time that it was active.";
     const std::size_t without = table_.rows.size() - found.size();
     if (without > 0) {
-      remark += fmt::format(" {} ops have no MACs or no DDR traffic and are not drawn.", without);
+      remark += fmt::format(" {} no MACs or no DDR traffic and {} not drawn.",
+                            counted(without, "op has", "ops have"), without == 1 ? "is" : "are");
     }
     figure_.add_remark(remark);
     return true;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "analysis/memory/vtcm_peak.hpp"
+#include "base/counted.hpp"
 #include "npuscope/analysis/timeline.hpp"
 #include "npuscope/analysis/units.hpp"
 #include "report/document/document.hpp"
@@ -324,9 +325,9 @@ Section spill_section(const Profile& profile, const analysis::Spill& spill,
                : "Alone is time in which nothing else works: exposed at least.");
   if (table.first_apart) section.remarks.emplace_back(over_all_inferences);
   if (spill.has_edges && spill.unpaired_spills + spill.unpaired_fills > 0) {
-    section.remarks.push_back(
-        fmt::format("{} spills and {} fills have no partner in the graph's edges.",
-                    spill.unpaired_spills, spill.unpaired_fills));
+    section.remarks.push_back(fmt::format("Without a partner in the graph's edges: {} and {}.",
+                                          counted(spill.unpaired_spills, "spill"),
+                                          counted(spill.unpaired_fills, "fill")));
   }
   if (!spill.tensors.empty()) section.parts.push_back(tensors_section(profile, spill, top));
   return section;

@@ -11,6 +11,7 @@
 #include "analysis/ops/model_parts.hpp"
 #include "analysis/ops/op_bounds.hpp"
 #include "analysis/ops/op_times.hpp"
+#include "base/counted.hpp"
 #include "base/near_names.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -128,11 +129,13 @@ std::vector<std::string> OpsTable::remarks() const {
   std::vector<std::string> remarks;
   if (table_.inferences > 1) {
     remarks.push_back(fmt::format(
-        "Values are medians of the {} inferences after the first, which stands apart{} "
+        "Values are {} after the first, which stands apart{} "
         "(first); 25 % and 75 % are quartiles, runs the mean; p50 and p95 are of all runs in "
         "these. "
         "--inference N shows one.",
-        table_.inferences - 1, table_.first_inference == 0 ? " as cold" : ""));
+        table_.inferences == 2 ? "of the inference"
+                               : fmt::format("medians of the {} inferences", table_.inferences - 1),
+        table_.first_inference == 0 ? " as cold" : ""));
   }
   if (is_in_order()) {
     const OpTimes& times = analysis_.op_times();

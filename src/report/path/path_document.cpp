@@ -9,6 +9,7 @@
 #include <string>
 
 #include "analysis/path/path_groups.hpp"
+#include "base/counted.hpp"
 #include "base/parallel.hpp"
 #include "base/sort_rows.hpp"
 #include "base/text.hpp"
@@ -124,30 +125,30 @@ class PathDocument {
           "last one of the producer that had ended",
           thousands(basis.stepwise_edges));
       if (basis.unmet_edges > 0) {
-        remark += fmt::format("; {} of them hold nothing back", thousands(basis.unmet_edges));
+        remark +=
+            "; " + counted(basis.unmet_edges, "of them holds", "of them hold") + " nothing back";
       }
       remarks.push_back(remark + ".");
     }
     if (basis.unmet_flows > 0) {
-      remarks.push_back(fmt::format("{} arrows lead back in time and hold nothing back.",
-                                    thousands(basis.unmet_flows)));
+      remarks.push_back(counted(basis.unmet_flows, "arrow leads back in time and holds",
+                                "arrows lead back in time and hold") +
+                        " nothing back.");
     }
     if (basis.cyclic_ops > 0) {
-      remarks.push_back(fmt::format(
-          "The edges lead in circles: {} ops are on one or between two. Only edges that "
-          "the times bear out count.",
-          thousands(basis.cyclic_ops)));
+      remarks.push_back(
+          fmt::format("The edges lead in circles: {} on one or between two. Only edges that "
+                      "the times bear out count.",
+                      counted(basis.cyclic_ops, "op is", "ops are")));
     }
     if (basis.cyclic_constraints > 0) {
       remarks.push_back(
-          fmt::format("{} constraints among executions that began at one moment would close a "
-                      "circle; left out.",
-                      thousands(basis.cyclic_constraints)));
+          counted(basis.cyclic_constraints, "constraint") +
+          " among executions that began at one moment would close a circle; left out.");
     }
     if (basis.edges_beyond_limit > 0) {
-      remarks.push_back(
-          fmt::format("{} edges of ops that repeat were too many to follow; left out.",
-                      thousands(basis.edges_beyond_limit)));
+      remarks.push_back(counted(basis.edges_beyond_limit, "edge") +
+                        " of ops that repeat, too many to follow, left out.");
     }
     return remarks;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/counted.hpp"
 #include "base/numbers.hpp"
 #include "base/sort_rows.hpp"
 #include "base/text.hpp"
@@ -327,9 +328,9 @@ Document make_ipu_timeline_document(const sigmastar::IpuTimeline& timeline,
   }
   if (waits.contradictory > 0) {
     section.remarks.push_back(
-        fmt::format("{} waits that follow from the layout's [tiles] did not happen so and are left "
-                    "out: the log is not complete, or its layout another.",
-                    thousands(waits.contradictory)));
+        fmt::format("Left out: {} that the layout's [tiles] give and that did not happen so: the "
+                    "log is not complete, or its layout another.",
+                    counted(waits.contradictory, "wait")));
   }
   if (!timeline.related) {
     section.remarks.push_back(

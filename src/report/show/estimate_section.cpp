@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "analysis/memory/vtcm_peak.hpp"
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "npuscope/analysis/spill.hpp"
 #include "npuscope/analysis/traffic.hpp"
@@ -106,8 +107,9 @@ Section estimate_section(const analysis::Analysis& analysis) {
   };
   add("inference", length_text(stated, hertz));
   if (stated.without != nullptr && stated.without->value >= 1) {
-    add("unknown", fmt::format("{} ops have no estimate: the inference takes longer than that",
-                               thousands(std::uint64_t(std::min(stated.without->value, 1e18)))));
+    add("unknown",
+        counted(std::uint64_t(std::min(stated.without->value, 1e18)), "op has", "ops have") +
+            " no estimate: the inference takes longer than that");
   }
   const auto read = analysis.traffic().total(analysis::Route::ddr_read).best(),
              write = analysis.traffic().total(analysis::Route::ddr_write).best();

@@ -123,7 +123,11 @@ Section graph_section(const Analysis& analysis) {
   Section section{.key = "where"};
   section.title =
       "WHERE THE TIME GOES  graph " + ticks_text(profile, wall->clock, wall->values.first);
-  if (!shows_time(profile, wall->clock)) section.title += " " + unit_of(profile, wall->clock);
+  if (!shows_time(profile, wall->clock)) {
+    section.title += " " + unit_of(profile, wall->clock);
+    const Hertz rate = profile.clocks[index_of(wall->clock)].rate;
+    if (rate.value > 0) section.title += " = " + seconds_text(wall->values.first / rate.value);
+  }
   if (busy == nullptr || busy->clock != wall->clock) return section;
   constexpr std::size_t bars = 24;
   const double share = std::min(1.0, busy->values.first / wall->values.first);
@@ -294,7 +298,7 @@ Section next_section(const Analysis& analysis, const FirstPageRequest& request) 
 }
 
 // Ops give way, the last first; before there are few of them, the strips of hardware with least
-// work.
+// work, and the third finding.
 void fit(Document& document, const FirstPageRequest& request) {
   const auto lines = [&] {
     const std::string text = document_text(document, request.width);
@@ -307,11 +311,19 @@ void fit(Document& document, const FirstPageRequest& request) {
     auto& rows = rows_of(*section);
     while (rows.size() > least && lines() > height) rows.pop_back();
   };
-  constexpr std::size_t least_drawn = 2;
+  constexpr std::size_t least_drawn = 2, least_findings = 2;
   const auto rows_of_table = [](Section& section) -> auto& { return section.table.rows; };
   const auto rows_of_drawing = [](Section& section) -> auto& { return section.drawing; };
   if (!request.ops) shorten("ops", min_ops, rows_of_table);
   shorten("where", least_drawn, rows_of_drawing);
+  const auto findings = std::ranges::find(document.sections, "findings", &Section::key);
+  if (findings != document.sections.end() && !findings->parts.empty()) {
+    auto& shown = findings->parts.front().table.rows;
+    if (shown.size() > least_findings && lines() > height) {
+      shown.resize(least_findings);
+      findings->title = findings_title(shown.size(), findings->table.rows.size());
+    }
+  }
   if (!request.ops) shorten("ops", 1, rows_of_table);
 }
 
@@ -319,8 +331,11 @@ void fit(Document& document, const FirstPageRequest& request) {
 
 Document first_page(const Analysis& analysis, const FirstPageRequest& request) {
   const Profile& profile = analysis.profile();
-  // First of all: it takes most memory, which the others can have afterwards.
+  // Held for the findings too. Of so many spans that there are none, first of all: it takes most
+  // memory, which the others can have afterwards.
+  std::shared_ptr<const OpSpansInGroups> spans_by_op = analysis.spans_by_op();
   OpTable ops = analysis.ops(options_of_parts());
+  if (profile.spans.size() > max_spans_for_findings) spans_by_op.reset();
   Document document{.profile = &profile};
   document.about = what_was_profiled(profile);
   document.scope = scope_of_all(profile);

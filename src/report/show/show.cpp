@@ -137,6 +137,11 @@ Value short_gain(const analysis::Finding& finding) {
 
 }  // namespace
 
+std::string findings_title(std::size_t shown, std::size_t all) {
+  return fmt::format("FINDINGS ({}{})  npuscope diagnose shows the evidence",
+                     all > shown ? fmt::format("{} of ", shown) : "", all);
+}
+
 // Of some units or ops nobody can say what is idle or exposed, and of very many spans it takes
 // longer than a page may. All findings are in JSON, the first three in text.
 Section first_findings_section(const analysis::Analysis& analysis, bool leaves_out_rows,
@@ -176,9 +181,7 @@ Section first_findings_section(const analysis::Analysis& analysis, bool leaves_o
     section.title += "  none";
     return section;
   }
-  const std::size_t all = diagnosis.findings.size();
-  section.title += fmt::format(" ({}{})  npuscope diagnose shows the evidence",
-                               all > max_shown ? fmt::format("{} of ", max_shown) : "", all);
+  section.title = findings_title(max_shown, diagnosis.findings.size());
   section.parts.push_back(std::move(shown));
   return section;
 }

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "analysis/ops/model_parts.hpp"
+#include "base/counted.hpp"
 #include "base/sort_rows.hpp"
 #include "base/text.hpp"
 #include "npuscope/analysis/timeline.hpp"
@@ -69,8 +70,7 @@ Section about_section(const analysis::Analysis& analysis) {
   const auto holds = [&](const char* key, std::uint64_t count, const char* one, const char* many) {
     section.facts.push_back({{key}, count});
     if (count == 0) return;
-    held +=
-        fmt::format("{}{} {}", held.empty() ? "" : ", ", thousands(count), count == 1 ? one : many);
+    held += (held.empty() ? "" : ", ") + counted(count, one, many);
   };
   holds("spans", profile.spans.size(), "span", "spans");
   holds("ops", profile.ops.size(), "op", "ops");

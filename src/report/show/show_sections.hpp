@@ -62,6 +62,8 @@ Section counters_section(const Profile& profile, std::size_t top);
 Section checks_section(const Profile& profile);
 Section notes_section(const Profile& profile, std::size_t top);
 
+// "FINDINGS (3 of 5)  npuscope diagnose shows the evidence"
+std::string findings_title(std::size_t shown, std::size_t all);
 Section first_findings_section(const analysis::Analysis& analysis, bool leaves_out_rows,
                                const PeakText& peaks);
 

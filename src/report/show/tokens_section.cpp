@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/units/unit_numbers.hpp"
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "report/document/document_value.hpp"
 #include "report/show/show_sections.hpp"
@@ -92,7 +93,7 @@ Section tokens_section(const Analysis& analysis) {
     section.facts.push_back({{"ops_of_graph", "", Format::count}, all ? Value(*all) : Value()});
     add("elsewhere",
         all ? fmt::format("{} of {} ops of the graph on CPU or GPU", elsewhere, number_text(*all))
-            : fmt::format("{} ops that the NPU refuses, on CPU or GPU", elsewhere));
+            : counted(elsewhere, "op") + " that the NPU refuses, on CPU or GPU");
   } else {
     add("elsewhere", "ops on CPU and GPU are not in the log");
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "npuscope/analysis/units.hpp"
 #include "report/document/document_value.hpp"
@@ -251,14 +252,17 @@ class Maker {
       remarks.push_back(fmt::format("All rows are of {}.", common));
     }
     if (rows_.row_count > rows_.rows.size()) {
-      remarks.push_back(fmt::format(
-          "{} rows with less work are left out; they have {} of all work (--top draws more).",
-          thousands(rows_.row_count - rows_.rows.size()),
-          percent_text(double(rows_.work_left_out), double(rows_.busy.sum))));
+      remarks.push_back(
+          fmt::format("{} left out, with {} of all work (--top draws more).",
+                      counted(rows_.row_count - rows_.rows.size(), "row with less work is",
+                              "rows with less work are"),
+                      percent_text(double(rows_.work_left_out), double(rows_.busy.sum))));
     }
     if (rows_.not_drawn > 0) {
-      remarks.push_back(fmt::format("{} asynchronous slices and instants are not drawn.",
-                                    thousands(rows_.not_drawn)));
+      remarks.push_back("Not drawn: " +
+                        counted(rows_.not_drawn, "asynchronous slice or instant",
+                                "asynchronous slices and instants") +
+                        ".");
     }
     return remarks;
   }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <mutex>
 
 #include "report/document/document_value.hpp"
 #include "report/words/builtin_pages.hpp"
@@ -37,10 +39,11 @@ std::string comparable(std::string_view name) {
   return text;
 }
 
-std::string_view text_of(ReferencePage page) {
-  const std::string_view wanted = page == ReferencePage::glossary ? "glossary" : "recording";
+constexpr const char* names_of_pages[] = {"glossary", "recording", "rules"};
+
+std::vector<ReferenceEntry> entries_named(std::string_view wanted) {
   for (const auto& [name, text] : builtin_pages) {
-    if (name == wanted) return text;
+    if (name == wanted) return entries_in(text);
   }
   return {};
 }
@@ -96,10 +99,11 @@ std::vector<ReferenceEntry> entries_in(std::string_view markdown) {
 }
 
 const std::vector<ReferenceEntry>& entries_of(ReferencePage page) {
-  static const std::vector<ReferenceEntry> glossary = entries_in(text_of(ReferencePage::glossary));
-  static const std::vector<ReferenceEntry> recording =
-      entries_in(text_of(ReferencePage::recording));
-  return page == ReferencePage::glossary ? glossary : recording;
+  static std::array<std::vector<ReferenceEntry>, std::size(names_of_pages)> pages;
+  static std::array<std::once_flag, std::size(names_of_pages)> once;
+  const auto place = std::size_t(page);
+  std::call_once(once[place], [&] { pages[place] = entries_named(names_of_pages[place]); });
+  return pages[place];
 }
 
 const ReferenceEntry* find_entry(ReferencePage page, std::string_view name) {

@@ -1,6 +1,6 @@
 // The pages of docs/ that commands print an entry of: `npuscope explain` of docs/glossary.md,
-// `npuscope record-help` of docs/recording.md. The program holds their text; there is no other
-// copy.
+// `npuscope record-help` of docs/recording.md, `npuscope diagnose --explain` of docs/rules.md. The
+// program holds their text; there is no other copy.
 //
 //   ## Where the time goes                       a group
 //   ### wall, wall time                          an entry and its names; without ": …" also its
@@ -19,7 +19,7 @@
 
 namespace npuscope::report {
 
-enum class ReferencePage { glossary, recording };
+enum class ReferencePage { glossary, recording, rules };
 
 struct EntryBlock {
   enum class Kind { text, item, commands };

@@ -173,6 +173,17 @@ TEST(NoUnitBusy, WhereEachWaitsForTheOthers) {
   EXPECT_FALSE(tried.finding().gain);
 }
 
+// Dispatch and compilation on the host: a larger batch was advised.
+TEST(NoUnitBusy, WhereMostIsWaitingItIsNotTheOrderOfTheOps) {
+  CoreBuilder made;
+  made.span(made.hmx, "MatMul", 0, 10);
+  made.span(made.hmx, "wait for the host", 10, 100, SpanKind::wait);
+  const Tried tried("no-unit-busy", made.profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_EQ(tried.value("waiting_share_of_wall"), 0.9);
+  EXPECT_EQ(tried.finding().advice.find("batch"), std::string::npos);
+}
+
 // A softmax, then a product, `between` them an edge.
 CoreBuilder taking_turns(std::int64_t hmx_start, std::optional<EdgeKind> between) {
   CoreBuilder made;

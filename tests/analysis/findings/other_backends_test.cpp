@@ -80,5 +80,18 @@ TEST(OtherBackends, NoneWhereTheNpuHasAllOrNothingHasWindows) {
   EXPECT_EQ(Tried("other-backends", other.profile).missing(), "windows of ops");
 }
 
+TEST(LostEvents, OfARecorderThatWasFull) {
+  CoreBuilder made;
+  made.span(made.hmx, "a", 0, 10);
+  EXPECT_FALSE(Tried("lost-events", made.profile).found());
+  made.profile.add_measure(Measure::Subject::profile, 0,
+                           {"events dropped", NumberQuantity::count, NumberRole::lost_events},
+                           Origin::measured, {}, 32062);
+  const Tried tried("lost-events", made.profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_EQ(tried.finding().title, "The recorder was full: 32,062 events are missing");
+  EXPECT_EQ(tried.value("lost_events"), 32062);
+}
+
 }  // namespace
 }  // namespace npuscope::analysis::other_backends_test

@@ -67,7 +67,6 @@ TEST(OpSpans, AreThoseOfEachOpInTheProfilesOrder) {
   std::mt19937 random(1);
   for (int round = 0; round < 20; ++round) {
     const Analysis analysis(random_profile(random));
-    expect_all_by_op(analysis, *analysis.spans_by_op_without_begins());
     expect_all_by_op(analysis, *analysis.spans_by_op());
   }
 }
@@ -97,7 +96,7 @@ TEST(OpSpans, AreThoseOfEachGroupOfUnits) {
   std::mt19937 random(2);
   const Analysis analysis(random_profile(random));
   const std::vector<std::uint32_t> group_of_unit = {1, 0, 1, 2};  // the last of units that are none
-  const OpSpansInGroups groups(analysis, OpSpanBegins::kept, group_of_unit, 3);
+  const OpSpansInGroups groups(analysis, group_of_unit, 3);
   const Spans& spans = analysis.profile().spans;
   for (std::uint32_t group = 0; group < 3; ++group) {
     std::size_t place = 0;

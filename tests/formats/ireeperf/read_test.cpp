@@ -187,6 +187,7 @@ TEST(IreeperfRead, PoolsAreCounters) {
 TEST(IreeperfRead, WhatIsMissingIsSaid) {
   const std::string ran = on_host({"execute", "", 3, -1, 1, 90});
   EXPECT_THAT(messages(read(head + ran)), Contains(HasSubstr("the session has no end")));
+  EXPECT_THAT(messages(read("\xef\xbb\xbf" + head + ran + end_of_session)), ElementsAre());
   EXPECT_THAT(messages(read(head + "{broken\n[1]\n" + ran + end_of_session)),
               ElementsAre("lines that are not JSON objects, left out"));
   EXPECT_THAT(

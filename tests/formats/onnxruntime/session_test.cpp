@@ -97,6 +97,56 @@ TEST(OnnxRuntime, NodesOfOtherProvidersAreWorkOfADevice) {
   EXPECT_EQ(profile.ops[index_of(profile.spans.op[1])].engine, Engine::host);
 }
 
+// Their time was in no inference: the node lost what they took, and the CPU's share rose.
+TEST(OnnxRuntime, OperatorsWithinANodeOfAProviderWereWithoutWork) {
+  const auto within = [](std::string_view name, std::string_view type, int begin, int duration) {
+    return fmt::format(
+        R"({{"cat" : "Kernel","pid" :9,"tid" :1,"dur" :{},"ts" :{},"ph" : "X","name" :"{}","args" : {{"op_name" : "{}","node_name" : "/model/{}"}}}})",
+        duration, begin, name, type, name);
+  };
+  const Profile profile = profile_of(
+      {node("QNN_0_0_kernel_time", "QNN_0_0", qnn, 10, 900), within("conv1", "Conv", 20, 500),
+       within("relu1", "Relu", 520, 300), session("model_run", 0, 1000)});
+  EXPECT_THAT(spans_of(profile), ElementsAre("QNN_0_0 QNN_0_0 in 0 +900 " + kind(SpanKind::kernel),
+                                             "conv1 Conv in 0 +500 " + kind(SpanKind::kernel),
+                                             "relu1 Relu in 0 +300 " + kind(SpanKind::kernel),
+                                             "model_run  in 0 +1000 " + kind(SpanKind::inference)));
+  EXPECT_EQ(profile.text(profile.ops[index_of(profile.spans.op[1])].node), "/model/conv1");
+  EXPECT_EQ(profile.ops[index_of(profile.spans.op[1])].engine, Engine::compute);
+}
+
+// The executor of a Loop's body has the session's name, and body's nodes are within the Loop's.
+TEST(OnnxRuntime, TurnsOfALoopAreNotInferences) {
+  std::vector<std::string> events;
+  for (int turn = 0; turn < 3; ++turn) {
+    events.push_back(node("body/MatMul_kernel_time", "MatMul", cpu, 20 + 20 * turn, 10));
+    events.push_back(session("SequentialExecutor::Execute", 18 + 20 * turn, 15));
+  }
+  events.push_back(node("the loop_kernel_time", "Loop", cpu, 10, 80));
+  events.push_back(session("SequentialExecutor::Execute", 5, 90));
+  events.push_back(session("model_run", 0, 100));
+  const Profile profile = profile_of(events);
+  EXPECT_EQ(profile.provenance.inferences, 1u);
+  std::int64_t outermost = 0;
+  for (std::size_t row = 0; row < profile.spans.size(); ++row) {
+    const Op& op = profile.ops[index_of(profile.spans.op[row])];
+    EXPECT_EQ(profile.spans.kind[row] == SpanKind::annotation,
+              profile.text(op.name) == "SequentialExecutor::Execute");
+    if (profile.text(op.node_kind) == "Loop") outermost += profile.spans.duration[row];
+  }
+  EXPECT_EQ(outermost, 80'000);
+}
+
+// Up to 1.20.1 each node has two, which mostly take no time.
+TEST(OnnxRuntime, FencesWithoutATimeWereOpsWithoutWork) {
+  const Profile profile =
+      profile_of({node("a_fence_before", "", cpu, 10, 0), node("a_kernel_time", "Add", cpu, 10, 5),
+                  node("a_fence_after", "", cpu, 15, 0), session("model_run", 0, 100)});
+  EXPECT_EQ(profile.spans.kind[0], SpanKind::annotation);
+  EXPECT_EQ(profile.spans.kind[1], SpanKind::host);
+  EXPECT_EQ(profile.spans.kind[2], SpanKind::annotation);
+}
+
 // Each thread that runs the session has runs of its own; a thread of a pool works for that of its
 // time.
 TEST(OnnxRuntime, RunsOfSeveralThreadsInterleave) {
@@ -130,6 +180,7 @@ TEST(OnnxRuntime, AFullRecorderSaysWhatItDropped) {
        R"({"cat" : "Session","pid" :9,"tid" :1,"dur" :0,"ts" :300,"ph" : "X","name" :"profile_truncated","args" : {"max_num_events" : "1000000","dropped_event_count" : "32062"}})"});
   ASSERT_EQ(profile.measures.size(), 1u);
   EXPECT_EQ(profile.text(profile.measures[0].what), "events dropped");
+  EXPECT_EQ(profile.measures[0].meaning.role, NumberRole::lost_events);
   EXPECT_EQ(profile.measures[0].value, 32062);
 }
 

@@ -184,7 +184,7 @@ TEST(OperatorCost, DurationsWhereCyclesAreNotToldOfAll) {
 TEST(OperatorCost, LayersWithoutTimeAreAnError) {
   const std::vector<LayerRun> runs{run(0, 0, 0, 0)};
   EXPECT_THAT(charge_operators(grouped, runs, "log.json").error().message,
-              HasSubstr("its 1 layers took no time"));
+              HasSubstr("its 1 layer took no time"));
 }
 
 // The vendor's documented example, 96 operators of yolov8s: layers as long as its shares give its

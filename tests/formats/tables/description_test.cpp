@@ -58,6 +58,12 @@ TEST(TableDescriptions, SayWhatIsWrongAndWhere) {
   EXPECT_EQ(error_of(begin + columns + "[[line]]\nmatches = '(a)'\nis = \"latency\"\n"),
             "mine.toml:10: a latency needs a 'unit' of time: cycles, ns, us, ms, s");
   EXPECT_EQ(error_of(begin), "mine.toml: no column is the op");
+  EXPECT_EQ(error_of(begin + "heads = [\"layer\", \"time\"]\n" + columns),
+            "mine.toml: 'heads' need the 'title' above the rows, and 'marks'");
+  EXPECT_EQ(error_of(begin + "rows = \"networks\"\n" + columns),
+            "mine.toml: no column is the network");
+  EXPECT_EQ(error_of(begin + columns + "[[column]]\nhead = \"f\"\nis = \"clock\"\n"),
+            "mine.toml:10: a clock needs the 'unit' Hz");
 }
 
 TEST(TableDescriptions, OfFoldersAreAllTheirFiles) {

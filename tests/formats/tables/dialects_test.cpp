@@ -64,6 +64,20 @@ TEST(TableDialects, LiteRtIsOfAllRuns) {
   EXPECT_TRUE(checks_hold(profile)) << profile.checks[0].detail;  // 981 us of four runs
 }
 
+// As a shell on Windows and some terminals write it.
+TEST(TableDialects, FieldsBelowTheirHeadsWereLostWhereLinesEndInCarriageReturns) {
+  for (const char* name :
+       {"litert_profile.txt", "tflite_profile.txt", "rknn_build.txt", "rknn_perf.txt"}) {
+    const std::string text = content(name);
+    std::string returns;
+    for (const char c : text) returns += c == '\n' ? std::string("\r\n") : std::string(1, c);
+    const auto plain = open(text), profiles = open(returns);
+    ASSERT_TRUE(profiles) << name << ": " << profiles.error().message;
+    EXPECT_EQ(profiles->size(), plain->size()) << name;
+    EXPECT_EQ(numbers_of(profiles->front()), numbers_of(plain->front())) << name;
+  }
+}
+
 // The same headings, of one run; initialization is none, and what a delegate did inside is part of
 // its row.
 TEST(TableDialects, TfLiteIsOfARun) {
@@ -176,7 +190,13 @@ TEST(TableDialects, TfLiteAsLogsAndPagesHaveIt) {
     at = end + 1;
   }
   for (std::size_t at; (at = zero.find("       1\t[")) != zero.npos;) zero[at + 7] = '0';
-  for (const std::string& other : {blanks, lines, zero}) {
+  std::string logged;  // as newer programs write each line
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    logged += "INFO: " + text.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  for (const std::string& other : {blanks, lines, zero, logged}) {
     const auto profiles = open(other);
     ASSERT_TRUE(profiles) << profiles.error().message;
     ASSERT_EQ(profiles->size(), 2u);
@@ -218,11 +238,28 @@ TEST(TableDialects, OpenVinoInJson) {
   ASSERT_EQ(twice->size(), 1u);  // requests of one stream
   EXPECT_EQ(numbers_of(twice->front()), "conv: real time=116000 time summed over engines=464000\n");
   EXPECT_TRUE(checks_hold(twice->front()));
+  EXPECT_TRUE(
+      open("\xef\xbb\xbf"
+           R"({"report_type": "detailed", "detailed_performance": [)" +
+           block + "]}"));  // saved by an editor
   const auto average = open(R"({"report_type": "average", "avg_performance": {"nodes": [)" + node +
                             R"(], "total_real_time": "0.000"}})");
   ASSERT_FALSE(average);
   EXPECT_THAT(average.error().message, HasSubstr("writes only the first layer"));
   EXPECT_FALSE(open(R"({"report_type": "detailed", "detailed_performance": [)" + block));
+}
+
+// Means of one slow first call may be above the latency, and DMA, gaps and the host are missing.
+TEST(TableDialects, TheSumOfOpenVinosLayersIsNoLatency) {
+  const auto profiles = open(
+      "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)\n"
+      "relu;OPTIMIZED_OUT;ReLU;undef;0.000;0.000\nconv;EXECUTED;Convolution;DPU;0.116;0.464\n"
+      "conv;EXECUTED;Convolution;DPU;0.020;0.080\nTotal;;;;0.137;0.544\n");
+  ASSERT_TRUE(profiles) << profiles.error().message;
+  const Profile& profile = profiles->front();
+  EXPECT_EQ(profile.ops.size(), 2u);  // layers of one name stay apart
+  EXPECT_EQ(numbers_of_run(profile), "");
+  EXPECT_TRUE(checks_hold(profile)) << profile.checks[0].detail;  // rounded before it was added
 }
 
 TEST(TableDialects, BenchmarksAreLatencies) {
@@ -249,6 +286,27 @@ constexpr const char* vela =
     "Original Operator,NNG Operator,Target,Staging Usage,Peak% (Staging),Op Cycles,Network% "
     "(cycles),NPU,SRAM AC,DRAM AC,OnFlash AC,OffFlash AC,MAC Count,Network% (MAC),Util% "
     "(MAC),Name\n";
+
+TEST(TableDialects, SnpesLayersHaveNoHeader) {
+  const std::string text = content("snpe_diagview.txt");
+  const auto profiles = open(text);
+  ASSERT_TRUE(profiles) << profiles.error().message;
+  ASSERT_EQ(profiles->size(), 1u);
+  const Profile& profile = profiles->front();
+  EXPECT_EQ(numbers_of(profile),
+            "layer 0: layer time=4000\nlayer 1: layer time=1500000\nlayer 2: layer time=700000\n");
+  EXPECT_EQ(profile.ops[0].engine, Engine::host);
+  EXPECT_EQ(profile.ops[1].engine, Engine::compute);
+  EXPECT_EQ(numbers_of_run(profile),
+            "load=150000; deserialize=16000000; create=29000000; initialization=48000000; "
+            "de-initialization=6700000; inference, average=3000000; forward propagate=2900000; "
+            "RPC execute=2500000; SNPE accelerator=2400000; accelerator=2300000; ");
+  // Basic profiling has no layers.
+  const auto basic = open(text.substr(0, text.find("Layer Times")));
+  ASSERT_TRUE(basic) << basic.error().message;
+  EXPECT_EQ(numbers_of_run(basic->front()), numbers_of_run(profile));
+  EXPECT_TRUE(basic->front().ops.empty());
+}
 
 // 4.5.0 gives a fused Relu cycles that its totals lack; 4.2.0 calls it CPU, and its totals have it.
 TEST(TableDialects, FusedRowsOfVelaByVersion) {

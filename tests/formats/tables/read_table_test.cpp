@@ -134,6 +134,31 @@ TEST(Tables, RowsOfVelaOnTheCpuHaveNoNumbersAndNoSum) {
   }));
 }
 
+// A row each, of networks compiled by one script.
+TEST(Tables, RowsOfNetworksAreProfilesOfTheirOwn) {
+  const auto description = parse_description(
+      "name = \"totals\"\norigin = \"estimated\"\nrows = \"networks\"\n"
+      "[[column]]\nhead = \"net\"\nis = \"network\"\n"
+      "[[column]]\nhead = \"chip\"\nis = \"device\"\n"
+      "[[column]]\nhead = \"ms\"\nis = \"time\"\nunit = \"ms\"\n",
+      "mine.toml");
+  ASSERT_TRUE(description) << description.error().message;
+  const std::string text = "net,chip,ms\na,X1,1.5\nb,X2,\nc,X1,0.25\n";
+  auto source = open_byte_source(text, "t.csv");
+  const auto profiles = read_table(**source, *description);
+  ASSERT_TRUE(profiles) << profiles.error().message;
+  std::string said;
+  for (const Profile& profile : *profiles) {
+    said += profile.provenance.graph + " on " + profile.provenance.device;
+    for (const Measure& measure : profile.measures) said += fmt::format(" {}", measure.value);
+    said += '\n';
+  }
+  EXPECT_EQ(said, "a on X1 1500000\nc on X1 250000\n");
+  EXPECT_TRUE(std::ranges::any_of(profiles->front().notes, [](const Note& note) {
+    return note.message == "networks without a number; left out";
+  }));
+}
+
 TEST(Tables, WithoutARowAreRefused) {
   const auto profiles = open(openvino);
   ASSERT_FALSE(profiles);
@@ -157,6 +182,33 @@ TEST(Tables, CellsThatAreNoNumbersAreCounted) {
   }
   EXPECT_THAT(said, ElementsAre("'realTime (ms)' is not a number in some rows; left out",
                                 "rows without the name of an op; left out"));
+}
+
+// The length of the graph was the sum of the other rows, and ops were ranked by another number.
+TEST(Tables, ARowWithoutATimeLeavesTheGraphWithoutALength) {
+  const std::string header(vela, std::string_view(vela).find('\n') + 1);
+  const std::string row = "Conv2D,Conv2D,NPU,29440,73.9,{},21.3,14283,10684,0,0,3168,1,1,1,{}\n";
+  for (const char* unknown : {"N/A", "nan", "-5", "", "1,5", "1e300"}) {
+    const std::string cell = std::string("\"") + unknown + "\"";
+    const auto profiles = open(header + fmt::format(fmt::runtime(row), cell, "a") +
+                               fmt::format(fmt::runtime(row), 7, "b"));
+    ASSERT_TRUE(profiles) << profiles.error().message;
+    const Profile& profile = profiles->front();
+    EXPECT_EQ(profile.measures.front().subject_id, 1u) << unknown;
+    EXPECT_EQ(profile.text(profile.measures.front().what), "op cycles");
+    EXPECT_FALSE(std::ranges::any_of(profile.measures, [](const Measure& measure) {
+      return measure.meaning.role == NumberRole::graph_wall;
+    })) << unknown;
+  }
+}
+
+TEST(Tables, WithDecimalCommasWasAPageWithoutNumbers) {
+  const auto profiles = open(std::string(openvino) + "conv;EXECUTED;Convolution;DPU;0,116;0,464\n" +
+                             "pool;EXECUTED;MaxPool;Shave;0,015;0,062\n");
+  ASSERT_FALSE(profiles);
+  EXPECT_EQ(profiles.error().message,
+            "table.csv: is a table of OpenVINO performance counters, but 'realTime (ms)' is "
+            "'0,116', and no other cell is a number; write them as 1234.5");
 }
 
 }  // namespace

@@ -125,6 +125,30 @@ TEST(TenstorrentOps, WithoutTimesAreCounted) {
   EXPECT_THAT(none.error().message, HasSubstr("no row has times of a device"));
 }
 
+// The profiler loses ops of some devices and keeps those of others.
+TEST(TenstorrentOps, AfterALostOneWereOthersThanThoseOfTheOtherDevice) {
+  const auto profile =
+      open(std::string(older) + row("Unary", 0, 5'000'000, 2'000) +
+           "Unary,tt_dnn_device,1024,1,,,,7,,,,,\n" + row("Matmul", 0, 5'004'000, 2'000) +
+           row("Matmul", 1, 9'000'000, 2'000) + "Unary,tt_dnn_device,1024,2,,,,7,,,,,\n");
+  ASSERT_TRUE(profile) << profile.error().message;
+  EXPECT_EQ(spans_of(*profile),
+            "device 0 Unary 0 0 +1000\n"
+            "device 0 wait for the host 1000 +1000\n"
+            "device 0 Matmul 1 2000 +1000\n"
+            "device 1 Matmul 1 0 +1000\n");
+  EXPECT_EQ(profile->units.size(), 2u);
+}
+
+// A gap below 0 (the counter of another core was read) takes no time, nor adds any.
+TEST(TenstorrentOps, BeginAtTheirOwnCyclesWhateverTheGapSays) {
+  std::string early = row("Matmul", 0, 5'001'000, 2'000);
+  early.replace(early.find(",50,"), 4, ",-500,");
+  const auto profile = open(std::string(older) + row("Unary", 0, 5'000'000, 2'000) + early);
+  ASSERT_TRUE(profile) << profile.error().message;
+  EXPECT_EQ(spans_of(*profile), "device 0 Unary 0 0 +1000\ndevice 0 Matmul 1 500 +1000\n");
+}
+
 // Newer files pad: "96[27]" is 27; bytes and MACs are of that. A cache that was missed is cold.
 TEST(TenstorrentOps, OfNewerFilesAreWithoutPadding) {
   const auto profile = open(

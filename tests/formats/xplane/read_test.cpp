@@ -442,6 +442,20 @@ TEST(XplaneRead, ASpaceWithoutEventsIsRefused) {
   EXPECT_THAT(profile.error().message, HasSubstr("without events"));
 }
 
+// Programs stand before the events and are most of the file.
+TEST(XplaneRead, AFileCutBeforeItsEventsWasOneThatRecordedNothing) {
+  PlaneBuilder programs("/host:metadata");
+  programs.about("jit_net(12)", {{"Hlo Proto", Bytes{hlo_with_products()}}});
+  std::string bytes = SpaceBuilder().add(programs).add(cpu_host()).bytes();
+  bytes.resize(40);
+  const SpaceFile file{"a.xplane.pb", bytes};
+  const auto profile = read_profile({&file, 1}, {});
+  ASSERT_FALSE(profile.has_value());
+  EXPECT_EQ(profile.error().message,
+            "a.xplane.pb: not one event of it can be read: the file ends in the middle of a plane; "
+            "copy it again, or record it to its end");
+}
+
 TEST(XplaneRead, IsKnownByItsBytes) {
   EXPECT_TRUE(looks_like(SpaceBuilder().add(cpu_host()).bytes()));
   EXPECT_TRUE(looks_like(SpaceBuilder().add(cpu_host()).bytes().substr(0, 100)));

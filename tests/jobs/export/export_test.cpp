@@ -226,9 +226,28 @@ TEST_F(Export, AnEmptyProfileGivesEmptyTables) {
   EXPECT_THAT(query(folder_ / "p.db", "SELECT count(*) FROM spans"), ElementsAre("0"));
 }
 
+TEST_F(Export, SaysHowFarItHasCome) {
+  Profile profile;
+  for (int i = 0; i < 10'000; ++i) {
+    profile.spans.add(UnitId::none, OpId::none, SpanKind::op, i, 1);
+  }
+  for (const auto& write : {write_csv, write_json, write_sqlite}) {
+    std::uint64_t reports = 0, last = 0;
+    const auto exported = write(profile, folder_ / "p.out", [&](auto done, auto total) {
+      reports += 1;
+      EXPECT_LT(last, done);
+      EXPECT_LE(last = done, total);
+      EXPECT_GE(total, 10'000u);
+    });
+    EXPECT_TRUE(exported);
+    EXPECT_GE(reports, 2u);
+    EXPECT_GE(last, 8'000u);
+  }
+}
+
 TEST_F(Export, WhatCannotBeWrittenLeavesNothingBehind) {
   for (const auto& write : {write_csv, write_json, write_sqlite}) {
-    const auto exported = write(sample(), folder_ / "missing" / "p.out");
+    const auto exported = write(sample(), folder_ / "missing" / "p.out", {});
     ASSERT_FALSE(exported);
     EXPECT_EQ(exported.error().kind, ErrorKind::output);
   }

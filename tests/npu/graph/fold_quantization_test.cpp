@@ -128,5 +128,20 @@ TEST(Connect, FindsProducersAndConsumersAgain) {
   }
 }
 
+TEST(LimitsOfSums, GoAwayBetweenIntegers) {
+  const std::string_view sum = R"(
+        a = DequantizeLinear(p, s, z)
+        b = DequantizeLinear(q, s, z)
+        c = Add(a, b)
+        d = Relu(c)
+        y = QuantizeLinear(d, s, z)
+)";
+  const Graph graph = parsed("(uint8[4] p, uint8[4] q) => (uint8[4] y)", sum);
+  EXPECT_EQ(executed(without_limits_of_sums(fold_quantization(graph, false))),
+            "Add(p ui8, q ui8) -> y ui8 [0.5]\n");
+  const Graph other = parsed("(float[4] c) => (float[4] e)", "e = Relu(c)\n");
+  EXPECT_EQ(executed(without_limits_of_sums(other)), "Relu(c float) -> e float\n");
+}
+
 }  // namespace
 }  // namespace npuscope::npu::fold_quantization_test

@@ -13,6 +13,7 @@
 #include "flow/flow.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/formats/open.hpp"
+#include "report/words/reference_page.hpp"
 
 namespace npuscope::report::findings_document_test {
 namespace {
@@ -141,6 +142,28 @@ TEST(FindingsOfSamples, Chain8) {
   }
   EXPECT_NEAR(value(8, "stated_utilisation"), 0.5979, 0.0001);
   EXPECT_NEAR(value(8, "domain_share_of_wall"), 0.1899, 0.0001);
+}
+
+// docs/rules.md is where they are said.
+TEST(Rules, AreEachOnThePageWithAllThatItShouldSay) {
+  const std::vector<std::string>& names = analysis::finding_rules();
+  std::vector<std::string> of_page;
+  for (const ReferenceEntry& entry : entries_of(ReferencePage::rules)) {
+    of_page.push_back(entry.names.front());
+  }
+  EXPECT_EQ(of_page, names);
+  for (const std::string& name : names) {
+    const auto document = rule_document(name);
+    ASSERT_TRUE(document);
+    const auto& facts = document->sections.front().facts;
+    ASSERT_EQ(facts.size(), 6u);
+    for (const auto& fact : facts) {
+      const auto* text = std::get_if<std::string>(&fact.value.held());
+      ASSERT_NE(text, nullptr) << name;
+      EXPECT_GT(text->size(), fact.field.key == "rule" ? 0u : 10u) << name << fact.field.key;
+    }
+  }
+  EXPECT_FALSE(rule_document("luck"));
 }
 
 TEST(FindingsOfSamples, BertSummary) {

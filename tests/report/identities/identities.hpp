@@ -76,6 +76,8 @@ void try_path(const Sample& sample, Tried& tried);
 // Text, JSON, and the pages that print the same number.
 void try_texts(const Sample& sample, Tried& tried);
 void try_pages(const Sample& sample, Tried& tried);
+// English of a text: "1 rules", "-0.0 %".
+void try_words(const std::string& page, std::string_view text, Tried& tried);
 // The profile against itself, and gates around its latency.
 void try_comparison(const Sample& sample, Tried& tried);
 void try_compared_ops(const Sample& sample, Tried& tried);

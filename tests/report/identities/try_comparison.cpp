@@ -112,6 +112,8 @@ void try_comparison(const Sample& sample, Tried& tried) {
   if (!compared || !alone) return;
   const Comparison of_itself = (*compared)->comparer->compare({.top = ~std::size_t{0}});
   const Comparison of_one = alone->compare({});
+  (*compared)->diff.comparison = of_itself;
+  try_words("diff", document_text(diff_document((*compared)->diff), 100), tried);
   for (const auto* metrics : {&of_itself.call, &of_itself.metrics}) {
     for (const MetricChange& metric : *metrics) {
       try_unchanged(metric, tried);

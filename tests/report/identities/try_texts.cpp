@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 #include "report/document/document.hpp"
 #include "report/document/document_value.hpp"
+#include "report/document/provenance.hpp"
 #include "report/findings/findings_document.hpp"
 #include "report/graph/graph_document.hpp"
 #include "report/identities/identities.hpp"
@@ -31,6 +33,60 @@ Value value_of(const json& from) {
   return from.get<std::vector<std::int64_t>>();
 }
 
+bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+
+// "1 rules", "1 lines": a plural after one.
+std::string plural_of_one(std::string_view text) {
+  constexpr std::string_view may_follow[] = {"us",  "ns",  "ms", "s",      "is",
+                                             "has", "was", "as", "cycles", "ticks"};
+  for (std::size_t at = 0; (at = text.find("1 ", at)) != text.npos; ++at) {
+    if (at > 0 && text[at - 1] != ' ' && text[at - 1] != '(' && text[at - 1] != '\n') continue;
+    std::size_t end = at + 2;
+    while (end < text.size() && is_letter(text[end])) ++end;
+    const std::string_view word = text.substr(at + 2, end - at - 2);
+    const bool ends =
+        end == text.size() || std::string_view(" ,;:.)\n").find(text[end]) != text.npos;
+    const bool is_plural = word.ends_with('s') && !word.ends_with("ous") && !word.ends_with("ss");
+    if (ends && is_plural && !std::ranges::count(may_follow, word)) {
+      return std::string(text.substr(at, 40));
+    }
+  }
+  return {};
+}
+
+// "1 of them hold": a verb for several after one.
+std::string verb_of_several(std::string_view text) {
+  for (const std::string_view verb : {"hold", "are", "were", "have", "do", "lie"}) {
+    const std::size_t at = text.find(fmt::format(" 1 of them {} ", verb));
+    if (at != text.npos) return std::string(text.substr(at, 40));
+  }
+  return {};
+}
+
+// "-0.0 %", "-0 us", "+0.0 %": nothing has no sign.
+std::string signed_nothing(std::string_view text) {
+  for (std::size_t at = 0; (at = text.find_first_of("-+", at)) != text.npos; ++at) {
+    if (at == 0 || text[at - 1] != ' ' || text.substr(at + 1, 1) != "0") continue;
+    const std::size_t end = text.find_first_not_of("0.", at + 1);
+    if (end == text.npos || text[end] == ' ' || text[end] == '\n') {
+      return std::string(text.substr(at, 20));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+void try_words(const std::string& page, std::string_view text, Tried& tried) {
+  const std::string plural = plural_of_one(text), nothing = signed_nothing(text),
+                    verb = verb_of_several(text);
+  tried.holds("one does what one does", verb.empty(), page + ": " + verb);
+  tried.holds("one is not a plural", plural.empty(), page + ": " + plural);
+  tried.holds("nothing has no sign", nothing.empty(), page + ": " + nothing);
+}
+
+namespace {
+
 // Reads the text beside the JSON, from the top: every fact and row with its numbers as the JSON has
 // them, in the order of the page.
 class TextBesideJson {
@@ -38,6 +94,7 @@ class TextBesideJson {
   TextBesideJson(std::string page, const Document& document, Tried& tried)
       : page_(std::move(page)), profile_(document.profile), tried_(tried) {
     std::string_view text = text_ = document_text(document, all_columns);
+    try_words(page_, text, tried_);
     while (!text.empty()) {
       const std::size_t end = text.find('\n');
       lines_.push_back(text.substr(0, end));
@@ -182,6 +239,8 @@ void try_texts(const Sample& sample, Tried& tried) {
   PathDocumentOptions path;
   path.top = path.steps = 40;
   read("path", path_document(sample.analysis, path));
+  for (const std::string& note : note_lines(sample.profile().notes))
+    try_words("notes", note, tried);
   read("diagnose", make_findings_document(sample.analysis, {.with_rest = true}));
   MemoryRequest memory;
   memory.top = many;

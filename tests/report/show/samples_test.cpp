@@ -81,6 +81,22 @@ class Samples : public testing::Test {
   fs::path before_ = fs::current_path();
 };
 
+// At least four ops on 30 lines of 80 columns, and more where the terminal is taller.
+void expect_ops_on_screens(const analysis::Analysis& analysis) {
+  std::size_t before = 0;
+  for (const std::size_t height : {30, 50}) {
+    const Document page = first_page(analysis, {.width = 80, .height = height});
+    const std::string text = document_text(page, 80);
+    EXPECT_LE(std::size_t(std::count(text.begin(), text.end(), '\n')), height) << text;
+    const auto ops = std::ranges::find(page.sections, "ops", &Section::key);
+    if (ops == page.sections.end()) return;
+    const std::size_t all = std::max<std::size_t>(ops->table.row_count, ops->table.rows.size());
+    const std::size_t wanted = before + (height == 30 ? 4 : 1);
+    EXPECT_GE(ops->table.rows.size(), std::min(all, wanted)) << text;
+    before = ops->table.rows.size();
+  }
+}
+
 TEST_F(Samples, HaveFirstPagesAsExpectedThatExplainFourFifthsOfTheWork) {
   for (const Sample& sample : samples) {
     SCOPED_TRACE(sample.name);
@@ -94,6 +110,7 @@ TEST_F(Samples, HaveFirstPagesAsExpectedThatExplainFourFifthsOfTheWork) {
       const std::string text = document_text(page, 100);
       EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 30) << text;
       printed += text;
+      expect_ops_on_screens(analysis::Analysis(profile));
       if (!has_ops(page)) continue;
       if (sample.why_less == nullptr) {
         EXPECT_GE(explained(page), 0.8) << text;

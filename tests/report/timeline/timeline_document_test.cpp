@@ -74,7 +74,7 @@ TEST(TimelineDocument, OfSomeOpsSaysThatTheRestIsNotIdle) {
       page_of(timeline_profile(), {.top = 1}, {.width = 80, .of_ops = true, .of_part = true});
   EXPECT_THAT(page, HasSubstr("longest rest"));
   EXPECT_THAT(page, HasSubstr("nothing of the selection"));
-  EXPECT_THAT(page, HasSubstr("1 rows with less work are left out; they have 36.4 % of all work"));
+  EXPECT_THAT(page, HasSubstr("1 row with less work is left out, with 36.4 % of all work"));
 }
 
 TEST(TimelineDocument, FewerTicksThanCharactersFillTheWidth) {

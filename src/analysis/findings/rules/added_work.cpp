@@ -89,19 +89,7 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace spill
 
-const Rule spill_rule{
-    {"spill", "tensors written to DDR for want of VTCM, and read back",
-     "The executions of spills and fills (npuscope memory says which ops are): their bytes, work, "
-     "share of the dominant path where the trace has one, and time in which nothing else works. "
-     "Gain: the wall's longest path with all of them taking no time, and the time in which they "
-     "are waited for and nothing works.",
-     "exposed (dominant path, else alone; waited for) for 1 % of the wall; or fills 25 % of all "
-     "DDR "
-     "reads",
-     "25 %: AWS Neuron Explorer's advice on spill reload; 1 %: npuscope's own",
-     "Spills that other kernels do themselves. DDR bandwidth that spills take from other transfers "
-     "is not in the gain."},
-    spill::apply};
+const Rule spill_rule{"spill", spill::apply};
 
 namespace boundary_tax {
 
@@ -162,16 +150,6 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace boundary_tax
 
-const Rule boundary_tax_rule{
-    {"boundary-tax", "conversions of layout, slices and concatenations between ops",
-     "The active time of kernels that rules/kernels.toml names so: ForceFormat, flat_from_vtcm, "
-     "d32 conversions, InputSlice and OutputSlice, Concat and Slice. Of a table without timeline: "
-     "their part of all ops. Spill and fill are a rule of their own. Gain: the wall's longest path "
-     "with all of it taking no time.",
-     "10 % of the wall, or of the work of all ops without a timeline",
-     "10 %: what users of Cloud AI 100 tools count as acceptable overhead",
-     "Conversions inside other kernels. The sorts may overlap each other, so that their shares sum "
-     "to a little more than the time in which any runs."},
-    boundary_tax::apply};
+const Rule boundary_tax_rule{"boundary-tax", boundary_tax::apply};
 
 }  // namespace npuscope::analysis

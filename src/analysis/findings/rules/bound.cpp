@@ -120,20 +120,7 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace memory_bound
 
-const Rule memory_bound_rule{
-    {"memory-bound", "low HMX and HVX beside busy DDR: bytes take the time",
-     "The DDR's share of its peak over the wall (the roofline of npuscope memory), or the busiest "
-     "DMA engine's share of the wall, against the busiest unit that computes. Of a summary without "
-     "a timeline: the ucycles of copies by the wall of all cores, against the utilisation that it "
-     "states. Gain: the time in which data moves or is waited for and nothing computes.",
-     "DDR at 65 % of its peak or more; or a DMA engine busy for 65 % of the wall while no unit "
-     "that computes is for 50 %",
-     "65 %: the bound that roofline tools of NPUs use (tt-perf-report); 50 %: users' rule for "
-     "compute bound on Cloud AI 100 (HMX above 50 %)",
-     "Bandwidth that another process or device takes. The peak is that of the target, not of this "
-     "board. On the HTP a lane shows the issue of a transfer, not its length, so without --target "
-     "the rule cannot be tried there."},
-    memory_bound::apply};
+const Rule memory_bound_rule{"memory-bound", memory_bound::apply};
 
 namespace vector_bound {
 
@@ -229,18 +216,6 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace vector_bound
 
-const Rule vector_bound_rule{
-    {"vector-bound", "vector units busier than the matrix units",
-     "The busiest HVX thread's share of the wall against the busiest HMX's (domain, what units: "
-     "HARDWARE shows); of a summary without a timeline the utilisation that it states. Gain: the "
-     "wall's longest path with the kernels on HVX taking half their time, or the share that HMX "
-     "has "
-     "where that is more.",
-     "the busiest HVX thread at 50 % of the wall or more, and above the busiest HMX; both work",
-     "the rule of Qualcomm HTP users: a product whose HVX domain exceeds its HMX domain is bound "
-     "by HVX; 50 %: users' rule for compute bound on Cloud AI 100",
-     "Graphs without matrix work, where the vector units decide anyway. Utilisation that counts "
-     "waits as busy (uncounted-waits)."},
-    vector_bound::apply};
+const Rule vector_bound_rule{"vector-bound", vector_bound::apply};
 
 }  // namespace npuscope::analysis

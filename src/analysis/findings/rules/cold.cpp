@@ -1,7 +1,6 @@
 // Rules about first inferences: a cold one as the only one, and slow first calls.
 #include <fmt/format.h>
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -100,13 +99,9 @@ void name_what_took_longer(FindingContext& context, double excess, Finding& find
     finding.evidence.push_back(ticks_evidence("setting_up", "setting up, before the first",
                                               setting_up, MeasureKind::work, "timeline"));
   }
-  const OpTable ops = context.analysis().ops({.grouping = Grouping::part,
-                                              .top = std::numeric_limits<std::size_t>::max(),
-                                              .details = true,
-                                              .count_runs = false,
-                                              .active_and_span = false,
-                                              .counts = false,
-                                              .per_inference = true});
+  OpOptions options = OpOptions::of_work(Grouping::part);
+  options.details = true;
+  const OpTable ops = context.analysis().ops(options);
   const auto work = ops.place_of("work");
   std::vector<std::pair<double, const OpRow*>> slower;
   for (const OpRow& row : ops.rows) {
@@ -187,18 +182,7 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace cold_inference
 
-const Rule cold_inference_rule{
-    {"cold-inference", "the first inference, or the only one with ops, is cold",
-     "Phases and walls of the first inference against the median of the others; what the reader "
-     "knows of the run (optrace records the ops of the first execution only).",
-     "the first takes 1.2 times the median of the others (phases that come once an inference, by 5 "
-     "% "
-     "of the longest of them or more); or all ops are of a cold inference",
-     "Qualcomm HTP users: the cold inference includes load and warm-up, compare warm runs; 1.2 and "
-     "5 % are npuscope's own",
-     "A run whose warm-up was left out before recording looks warm, and one inference alone looks "
-     "like any other."},
-    cold_inference::apply};
+const Rule cold_inference_rule{"cold-inference", cold_inference::apply};
 
 namespace first_calls {
 
@@ -319,19 +303,6 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace first_calls
 
-const Rule first_calls_rule{
-    {"first-calls", "kernels whose first call in an inference takes longer than later ones alike",
-     "Executions of the first recorded inference, those of one kernel, output shape and type "
-     "together, in order of time: the first against the median of the others; of an op sliced over "
-     "threads the longest slice. Gain: none where the inference is cold; else the wall's longest "
-     "path with the first calls as long as the later ones.",
-     "three calls or more; the first 1.5 times the median and the 90th percentile of the others; "
-     "together 1 % of the wall",
-     "the real optrace of eight products on an HTP v75: 4,095 cycles for the first, 1,168 to 1,181 "
-     "for the others; bounds are npuscope's own",
-     "A kernel called once or twice. Calls alike by shape may still read other memory: a first "
-     "read "
-     "of DDR looks the same as code that is loaded."},
-    first_calls::apply};
+const Rule first_calls_rule{"first-calls", first_calls::apply};
 
 }  // namespace npuscope::analysis

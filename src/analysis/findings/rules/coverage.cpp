@@ -83,15 +83,6 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace unreported_launches
 
-const Rule unreported_launches_rule{
-    {"unreported-launches", "launches of the host of which the device reported nothing",
-     "Calls of the runtime from which an arrow leads to work of the device, by those of the same "
-     "name without one.",
-     "10 launches and half of all",
-     "Tenstorrent users lost 82 % of the device's rows (tt-metal pull request 46710); a profiler "
-     "whose buffers are full drops the device's side first. Bounds are npuscope's own",
-     "A call of that name that launches nothing: an empty copy, a capture of a graph, an operator "
-     "that is compiled only; a quarter of Ascend's calls. Smaller losses."},
-    unreported_launches::apply};
+const Rule unreported_launches_rule{"unreported-launches", unreported_launches::apply};
 
 }  // namespace npuscope::analysis

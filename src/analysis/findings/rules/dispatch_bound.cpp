@@ -83,17 +83,6 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace dispatch_bound
 
-const Rule dispatch_bound_rule{
-    {"dispatch-bound-ops", "ops whose start costs more than their work",
-     "Steps of the critical path (npuscope path) whose wait before them, as far as no recorded "
-     "sync, "
-     "barrier or transfer explains it, is longer than their own work. Gain: the sum of these "
-     "waits.",
-     "8 steps or more, 5 % of the wall of the inference",
-     "the case of 363 small ops against one custom op, found by Qualcomm HTP users; the share is "
-     "npuscope's own",
-     "Dispatch that the trace counts as part of a kernel. A wait that is not recorded may be "
-     "something else than dispatch."},
-    dispatch_bound::apply};
+const Rule dispatch_bound_rule{"dispatch-bound-ops", dispatch_bound::apply};
 
 }  // namespace npuscope::analysis

@@ -56,15 +56,7 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace dma_issue
 
-const Rule dma_issue_rule{
-    {"dma-issue-utilisation", "a low DMA issue utilisation beside long transfers",
-     "The busiest issue thread's share of the wall against that of the busiest DMA engine; of a "
-     "summary the stated utilisation against the ucycles of copies, which last from issue to "
-     "completion.",
-     "transfers at least twice the issue, and 10 points of the wall more",
-     "the vendor's notebook on Cloud AI 100 says to ignore it; the bounds are npuscope's own",
-     "HTP traces, which record the issue only."},
-    dma_issue::apply};
+const Rule dma_issue_rule{"dma-issue-utilisation", dma_issue::apply};
 
 namespace tiny_dma {
 
@@ -140,15 +132,7 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace tiny_dma
 
-const Rule tiny_dma_rule{
-    {"tiny-dma", "many transfers below 4 KiB",
-     "Transfers of DDR by size (npuscope memory, TRANSFERS). Gain: the wall's longest path with "
-     "ops "
-     "that have none but small transfers taking no time.",
-     "64 transfers below 4 KiB or more, 25 % of all transfers, 5 % of their work",
-     "4 KiB: AWS Neuron Explorer's aim for DMA sizes; counts and shares are npuscope's own",
-     "Transfers without bytes. On the HTP a transfer's time is that of its issue."},
-    tiny_dma::apply};
+const Rule tiny_dma_rule{"tiny-dma", tiny_dma::apply};
 
 namespace exposed_dma {
 
@@ -221,16 +205,7 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace exposed_dma
 
-const Rule exposed_dma_rule{
-    {"exposed-dma", "transfers and waits for them that no work hides",
-     "Two parts of the wall of npuscope show: data movement alone, and waiting for DMA while "
-     "nothing works. On the HTP movement is the issue on a thread, and the rest of a transfer "
-     "shows as a wait. Gain: all of it, but no more than the busiest unit leaves of the wall.",
-     "10 % of the wall; not where memory-bound applies, because there hiding gains nothing",
-     "10 %: what users of Cloud AI 100 tools count as acceptable overhead",
-     "Waits that are recorded as semaphores, and transfers that are not recorded. Part of the time "
-     "may be unavoidable: the first input must arrive before anything can start."},
-    exposed_dma::apply};
+const Rule exposed_dma_rule{"exposed-dma", exposed_dma::apply};
 
 std::optional<StatedUse> stated_use(FindingContext& context, Engine engine) {
   const Profile& profile = context.profile();

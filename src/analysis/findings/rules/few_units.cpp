@@ -80,15 +80,7 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace one_core
 
-const Rule one_core_rule{
-    {"one-core-op", "ops that one core runs while others could",
-     "The ops on one core only of npuscope units, without those that only move data. Gain: the "
-     "wall's longest path with each of them taking its time divided by the cores.",
-     "together 1 % of the wall; each 0.5 %, or its kernel runs on all cores elsewhere",
-     "the vendor's notebook on Cloud AI 100: an op on one core with a high count; shares are "
-     "npuscope's own",
-     "Whether the op can be split at all. Active times of ops that overlap are added."},
-    one_core::apply};
+const Rule one_core_rule{"one-core-op", one_core::apply};
 
 namespace one_thread {
 
@@ -145,16 +137,7 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace one_thread
 
-const Rule one_thread_rule{
-    {"one-thread-op", "vector kernels that are not sliced over the HVX threads",
-     "Kinds of kernel that only HVX runs and of which all executions are on one thread, by their "
-     "active time. Gain: the wall's longest path with each taking its time divided by the threads.",
-     "5 % of the wall each; two threads or more in a core",
-     "the tiling check of Qualcomm HTP users (a tiled op shows as several instances); the share is "
-     "npuscope's own",
-     "Whether the kernel can be sliced. A kind whose executions are on different threads, one at a "
-     "time, is not seen."},
-    one_thread::apply};
+const Rule one_thread_rule{"one-thread-op", one_thread::apply};
 
 namespace imbalance {
 
@@ -214,14 +197,6 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace imbalance
 
-const Rule imbalance_rule{
-    {"imbalance", "cores or devices with unequal work",
-     "Work of each core and device (npuscope units, IMBALANCE; without the op that writes "
-     "statistics). Gain: the longest active time of one of them less the mean of all.",
-     "the most loaded has 15 % more work than the mean, and the gain is 1 % of the wall",
-     "15 %: the bound that users of Cloud AI 100 apply to core imbalance",
-     "Parts that finish early and wait look alike in wall time: that is why work is compared. "
-     "Unequal work off the critical path costs nothing."},
-    imbalance::apply};
+const Rule imbalance_rule{"imbalance", imbalance::apply};
 
 }  // namespace npuscope::analysis

@@ -5,6 +5,7 @@
 
 #include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
+#include "base/counted.hpp"
 #include "base/sort_rows.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
@@ -118,20 +119,7 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace host_overhead
 
-const Rule host_overhead_rule{
-    {"host-overhead", "host time around the device's",
-     "An execution as the host saw it less the device's part of it, medians after the first where "
-     "there are several; or of a timeline the host alone at work, and what it does. Gain: all of "
-     "it; of an execution "
-     "it is outside of the device's wall.",
-     "10 % of the execution, or of the wall",
-     "10 %: users of Cloud AI 100 expect system throughput slightly below the device's; the "
-     "vendor's "
-     "notebook says to look at the host where they differ widely",
-     "Inferences that queue for one another (such samples are left out, where they say so). "
-     "Detailed "
-     "profiling itself lengthens the host's part."},
-    host_overhead::apply};
+const Rule host_overhead_rule{"host-overhead", host_overhead::apply};
 
 namespace host_bound {
 
@@ -232,7 +220,7 @@ RuleOutcome apply(FindingContext& context) {
     const Calls& call = runtime.calls[i];
     if (call.time <= 0) continue;
     finding.evidence.push_back(
-        ticks_evidence("runtime_call_work", fmt::format("work of {} calls", call.count),
+        ticks_evidence("runtime_call_work", "work of " + counted(call.count, "call"),
                        double(call.time), MeasureKind::work, "ops", call.name));
     finding.evidence.push_back(ticks_evidence("runtime_call_longest", "the longest of them",
                                               double(call.longest), MeasureKind::span, "query",
@@ -258,17 +246,6 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace host_bound
 
-const Rule host_bound_rule{
-    {"host-bound", "a device that stands still while its host works",
-     "Of a trace with calls of the device's runtime: the wall in which neither kernels nor copies "
-     "nor communication run but the host works, the calls with the longest own time (what is "
-     "nested "
-     "in them and waits for the device left out), and launches by the trace's arrows. Gain: the "
-     "host's time alone.",
-     "the host alone at work for 10 % of the wall", "10 %: the threshold of host-overhead",
-     "What the host does between the slices it recorded (an interpreter's own time) counts as "
-     "idle. "
-     "The profiler itself lengthens the host's part."},
-    host_bound::apply};
+const Rule host_bound_rule{"host-bound", host_bound::apply};
 
 }  // namespace npuscope::analysis

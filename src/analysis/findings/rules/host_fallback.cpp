@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 
 #include "analysis/findings/rules/rules.hpp"
 #include "base/sort_rows.hpp"
@@ -89,12 +88,7 @@ RuleOutcome apply(FindingContext& context) {
     return Missing{"where the model's operators ran"};
   }
   if (split.on_host.empty() || split.on_device == 0) return DoesNotApply{};
-  const OpTable ops = context.analysis().ops({.grouping = Grouping::op,
-                                              .top = std::numeric_limits<std::size_t>::max(),
-                                              .count_runs = false,
-                                              .active_and_span = false,
-                                              .counts = false,
-                                              .per_inference = true});
+  const OpTable ops = context.analysis().ops(OpOptions::of_work(Grouping::op));
   const auto work = ops.place_of("work");
   const std::vector<std::optional<double>> stated = stated_times(context.profile());
   double on_host = 0, all = 0;
@@ -133,15 +127,6 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace host_fallback
 
-const Rule host_fallback_rule{
-    {"host-fallback", "operators of the model that run on the CPU next to an NPU",
-     "Work of operators on the CPU by that of all operators, without what encloses others; where "
-     "the file has no times of them, how many there are.",
-     "5 % of the time of all operators; without times, 1 operator",
-     "what users of ONNX Runtime's execution providers and of Vela ask first; 5 % is npuscope's "
-     "own",
-     "Files that do not say where an operator ran. Copies between CPU and NPU, which are in no "
-     "operator."},
-    host_fallback::apply};
+const Rule host_fallback_rule{"host-fallback", host_fallback::apply};
 
 }  // namespace npuscope::analysis

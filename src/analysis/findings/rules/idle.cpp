@@ -79,16 +79,7 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace idle_between
 
-const Rule idle_between_rule{
-    {"idle-between-inferences", "a device that waits for its next inference",
-     "The time from the last end of an inference, and of those before it, to the first start of "
-     "the next one, summed. Gain: all of it, of throughput.",
-     "10 % of the wall",
-     "10 %: users of Cloud AI 100 expect system throughput slightly below the device's; the "
-     "vendor's notebook says to look at the host where they differ widely",
-     "Inferences that were not recorded: only those with numbers that follow one another count. A "
-     "test that sends one request at a time on purpose."},
-    idle_between::apply};
+const Rule idle_between_rule{"idle-between-inferences", idle_between::apply};
 
 namespace serialised {
 
@@ -133,19 +124,7 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace serialised
 
-const Rule serialised_rule{
-    {"serialised-hvx-hmx", "HVX and HMX both busy, hardly ever at once",
-     "The time in which any HVX thread works, any HMX works, and both (npuscope units, OVERLAP); "
-     "an "
-     "op counts for the hardware that it uses, not for its lane. Gain: the wall's longest path "
-     "again, where an HVX op waits for an HMX op, or the reverse, for data only and not for memory "
-     "or a given order. Where each op needs the result of the one before, that is zero.",
-     "each active for 10 % of the wall or more, overlap below 20 % of the shorter",
-     "npuscope's own; the case is of a QNN custom op whose stages overlapped by 0 %",
-     "Overlap within one dependency, in tiles: what is handed over whole counts as needed whole. "
-     "On "
-     "several cores HVX of one beside HMX of another counts as overlap."},
-    serialised::apply};
+const Rule serialised_rule{"serialised-hvx-hmx", serialised::apply};
 
 namespace no_unit_busy {
 
@@ -198,6 +177,17 @@ RuleOutcome apply(FindingContext& context) {
                                             MeasureKind::wall, "show: WALL"));
   finding.places = idle_places(context);
   finding.no_gain = "dependencies decide how much could overlap";
+  const double waiting = context.part(Part::other_waiting);
+  if (waiting >= busy * context.wall()) {
+    finding.evidence.push_back(share_evidence("waiting_share_of_wall", "only waits, of the wall",
+                                              waiting / context.wall(), MeasureKind::wall,
+                                              "show: WALL"));
+    finding.advice =
+        "The file records what the rest is: waits. npuscope timeline shows before which ops they "
+        "stand. Waits for the host hold its dispatch, and its compilation where a program ran for "
+        "the first time: run it several times and record the last runs before anything else.";
+    return finding;
+  }
   finding.advice =
       std::string(knows_bandwidth
                       ? "It is neither the arithmetic nor the bandwidth but the order"
@@ -211,16 +201,6 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace no_unit_busy
 
-const Rule no_unit_busy_rule{
-    {"no-unit-busy", "neither compute nor memory is busy: latency decides",
-     "For each class of hardware the busiest unit's share of the wall (domain), and the DDR's "
-     "share of its peak where that is known.",
-     "no class of hardware busy for 50 % of the wall, DDR below 50 % of its peak; where that is "
-     "not "
-     "known, transfers and waits for them below 50 % of the wall",
-     "50 %: users' rule for compute bound on Cloud AI 100 (HMX above 50 %), applied to every unit",
-     "What the units wait for: npuscope path tells. Of one cold, instrumented inference the shares "
-     "are structure, not utilisation."},
-    no_unit_busy::apply};
+const Rule no_unit_busy_rule{"no-unit-busy", no_unit_busy::apply};
 
 }  // namespace npuscope::analysis

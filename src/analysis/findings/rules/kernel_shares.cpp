@@ -66,15 +66,7 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace softmax
 
-const Rule softmax_rule{
-    {"softmax", "softmax above a tenth",
-     "The active time of kernels that rules/kernels.toml names so, of the wall; of a table without "
-     "timeline their part of all ops. Gain: the wall's longest path with all of them taking no "
-     "time.",
-     "10 % of the wall, or of the work of all ops without a timeline",
-     "10 %: the same bound as for transposes; npuscope's own",
-     "Softmax inside a fused attention kernel."},
-    softmax::apply};
+const Rule softmax_rule{"softmax", softmax::apply};
 
 namespace transpose {
 
@@ -97,14 +89,6 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace transpose
 
-const Rule transpose_rule{
-    {"transpose", "transposes above a tenth",
-     "The active time of kernels that rules/kernels.toml names so, of the wall; of a table without "
-     "timeline their part of all ops. Gain: the wall's longest path with all of them taking no "
-     "time.",
-     "10 % of the wall, or of the work of all ops without a timeline",
-     "10 %: AWS Neuron Explorer's advice (transpose work above 10 %)",
-     "Transposes that a DMA engine does while it copies, and those inside other kernels."},
-    transpose::apply};
+const Rule transpose_rule{"transpose", transpose::apply};
 
 }  // namespace npuscope::analysis

@@ -1,10 +1,12 @@
 // Rules about ops whose spans are the frames of what the engines did for them, as logs of
 // llama.cpp's Hexagon backend have them: what bounds them, how much of a token they are, what was
 // lost.
+#include <algorithm>
 #include <array>
 
 #include "analysis/findings/rules/rules.hpp"
 #include "analysis/ops/op_windows.hpp"
+#include "base/text.hpp"
 
 namespace npuscope::analysis {
 
@@ -81,16 +83,7 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace window_bound
 
-const Rule window_bound_rule{
-    {"window-bound", "what bounds most of the time of ops that have windows",
-     "The windows of ops by their bound, as npuscope ops has them in ENGINES IN OPS.",
-     "40 % of the windows bound by DDR, HMX or HVX; 15 % by dequantisation or dispatch",
-     "80 % of a window for HMX and dequantisation, 80 % of the log's fastest read for DDR (65 % of "
-     "its peak where that is given): "
-     "npuscope's own, tried on logs of which the bound is known",
-     "The fastest read of a log that never reads fast. Windows of small ops, which are mostly "
-     "start and end."},
-    window_bound::apply};
+const Rule window_bound_rule{"window-bound", window_bound::apply};
 
 namespace token_share {
 
@@ -129,16 +122,31 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace token_share
 
-const Rule token_share_rule{
-    {"token-share", "tokens of which the NPU has only a part of the time",
-     "The NPU's batches by what the runtime says that the phase's tokens took.", "80 % of the time",
-     "users of llama.cpp's Hexagon backend ask where the rest is (issues 26501, 27785)",
-     "Batches of several sessions at once count twice. A log that holds other requests too."},
-    token_share::apply};
+const Rule token_share_rule{"token-share", token_share::apply};
 
 namespace lost_events {
 
+// Of a recorder that was full, whatever its events are of.
+RuleOutcome of_recorder(double events) {
+  Finding finding;
+  finding.title = fmt::format("The recorder was full: {} events are missing",
+                              thousands(std::uint64_t(std::min(events, 1e18))));
+  finding.weight = Weight::high;
+  finding.evidence = {
+      count_evidence("lost_events", "events that were dropped", events, "query: measures")};
+  finding.no_gain = "affects the recording only";
+  finding.advice =
+      "What ran later is not in the file, and the inference during which it became full is in no "
+      "number. Record fewer inferences.";
+  return finding;
+}
+
 RuleOutcome apply(FindingContext& context) {
+  for (const Measure& measure : context.profile().measures) {
+    if (measure.meaning.role == NumberRole::lost_events && measure.value > 0) {
+      return of_recorder(measure.value);
+    }
+  }
   const OpWindows windows = find_op_windows(context.analysis(), context.peaks());
   if (!windows.has_events) return Missing{"trace events in windows of ops"};
   double partial = 0;
@@ -167,11 +175,6 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace lost_events
 
-const Rule lost_events_rule{
-    {"lost-events", "ops in which trace events were lost",
-     "Ops with windows in or after a batch's first lost event.", "1 op whose events were lost",
-     "the buffer of llama.cpp's Hexagon backend holds a number of events a batch and thread",
-     "A log of which lines are missing instead: the notes tell."},
-    lost_events::apply};
+const Rule lost_events_rule{"lost-events", lost_events::apply};
 
 }  // namespace npuscope::analysis

@@ -85,14 +85,6 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace other_backends
 
-const Rule other_backends_rule{
-    {"other-backends", "ops on CPU or GPU next to an NPU whose ops have windows",
-     "Ops that the scheduler gave to other backends, or that the NPU refused; where the log says "
-     "neither, that it does not.",
-     "1 op; or a log that does not say",
-     "users of llama.cpp's Hexagon backend ask what fell to the CPU and why (issues 26094, 27677)",
-     "Ops that the NPU refuses of one session and takes of another. Graphs that the scheduler "
-     "printed while an earlier one still ran."},
-    other_backends::apply};
+const Rule other_backends_rule{"other-backends", other_backends::apply};
 
 }  // namespace npuscope::analysis

@@ -86,15 +86,7 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace aggregate_read_as_wall
 
-const Rule aggregate_read_as_wall_rule{
-    {"aggregate-read-as-wall", "cycles by microseconds above the clock: a sum over threads",
-     "The cycles that qnn-profile-viewer prints for an execution by its time in the phase Graph "
-     "Execute (else execute excluding wait), against the clock of that phase.",
-     "2 % above the clock; where that is not known above 2.0 GHz",
-     "the tell-tale of Qualcomm HTP users: cycles by time above the core clock (1.0 to 2.0 GHz on "
-     "HTP v73 to v79) is an aggregate",
-     "A sum over threads that are idle most of the time stays below the clock."},
-    aggregate_read_as_wall::apply};
+const Rule aggregate_read_as_wall_rule{"aggregate-read-as-wall", aggregate_read_as_wall::apply};
 
 namespace uncounted_waits {
 
@@ -170,15 +162,7 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace uncounted_waits
 
-const Rule uncounted_waits_rule{
-    {"uncounted-waits", "waits that a stated utilisation counts as busy",
-     "The utilisation that a file states of a unit against the union of that unit's work, waits "
-     "left out.",
-     "5 points of the wall",
-     "QHAS counts dma_wait events in cycles_used of a lane, found on real files; the bound is "
-     "npuscope's own",
-     "Waits that are not recorded, such as a kernel that polls."},
-    uncounted_waits::apply};
+const Rule uncounted_waits_rule{"uncounted-waits", uncounted_waits::apply};
 
 namespace system_throughput {
 
@@ -239,18 +223,6 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace system_throughput
 
-const Rule system_throughput_rule{
-    {"system-throughput", "a device that could do more inferences than the system does",
-     "Device: 1 / mean execution. System: batches by the run's duration (a runner's log), or "
-     "batches "
-     "under way by mean round trip (a latency file). Gain: what lies between two executions.",
-     "10 % of the device's rate",
-     "10 %: the vendor's notebook says that the two should be close, the system slightly below, "
-     "and "
-     "to analyse the host where they differ by a wide margin",
-     "In a log, how many activations shared the work: so many are taken as the device's times "
-     "need. "
-     "Times of a device that was instrumented at level 70 or more are longer than others."},
-    system_throughput::apply};
+const Rule system_throughput_rule{"system-throughput", system_throughput::apply};
 
 }  // namespace npuscope::analysis

@@ -10,6 +10,7 @@
 #include "analysis/timeline/span_engines.hpp"
 #include "analysis/units/unit_busy.hpp"
 #include "analysis/units/unit_numbers.hpp"
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "profile/interval_sets.hpp"
 
@@ -123,15 +124,7 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace all_zero
 
-const Rule all_zero_rule{{"all-zero", "a class of units whose numbers are all zero",
-                          "Executions of a class of hardware that all took 0 ticks while others "
-                          "took some; transfers with "
-                          "0 bytes in all; utilisation or cycles of 0 for every unit.",
-                          "8 executions or transfers, 2 of one moment; 2 units",
-                          "users of another vendor's NPU lost a month to a DMA section of zeros; "
-                          "counts are npuscope's own",
-                          "Zeros among numbers that are not zero."},
-                         all_zero::apply};
+const Rule all_zero_rule{"all-zero", all_zero::apply};
 
 namespace mostly_empty {
 
@@ -212,14 +205,7 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace mostly_empty
 
-const Rule mostly_empty_rule{
-    {"mostly-empty", "a window much longer than the work in it",
-     "When anything worked, cut at gaps of a hundredth of the wall; the stretch with most work "
-     "against "
-     "the wall.",
-     "90 % of the work in 10 % of the wall or less", "both npuscope's own",
-     "A trace of many stretches far apart, such as requests that come rarely."},
-    mostly_empty::apply};
+const Rule mostly_empty_rule{"mostly-empty", mostly_empty::apply};
 
 namespace overrun {
 
@@ -251,9 +237,9 @@ RuleOutcome apply(FindingContext& context) {
                                ? std::string(profile.text(profile.ops[worst->first].name))
                                : std::string();
   Finding finding;
-  finding.title = fmt::format(
-      "Recorded durations of {} executions of {} ran over the next ones of their stream",
-      worst->second.spans, name);
+  finding.title =
+      fmt::format("Recorded durations of {} of {} ran over the next ones of their stream",
+                  counted(worst->second.spans, "execution"), name);
   finding.weight = Weight::high;
   finding.evidence = {
       count_evidence("spans_cut", "executions, cut where the next begins", double(all.spans),
@@ -271,13 +257,6 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace overrun
 
-const Rule overrun_rule{
-    {"overrun", "executions that run over the next ones of a stream in order",
-     "Executions of a track that executes in order which enclose the next one, by the roles of "
-     "the trace (in_order).",
-     "1 execution",
-     "a recorder's durations of seconds for kernels of 20 us, reported of GPU traces",
-     "Executions that overlap in part: the end of one may run beside the next."},
-    overrun::apply};
+const Rule overrun_rule{"overrun", overrun::apply};
 
 }  // namespace npuscope::analysis

@@ -13,7 +13,7 @@
 
 namespace npuscope::analysis {
 
-// What a rule is: its words, and a function that looks at the analyses.
+// What a rule is: its name in docs/rules.md, and a function that looks at the analyses.
 struct DoesNotApply {};
 // What the profile does not say.
 struct Missing {
@@ -34,7 +34,7 @@ struct Trial {
 using RuleOutcome = std::variant<DoesNotApply, Missing, Finding, Trial>;
 
 struct Rule {
-  RuleText text;
+  const char* name;
   RuleOutcome (*apply)(FindingContext& context);
 };
 

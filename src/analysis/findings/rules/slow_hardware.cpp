@@ -121,19 +121,7 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace slow_packets
 
-const Rule slow_packets_rule{
-    {"slow-packets", "a vector kernel whose instruction packets take longer than those of others",
-     "Cycles by instruction packets of each HVX kernel, against the median of the other HVX "
-     "kernels "
-     "(2.4 without others, or where their median is below). Gain: the wall's longest path with "
-     "each such kernel at the others' cycles a packet.",
-     "40 % above the others; active for 5 % of the wall; 100 packets or more",
-     "public QNN notes: healthy kernels take 2.0 to 2.4 cycles a packet; the case of a custom op "
-     "at "
-     "3.6 beside kernels at 2.0 to 2.5; the shares are npuscope's own",
-     "Whether a kernel could do with fewer packets. A first call includes the loading of its "
-     "code."},
-    slow_packets::apply};
+const Rule slow_packets_rule{"slow-packets", slow_packets::apply};
 
 namespace throttled_clock {
 
@@ -229,18 +217,6 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace throttled_clock
 
-const Rule throttled_clock_rule{
-    {"throttled-clock", "an effective clock below nominal, or falling over the inferences",
-     "Cycles by time of the units' inferences (effective frequency), or of the phase Graph Execute "
-     "in the inferences after the first, against the target's nominal clock; and the medians of "
-     "the "
-     "first and the last third of these inferences. Gain: the share of the clock that is missing, "
-     "of the time in which something computes; an upper bound.",
-     "5 % below nominal, or the last third 5 % below the first (from seven inferences on)",
-     "the idea is msprof's freq_analysis; the bounds are npuscope's own; nominal clocks: "
-     "targets/*.toml",
-     "A nominal clock that this board was never meant to have. The governor of Cloud AI 100 lowers "
-     "the clock under load of the HMX: there the loss is the price of the power limit."},
-    throttled_clock::apply};
+const Rule throttled_clock_rule{"throttled-clock", throttled_clock::apply};
 
 }  // namespace npuscope::analysis

@@ -163,17 +163,6 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace slower_than_estimated
 
-const Rule slower_than_estimated_rule{
-    {"slower-than-estimated", "ops that take far longer than the compiler estimated",
-     "Time of each op by its estimate, in whatever unit the estimate is, against the median of "
-     "that ratio over all ops that have both; the most time beyond first. Gain: the wall's "
-     "longest path with each such op taking its estimate times the median ratio.",
-     "twice the median ratio, and 1 % of the wall beyond it, for each op; five ops with estimates "
-     "or more",
-     "the case of a local response normalisation on a Torq at ten times its estimate, 15.4 of 43 "
-     "ms; bounds are npuscope's own",
-     "Whether the estimate or the execution is wrong. An error that all estimates share is in "
-     "the median."},
-    slower_than_estimated::apply};
+const Rule slower_than_estimated_rule{"slower-than-estimated", slower_than_estimated::apply};
 
 }  // namespace npuscope::analysis

@@ -206,18 +206,6 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace uneven_threads
 
-const Rule uneven_threads_rule{
-    {"uneven-threads", "vector threads of a core with unequal shares of an op's tiles",
-     "The work of each op on each HVX thread, inference by inference; an op counts where its "
-     "busiest "
-     "thread has more than an even share of all threads. Gain: the wall's longest path with the "
-     "tiles of each such op scaled so that the busiest thread has an even share.",
-     "the busiest thread 15 % above an even share; the gain is 2 % of the wall",
-     "the case of a custom op with 6 tiles on 4 threads, found by Qualcomm HTP users; shares are "
-     "npuscope's own",
-     "Ops that run on one thread only (one-thread-op). Threads that other ops use at the same "
-     "time: "
-     "an even share may not be free."},
-    uneven_threads::apply};
+const Rule uneven_threads_rule{"uneven-threads", uneven_threads::apply};
 
 }  // namespace npuscope::analysis

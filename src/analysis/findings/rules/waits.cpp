@@ -92,15 +92,7 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace exposed_communication
 
-const Rule exposed_communication_rule{
-    {"exposed-communication", "exchange with other devices that no work hides, and why it lasts",
-     "A part of the wall of npuscope show: communication alone. Of collectives whose parts the "
-     "trace has (Ascend: tasks of their planes), the time in which a part waits for another rank "
-     "and none transfers. Gain: all of it, but no more than the busiest unit leaves of the wall.",
-     "10 % of the wall; a late rank where waiting is half of the collectives' time or more",
-     "10 %: the threshold of exposed-dma; one half: npuscope's own",
-     "Waiting inside a kernel of a library of collectives, which no trace shows (NCCL)."},
-    exposed_communication::apply};
+const Rule exposed_communication_rule{"exposed-communication", exposed_communication::apply};
 
 namespace false_dependency {
 
@@ -163,15 +155,6 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace false_dependency
 
-const Rule false_dependency_rule{
-    {"false-dependency", "a shared constant or scratch orders branches that are independent",
-     "The shared tensors of npuscope graph whose second user had a free unit "
-     "and all its inputs, and began only when the first had ended. Gain: the sum of these waits.",
-     "1 % of the wall of an inference; tensors of 4 KiB or more that custom ops use",
-     "the case of two GdnMergeHmx ops with one merged scratch, found by Qualcomm HTP users; bounds "
-     "are npuscope's own",
-     "Kernels of the vendor's own are taken to only read their constants. Waits for reused memory "
-     "are in npuscope graph, not here."},
-    false_dependency::apply};
+const Rule false_dependency_rule{"false-dependency", false_dependency::apply};
 
 }  // namespace npuscope::analysis

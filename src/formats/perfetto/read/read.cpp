@@ -5,13 +5,13 @@
 #include <new>
 #include <numeric>
 
+#include "base/counted.hpp"
 #include "base/field_reader.hpp"
 #include "base/text.hpp"
 #include "formats/perfetto/fields.hpp"
 #include "formats/perfetto/packets/inflate.hpp"
 #include "formats/perfetto/read/trace_reader.hpp"
 #include "formats/perfetto/restore/restore.hpp"
-#include "formats/perfetto/restore/restore_own.hpp"
 
 namespace npuscope::perfetto {
 namespace {
@@ -247,8 +247,10 @@ void TraceReader::note_gaps(const PacketCutter& cutter) {
                                       gap.bytes));
         break;
       case Gap::Reason::not_packets:
-        defects_.add_note(Severity::error, gap.offset,
-                          fmt::format("{} bytes are not packets and were skipped", gap.bytes));
+        defects_.add_note(
+            Severity::error, gap.offset,
+            counted(gap.bytes, "byte is not a packet and was", "bytes are not packets and were") +
+                " skipped");
         break;
       case Gap::Reason::too_long:
         defects_.add_note(

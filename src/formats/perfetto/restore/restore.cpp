@@ -170,6 +170,7 @@ OpId Restorer::op_of(const RestoredOp& restored) {
       case Word::attributes: op.attributes = text; break;
       case Word::operands: op.operands = text; break;
       case Word::split_from: op.split_from = text; break;
+      case Word::provider: op.provider = text; break;
       case Word::output_bytes: op.output = Bytes{std::int64_t(bits)}; break;
       case Word::op_id: op.id = bits; break;
       case Word::engine:

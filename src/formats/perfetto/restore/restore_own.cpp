@@ -1,4 +1,4 @@
-#include "formats/perfetto/restore/restore_own.hpp"
+#include "formats/perfetto/restore/restore.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -356,6 +356,7 @@ void SliceWriter::add_op_extras(const Op& op) {
   annotate(Word::attributes, op.attributes);
   annotate(Word::operands, op.operands);
   annotate(Word::split_from, op.split_from);
+  annotate(Word::provider, op.provider);
   if (op.output.value != 0) annotate(Word::output_bytes, op.output.value);
   if (op.id != 0) annotate(Word::op_id, std::int64_t(op.id));
   if (op.engine != Engine::none) {

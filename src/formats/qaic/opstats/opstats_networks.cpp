@@ -14,13 +14,11 @@ Result<OpstatsNetwork> load_network(const QpcProgram& found, const std::string& 
                                     bool dependencies) {
   const std::string place = found.path.empty() ? file : fmt::format("{}: {}", file, found.path);
   const QpcSegment* segment = found.qpc.find(segment_network_descriptor);
-  const auto descriptor = read_network_descriptor(
-      segment->bytes, fmt::format("{}: {}", place, segment_network_descriptor));
-  if (!descriptor) return tl::unexpected(descriptor.error());
+  TRY_AS(descriptor, read_network_descriptor(
+                         segment->bytes, fmt::format("{}: {}", place, segment_network_descriptor)));
   std::optional<Program> program;
   if (const auto* code = found.qpc.find(segment_program)) {
-    auto read = read_program(code->bytes, fmt::format("{}: {}", place, segment_program));
-    if (!read) return tl::unexpected(read.error());
+    TRY_AS(read, read_program(code->bytes, fmt::format("{}: {}", place, segment_program)));
     program = std::move(*read);
   }
   StatsNetworkOptions options;

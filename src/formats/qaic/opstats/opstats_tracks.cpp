@@ -11,6 +11,7 @@
 #include "base/sort_rows.hpp"
 #include "formats/qaic/opstats/opstats_files.hpp"
 #include "formats/qaic/opstats/opstats_names.hpp"
+#include "ingest/units.hpp"
 #include "profile/shared_numbers.hpp"
 
 namespace npuscope::qaic {
@@ -60,10 +61,6 @@ class UnitBuilder {
  private:
   std::string_view text(StringId id) const { return profile_.strings[id]; }
   StringId intern(std::string_view value) { return profile_.strings.intern(value); }
-  UnitId add_unit(Unit unit) {
-    profile_.units.push_back(unit);
-    return UnitId(profile_.units.size() - 1);
-  }
 
   void add_threads(UnitId unit, std::uint32_t threads) {
     if (threads < 2) return;
@@ -172,7 +169,7 @@ void UnitBuilder::add_device_units() {
       std::string name = label.empty() ? "device" : label;
       if (devices.size() > 1) name += fmt::format(" device {}", device);
       devices_[{device, label}] =
-          add_unit({device, 0, Engine::device, 0, intern(name), UnitId::none, {}, {}});
+          add_unit(profile_, {device, 0, Engine::device, 0, intern(name), UnitId::none, {}, {}});
     }
   }
   for (const auto& [key, members] : cores) add_core(key, members);
@@ -186,6 +183,7 @@ void UnitBuilder::add_core(const CoreKey& key, const std::vector<std::size_t>& m
                                          : fmt::format("{}_Core_{}", place.label, place.core);
   if (std::get<2>(key) > 0) name += fmt::format(" ({})", std::get<2>(key) + 1);
   const UnitId core = add_unit(
+      profile_,
       {place.device, place.core, Engine::core, 0, intern(name), device, first.process_id, {}});
   profile_.add_clock(fmt::format("{} cycles", name), ClockKind::unit_cycles, Hertz{0});
   std::vector<std::size_t> sorted = members;
@@ -210,9 +208,9 @@ void UnitBuilder::add_core(const CoreKey& key, const std::vector<std::size_t>& m
     if (at.kind == Kind::core) continue;
     const auto [engine, new_engine] = engines.try_emplace({at.group, at.lane}, UnitId::none);
     if (new_engine) {
-      engine->second =
-          add_unit({at.device, at.core, engine_of_group(at.group), at.lane, intern(at.group), core,
-                    threads_[i].process_id, threads_[i].thread_id});
+      engine->second = add_unit(
+          profile_, {at.device, at.core, engine_of_group(at.group), at.lane, intern(at.group), core,
+                     threads_[i].process_id, threads_[i].thread_id});
       add_threads(engine->second, track.threads);
     }
     track.unit = engine->second;
@@ -220,8 +218,8 @@ void UnitBuilder::add_core(const CoreKey& key, const std::vector<std::size_t>& m
     const auto [transfer, new_transfer] = transfers.try_emplace({at.group, at.lane}, UnitId::none);
     if (new_transfer) {
       transfer->second =
-          add_unit({at.device, at.core, Engine::dma, at.lane, intern(at.group + "_DMA"),
-                    engine->second, threads_[i].process_id, threads_[i].thread_id});
+          add_unit(profile_, {at.device, at.core, Engine::dma, at.lane, intern(at.group + "_DMA"),
+                              engine->second, threads_[i].process_id, threads_[i].thread_id});
     }
     track.unit = transfer->second;
   }
@@ -238,20 +236,21 @@ void UnitBuilder::add_host_units() {
     };
     const auto [process, is_new] = processes.try_emplace(thread.process_id, UnitId::none);
     if (is_new) {
-      process->second = add_unit({0,
-                                  0,
-                                  is_host ? Engine::host : Engine::process,
-                                  0,
-                                  name_of(thread.process_name, "process", thread.process_id),
-                                  UnitId::none,
-                                  thread.process_id,
-                                  {}});
+      process->second =
+          add_unit(profile_, {0,
+                              0,
+                              is_host ? Engine::host : Engine::process,
+                              0,
+                              name_of(thread.process_name, "process", thread.process_id),
+                              UnitId::none,
+                              thread.process_id,
+                              {}});
     }
     UnitId unit = process->second;
     if (thread.thread_id != StringId::empty) {
-      unit = add_unit({0, 0, is_host ? Engine::host : Engine::thread, 0,
-                       name_of(thread.thread_name, "thread", thread.thread_id), process->second,
-                       thread.process_id, thread.thread_id});
+      unit = add_unit(profile_, {0, 0, is_host ? Engine::host : Engine::thread, 0,
+                                 name_of(thread.thread_name, "thread", thread.thread_id),
+                                 process->second, thread.process_id, thread.thread_id});
     }
     tracks_.of_thread[i] = {
         Kind::host, unit,   process->second, UnitId::none, std::uint32_t(tracks_.groups.size()),

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "formats/qaic/opstats/opstats_names.hpp"
 #include "formats/qaic/qpc/network_descriptor.hpp"
@@ -40,11 +41,6 @@ std::size_t op_count(const StatsDescriptor& stats) {
     for (const auto& ops : groups) count += ops.size();
   }
   return count;
-}
-
-// "1 core", "1,024 cores"
-std::string counted(std::uint64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", thousands(count), what, count == 1 ? "" : "s");
 }
 
 class ContainerValidator {

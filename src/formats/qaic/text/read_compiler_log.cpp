@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "formats/qaic/device.hpp"
 #include "formats/qaic/limits.hpp"
@@ -90,7 +91,10 @@ class CompilerLog {
     if (unknown_ > 0) {
       ProfileRows(profiles_.front())
           .note(Severity::info, name_, first_unknown_,
-                fmt::format("{} lines say nothing known and were left out", unknown_), unknown_);
+                counted(unknown_, "line says nothing known and was",
+                        "lines say nothing known and were") +
+                    " left out",
+                unknown_);
     }
     return std::move(profiles_);
   }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/counted.hpp"
 #include "base/try.hpp"
 #include "formats/qaic/device.hpp"
 #include "formats/qaic/opstats/profile_rows.hpp"
@@ -292,7 +293,10 @@ class LatencyStatistics {
     if (unknown_ > 0) {
       ProfileRows(profiles_.front())
           .note(Severity::warning, name_, first_unknown_,
-                fmt::format("{} lines say nothing known and were left out", unknown_), unknown_);
+                counted(unknown_, "line says nothing known and was",
+                        "lines say nothing known and were") +
+                    " left out",
+                unknown_);
     }
     return std::move(profiles_);
   }
@@ -378,10 +382,11 @@ Result<LatencyReport> parse_latency(std::string_view text, const std::string& na
     }
   }
   if (left_out > max_noted_lines) {
-    notes.push_back(
-        {Severity::error, name, 0,
-         fmt::format("{} more lines are not samples; left out", left_out - max_noted_lines),
-         left_out - max_noted_lines});
+    notes.push_back({Severity::error, name, 0,
+                     counted(left_out - max_noted_lines, "more line is not a sample",
+                             "more lines are not samples") +
+                         "; left out",
+                     left_out - max_noted_lines});
   }
   if (report.samples.empty()) {
     return input_error("{}: has no samples; run with --aic-profiling-num-samples of 1 or more",

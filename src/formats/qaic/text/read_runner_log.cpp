@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "base/counted.hpp"
 #include "formats/qaic/device.hpp"
 #include "formats/qaic/opstats/profile_rows.hpp"
 #include "formats/qaic/text/read_text_parts.hpp"
@@ -94,7 +95,10 @@ class RunnerLog {
     if (unknown_ > 0) {
       ProfileRows(profiles_.front())
           .note(Severity::info, name_, first_unknown_,
-                fmt::format("{} lines say nothing known and were left out", unknown_), unknown_);
+                counted(unknown_, "line says nothing known and was",
+                        "lines say nothing known and were") +
+                    " left out",
+                unknown_);
     }
     return std::move(profiles_);
   }

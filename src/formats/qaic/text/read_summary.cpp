@@ -3,6 +3,7 @@
 #include <limits>
 #include <map>
 
+#include "base/counted.hpp"
 #include "base/try.hpp"
 #include "formats/qaic/device.hpp"
 #include "formats/qaic/opstats/opstats_names.hpp"
@@ -194,8 +195,10 @@ Result<std::vector<Profile>> read_summary(std::string_view text, const std::stri
   if (!summary->unread.empty()) {
     ProfileRows(profiles.front())
         .note(Severity::warning, name, 0,
-              fmt::format("{} lines say nothing known and were left out; the first is '{}'",
-                          summary->unread.size(), summary->unread.front().substr(0, 80)),
+              fmt::format("{} left out; the first is '{}'",
+                          counted(summary->unread.size(), "line says nothing known and was",
+                                  "lines say nothing known and were"),
+                          summary->unread.front().substr(0, 80)),
               summary->unread.size());
   }
   return profiles;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "ingest/units.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "profile/owned_time.hpp"
 
@@ -22,21 +23,14 @@ ClockId Assembly::timer() {
 
 UnitId Assembly::core_unit(std::uint32_t core) {
   if (device == UnitId::none) {
-    Unit unit;
-    unit.engine = Engine::device;
-    unit.name = intern("HTP");
-    device = UnitId(std::uint32_t(profile.units.size()));
-    profile.units.push_back(unit);
+    device = add_unit(profile, {.engine = Engine::device, .name = intern("HTP")});
   }
   if (cores.size() <= core) cores.resize(core + 1, UnitId::none);
   if (cores[core] == UnitId::none) {
-    Unit unit;
-    unit.engine = Engine::core;
-    unit.core = core;
-    unit.name = intern(fmt::format("core {}", core));
-    unit.parent = device;
-    cores[core] = UnitId(std::uint32_t(profile.units.size()));
-    profile.units.push_back(unit);
+    cores[core] = add_unit(profile, {.core = core,
+                                     .engine = Engine::core,
+                                     .name = intern(fmt::format("core {}", core)),
+                                     .parent = device});
   }
   return cores[core];
 }
@@ -46,15 +40,12 @@ UnitId Assembly::lane_unit(std::uint32_t core, std::int64_t tid, std::string_vie
   const UnitId parent = core_unit(core);
   const auto [place, is_new] = lanes.try_emplace({core, tid}, UnitId::none);
   if (!is_new) return place->second;
-  Unit unit;
-  unit.engine = engine;
-  unit.core = core;
-  unit.lane = std::uint32_t(tid);
-  unit.name = intern(fmt::format("{} {}", type.empty() ? "lane" : printable(type), tid));
-  unit.parent = parent;
-  place->second = UnitId(std::uint32_t(profile.units.size()));
-  profile.units.push_back(unit);
-  return place->second;
+  const std::string name = fmt::format("{} {}", type.empty() ? "lane" : printable(type), tid);
+  return place->second = add_unit(profile, {.core = core,
+                                            .engine = engine,
+                                            .lane = std::uint32_t(tid),
+                                            .name = intern(name),
+                                            .parent = parent});
 }
 
 std::optional<OpId> Assembly::find_op(std::uint32_t core, std::uint64_t id) const {

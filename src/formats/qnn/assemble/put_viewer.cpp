@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "formats/qnn/assemble/assembly.hpp"
+#include "ingest/units.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "profile/number_names.hpp"
 
@@ -46,11 +47,7 @@ class ViewerPutter {
 
   void add_units() {
     const auto add = [&](std::string_view name, Engine engine) {
-      Unit unit;
-      unit.name = assembly_.intern(name);
-      unit.engine = engine;
-      profile_.units.push_back(unit);
-      return UnitId(std::uint32_t(profile_.units.size() - 1));
+      return add_unit(profile_, {.engine = engine, .name = assembly_.intern(name)});
     };
     host_ = add("host", Engine::host);
     accelerator_ = assembly_.device != UnitId::none ? assembly_.device : add("HTP", Engine::device);

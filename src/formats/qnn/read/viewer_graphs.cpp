@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 
+#include "base/counted.hpp"
 #include "formats/qnn/read/viewer.hpp"
 
 namespace npuscope::qnn {
@@ -41,10 +42,11 @@ class GraphSplitter {
     }
     put_events(std::span(outputs).subspan(first));
     if (has_one_preparation_each() || preparations_.empty()) return;
-    losses_.add(Severity::info, 0,
-                fmt::format("{} preparations of {} graphs, which the file does not tell apart; "
-                            "they stay with the first graph",
-                            preparations_.size(), names_.size()));
+    losses_.add(
+        Severity::info, 0,
+        fmt::format("{} of {}, which the file does not tell apart; "
+                    "they stay with the first graph",
+                    counted(preparations_.size(), "preparation"), counted(names_.size(), "graph")));
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
+#include "base/try.hpp"
 #include "formats/torq/annotate/annotate.hpp"
 #include "formats/torq/annotate/read_annotated.hpp"
 #include "formats/torq/profile/place_names.hpp"
@@ -27,9 +28,7 @@ class TableProfile {
     host_ = add_unit(profile_, "host", Engine::host, UnitId::none);
     const UnitId npu = add_unit(profile_, "NPU", Engine::device, UnitId::none);
     nss_ = add_unit(profile_, "NSS", Engine::core, npu);
-    const auto read =
-        read_annotated(source, profile_.notes, [&](const AnnotatedRow& row) { take(row); });
-    if (!read) return tl::unexpected(read.error());
+    TRY(read_annotated(source, profile_.notes, [&](const AnnotatedRow& row) { take(row); }));
     add_program_flows(profile_, host_, waited_for_);
     add_source_operators_of_ops(profile_);
     if (several_kernels_ > 0) {

@@ -4,14 +4,14 @@
 #include <string_view>
 #include <vector>
 
+#include "ingest/units.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::torq {
 
 inline UnitId add_unit(Profile& profile, std::string_view name, Engine engine, UnitId parent,
                        std::uint32_t lane = 0) {
-  profile.units.push_back({0, 0, engine, lane, profile.strings.intern(name), parent, {}, {}});
-  return UnitId(profile.units.size() - 1);
+  return npuscope::add_unit(profile, {0, 0, engine, lane, profile.strings.intern(name), parent});
 }
 
 // Arrows between the host and the programs that it starts: from a start to its program, and from

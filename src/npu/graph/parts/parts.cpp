@@ -117,6 +117,11 @@ TensorId Parts::transpose(std::string_view part, TensorId from, std::vector<std:
   return add(part, "Transpose", {from}, {{"perm", std::move(order)}}, into);
 }
 
+void Parts::is_like(TensorId id, const Tensor& other) {
+  graph_[id].type = other.type;
+  graph_[id].scale = other.scale;
+}
+
 TensorId Parts::integers(const std::vector<std::int64_t>& values) {
   const auto [found, fresh] = integers_.emplace(values, TensorId::none);
   if (!fresh) return found->second;

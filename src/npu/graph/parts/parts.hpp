@@ -35,6 +35,24 @@ std::optional<Graph> taken_apart(const Graph& graph);
 std::optional<Graph> with_query_blocks(
     const Graph& graph, const std::function<std::int64_t(const Tensor& scores)>& blocks_for);
 
+// Convolutions and what stands between them depth first: a band of an image's rows, or some images
+// of a batch, goes through several of them before the next does, so that what lies between need not
+// be there whole. Bands overlap by the rows that windows reach beyond them.
+//
+//   Conv 3x3 -> Relu -> Conv 3x3      becomes, for each band of rows,
+//   Slice (the rows, two more above and below), Conv, Relu, Conv, and a Concat of what they make
+struct BandLimits {
+  std::function<std::uint64_t(const Tensor&)> bytes_of;  // on the device
+  std::uint64_t resident_bytes = 0;  // where the largest tensor is larger, bands are made
+  std::uint64_t live_bytes = 0;      // of a band, at once
+  std::uint64_t weight_bytes = 0;    // of the operators that a band goes through
+  std::size_t windows = 0;           // of them with a window of more than one row
+  // Fewer rows of what a band has are taken from there; else they are read again.
+  bool trims_in_place = true;
+};
+// Nothing where no operators need it.
+std::optional<Graph> with_image_bands(const Graph& graph, const BandLimits& limits);
+
 // The graph that is made, node after node. Shapes follow from the operators' own rules; a part that
 // does not fit throws OperatorFailure.
 class Parts {
@@ -63,6 +81,8 @@ class Parts {
                    TensorId into = TensorId::none);
   TensorId transpose(std::string_view part, TensorId from, std::vector<std::int64_t> order,
                      TensorId into = TensorId::none);
+  // Has the type, and stands for the values, of another.
+  void is_like(TensorId id, const Tensor& other);
   // Shared by all nodes that ask for the same.
   TensorId integers(const std::vector<std::int64_t>& values);
   TensorId scalar(DataType type, double value);

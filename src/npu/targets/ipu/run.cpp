@@ -1,3 +1,4 @@
+#include "base/counted.hpp"
 #include "base/try.hpp"
 #include "npu/targets/ipu/simulate.hpp"
 
@@ -166,9 +167,10 @@ class Runner {
     TRY(write_file_atomically(file.path, as_byte_span(log.bytes())));
     if (log.overflowed()) {
       outcome_.warnings.push_back(
-          fmt::format("{}: the log's buffer of {} bytes is full: {} records are lost and the log "
+          fmt::format("{}: the log's buffer of {} bytes is full: {} lost and the log "
                       "is incomplete; run again with --ipu_log_size={} or more",
-                      file.path.string(), request_.log_bytes, thousands(file.lost_records),
+                      file.path.string(), request_.log_bytes,
+                      counted(file.lost_records, "record is", "records are"),
                       file.needed_bytes + beyond_suspicion));
     }
     file.log = std::move(name);

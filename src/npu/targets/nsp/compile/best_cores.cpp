@@ -69,18 +69,6 @@ struct Merit {
   std::uint64_t spill_bytes = 0;  // written and read
 };
 
-LoweredProgram lower_for(const Graph& graph, const Target& target, const CompileOptions& options,
-                         bool log_accesses) {
-  std::optional<Graph> blocks;
-  if (!target.session) {
-    blocks = with_query_blocks(
-        graph, [&](const Tensor& scores) { return query_blocks(scores, target, options); });
-  }
-  LoweredNetwork network = lower(blocks ? *blocks : graph, target, options, log_accesses);
-  Schedule schedule = schedule_tasks(network.tasks, target);
-  return {std::move(blocks), std::move(network), std::move(schedule)};
-}
-
 Merit merit_of(const LoweredProgram& candidate, const Target& target,
                const CompileOptions& options) {
   const TaskGraph& tasks = candidate.network.tasks;
@@ -91,6 +79,52 @@ Merit merit_of(const LoweredProgram& candidate, const Target& target,
     if (task.write_purpose == TrafficPurpose::spill) merit.spill_bytes += task.ddr_write;
   }
   return merit;
+}
+
+BandLimits band_limits(const Target& target, const CompileOptions& options) {
+  const std::uint64_t vtcm = target.vtcm_bytes - target.vtcm_reserved_bytes;
+  BandLimits limits;
+  limits.bytes_of = [half = options.convert_to_fp16](const Tensor& tensor) {
+    return device_bytes(tensor.elements(), device_type(tensor.type, half));
+  };
+  // Each core has some of the images, or of a band's rows, and all weights.
+  limits.resident_bytes = vtcm / 4 * options.cores;
+  limits.live_bytes = vtcm * 9 / 20 * options.cores;  // the next band's rows come meanwhile
+  limits.weight_bytes = vtcm / 4;
+  limits.windows = 4;
+  limits.trims_in_place = options.cores == 1;
+  return limits;
+}
+
+LoweredProgram lower_for(const Graph& graph, const Target& target, const CompileOptions& options,
+                         bool log_accesses) {
+  std::optional<Graph> blocks;
+  if (!target.session) {
+    blocks = with_query_blocks(
+        graph, [&](const Tensor& scores) { return query_blocks(scores, target, options); });
+  }
+  const auto lowered = [&](std::optional<Graph> own) {
+    LoweredNetwork network = lower(own ? *own : graph, target, options, log_accesses);
+    Schedule schedule = schedule_tasks(network.tasks, target);
+    return LoweredProgram{std::move(own), std::move(network), std::move(schedule)};
+  };
+  std::optional<Graph> bands;
+  if (!target.session && options.slices < 2)
+    bands = with_image_bands(blocks ? *blocks : graph, band_limits(target, options));
+  LoweredProgram layers = lowered(std::move(blocks));
+  if (!bands || layers.network.spills.empty()) return layers;
+  try {
+    LoweredProgram deep = lowered(std::move(bands));
+    const Merit by_layers = merit_of(layers, target, options);
+    const Merit by_bands = merit_of(deep, target, options);
+    // Other activations on the card want the DDR, too.
+    constexpr double for_less_spill = 1.03;
+    const double limit = by_bands.spill_bytes < by_layers.spill_bytes ? for_less_spill : 1;
+    if (by_bands.seconds < limit * by_layers.seconds) return deep;
+  } catch (const LoweringFailure&) {
+    // Layer by layer it has found its place.
+  }
+  return layers;
 }
 
 // As good as the fastest: all cores are used where that costs next to nothing, as estimates go.

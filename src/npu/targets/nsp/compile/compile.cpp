@@ -122,7 +122,7 @@ Result<CompiledNetwork> compile_network(const Graph& model, const Target& target
     prepared = qnn_graph(prepared ? *prepared : model, options.convert_to_fp16);
     options.convert_to_fp16 = false;  // done
   } else if (has_quantization(model)) {
-    prepared = fold_quantization(prepared ? *prepared : model, false);
+    prepared = without_limits_of_sums(fold_quantization(prepared ? *prepared : model, false));
   }
   // What the host gives and takes.
   const Graph& source = target.qnn_graphs ? *prepared : model;

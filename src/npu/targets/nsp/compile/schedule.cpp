@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <queue>
 
 namespace npuscope::npu::nsp {
 namespace {
@@ -147,31 +148,137 @@ void send_before_receiving(const TaskGraph& tasks, std::vector<TaskIndex>& order
   }
 }
 
+// When each task begins, roughly: HVX and HMX queues in `order`, of a DMA queue whatever is first
+// in it among what could go. A queue that went by what could go first would fetch the last layers'
+// weights before what the next one waits for.
+class Dispatch {
+ public:
+  Dispatch(const TaskGraph& tasks, const Target& target, const std::vector<TaskIndex>& order)
+      : tasks_(tasks),
+        target_(target),
+        order_(order),
+        begin_(order.size()),
+        position_(order.size()),
+        missing_(order.size(), 0),
+        waiter_begin_(order.size() + 1, 0),
+        queues_(tasks.cores() * qaic::thread_groups) {
+    for (std::uint32_t at = 0; at < order.size(); ++at) position_[order[at]] = at;
+    find_waiters();
+    find_exchanges();
+  }
+
+  std::vector<std::int64_t> run() {
+    for (TaskIndex task : order_) {
+      if (missing_[task] == 0) queue_of(task).ready.push(position_[task]);
+      if (tasks_.runs_in_program_order(task)) queue_of(task).in_order.push_back(position_[task]);
+    }
+    for (std::uint32_t queue = 0; queue < queues_.size(); ++queue) start_next(queue, 0);
+    std::vector<std::uint32_t> touched;
+    while (!ends_.empty()) {
+      const std::int64_t now = ends_.top().first;
+      touched.clear();
+      for (; !ends_.empty() && ends_.top().first == now; ends_.pop()) {
+        const TaskIndex task = order_[ends_.top().second];
+        queue_of(task).busy = false;
+        touched.push_back(tasks_.queue_of(task));
+        finish(task, touched);
+      }
+      for (std::uint32_t queue : touched) start_next(queue, now);
+    }
+    return std::move(begin_);
+  }
+
+ private:
+  using Positions = std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>>;
+  struct Queue {
+    Positions ready;
+    std::vector<std::uint32_t> in_order;  // of HVX and HMX
+    std::size_t next = 0;
+    bool busy = false;
+  };
+
+  Queue& queue_of(TaskIndex task) { return queues_[tasks_.queue_of(task)]; }
+
+  void find_waiters() {
+    for (TaskIndex task : order_) {
+      for (const TaskNeed& need : tasks_.needs(task)) ++waiter_begin_[need.task + 1];
+    }
+    std::partial_sum(waiter_begin_.begin(), waiter_begin_.end(), waiter_begin_.begin());
+    waiters_.resize(waiter_begin_.back());
+    std::vector<std::uint64_t> at(waiter_begin_.begin(), waiter_begin_.end() - 1);
+    for (TaskIndex task : order_) {
+      missing_[task] = std::uint32_t(tasks_.needs(task).size());
+      for (const TaskNeed& need : tasks_.needs(task)) waiters_[at[need.task]++] = task;
+    }
+  }
+
+  // Devices wait for one another: were anything that follows a transfer from another to stand in a
+  // queue before what this one sends in the same exchange, each could wait for the other.
+  void find_exchanges() {
+    for (TaskIndex task : order_) {
+      if (is_outgoing(tasks_.tasks()[task])) sent_.push_back(task);
+      if (!is_incoming(tasks_.tasks()[task]) || sent_.empty()) continue;
+      received_.push_back({sent_.size(), task});
+      ++missing_[task];
+    }
+    is_sent_.resize(sent_.empty() ? 0 : order_.size(), false);
+  }
+
+  void satisfy(TaskIndex task, std::vector<std::uint32_t>& touched) {
+    if (--missing_[task] > 0) return;
+    queue_of(task).ready.push(position_[task]);
+    touched.push_back(tasks_.queue_of(task));
+  }
+
+  void finish(TaskIndex task, std::vector<std::uint32_t>& touched) {
+    for (std::uint64_t at = waiter_begin_[task]; at < waiter_begin_[task + 1]; ++at)
+      satisfy(waiters_[at], touched);
+    if (!is_outgoing(tasks_.tasks()[task])) return;
+    is_sent_[task] = true;
+    while (all_sent_ < sent_.size() && is_sent_[sent_[all_sent_]]) ++all_sent_;
+    for (; next_received_ < received_.size() && received_[next_received_].first <= all_sent_;
+         ++next_received_)
+      satisfy(received_[next_received_].second, touched);
+  }
+
+  void start_next(std::uint32_t index, std::int64_t now) {
+    Queue& queue = queues_[index];
+    if (queue.busy || queue.ready.empty()) return;
+    const std::uint32_t at = queue.ready.top();
+    if (!queue.in_order.empty() && queue.in_order[queue.next] != at) return;
+    ++queue.next;
+    queue.ready.pop();
+    queue.busy = true;
+    begin_[order_[at]] = now;
+    const TaskSpec& task = tasks_.tasks()[order_[at]];
+    ends_.push({now + estimated_duration(task, target_, tasks_.cores()), at});
+  }
+
+  using End = std::pair<std::int64_t, std::uint32_t>;  // when, position
+
+  const TaskGraph& tasks_;
+  const Target& target_;
+  const std::vector<TaskIndex>& order_;
+  std::vector<std::int64_t> begin_;
+  std::vector<std::uint32_t> position_;  // in the order
+  std::vector<std::uint32_t> missing_;   // needs that have not ended
+  std::vector<std::uint64_t> waiter_begin_;
+  std::vector<TaskIndex> waiters_;
+  std::vector<Queue> queues_;
+  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+  std::vector<TaskIndex> sent_;
+  std::vector<bool> is_sent_;
+  std::size_t all_sent_ = 0;                                 // the first of sent_ that have ended
+  std::vector<std::pair<std::size_t, TaskIndex>> received_;  // after so many of sent_
+  std::size_t next_received_ = 0;
+};
+
 }  // namespace
 
 Schedule schedule_tasks(const TaskGraph& tasks, const Target& target) {
-  const std::size_t count = tasks.tasks().size();
-  std::vector<std::int64_t> begin(count);
-  std::vector<std::int64_t> end(count);
-  const std::size_t queue_count = tasks.cores() * qaic::thread_groups;
-  std::vector<std::int64_t> free_at(queue_count, 0);
   std::vector<TaskIndex> order = interleave_tiles(tasks);
   send_before_receiving(tasks, order);
-  std::int64_t sent = 0;  // by all cores so far
-  for (TaskIndex i : order) {
-    const TaskSpec& task = tasks.tasks()[i];
-    std::int64_t ready = 0;
-    for (const TaskNeed& need : tasks.needs(i)) ready = std::max(ready, end[need.task]);
-    // Devices wait for one another: were anything that follows a transfer from another to stand in
-    // a queue before what this one sends in the same exchange, each could wait for the other.
-    if (is_incoming(task)) ready = std::max(ready, sent);
-    const std::uint32_t queue = tasks.queue_of(i);
-    const bool in_program_order = tasks.runs_in_program_order(i);
-    begin[i] = in_program_order ? std::max(ready, free_at[queue]) : ready;
-    end[i] = begin[i] + estimated_duration(task, target, tasks.cores());
-    if (in_program_order) free_at[queue] = end[i];
-    if (is_outgoing(task)) sent = std::max(sent, end[i]);
-  }
+  std::vector<std::int64_t> begin = Dispatch(tasks, target, order).run();
   Schedule schedule;
   schedule.global = order;
   // What a task needs begins no later than it and precedes it in this order, so sorting by (begin,
@@ -179,7 +286,7 @@ Schedule schedule_tasks(const TaskGraph& tasks, const Target& target) {
   std::ranges::stable_sort(schedule.global,
                            [&](TaskIndex a, TaskIndex b) { return begin[a] < begin[b]; });
   schedule.begin = std::move(begin);
-  schedule.queues.resize(queue_count);
+  schedule.queues.resize(tasks.cores() * qaic::thread_groups);
   for (TaskIndex task : schedule.global) schedule.queues[tasks.queue_of(task)].push_back(task);
   return schedule;
 }

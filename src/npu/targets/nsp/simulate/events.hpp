@@ -102,7 +102,10 @@ enum class RandomUse : std::uint64_t {
   activation,
   port,
   boot,
-  session
+  session,
+  pace,
+  memory,
+  host
 };
 
 // The clock of one core: its frequency, which a governor may change, and its cycle counter, the

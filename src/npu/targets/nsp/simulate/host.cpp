@@ -23,6 +23,7 @@ std::uint32_t input_port_owner(const qaic::Program& program, std::uint32_t core)
 
 Host::Host(const RecordingContext& context, std::uint64_t output_bytes, EventQueue& events)
     : context_(context),
+      noise_(context.target, context.options),
       events_(events),
       activations_(context.options.activations),
       host_thread_free_(std::max(context.options.host_threads, 1u)) {
@@ -55,20 +56,22 @@ void Host::submit_next(std::uint32_t index, Picoseconds now) {
   activation.submitting = true;
   activation.queued_at = now;
   const Picoseconds thread_free = host_thread_free_[index % host_thread_free_.size()];
-  events_.push(std::max(now + enqueue_time_, thread_free), EventKind::submit, index);
+  const Picoseconds enqueue = noise_.host_step(enqueue_time_, index, activation.submitted, 1);
+  events_.push(std::max(now + enqueue, thread_free), EventKind::submit, index);
 }
 
 void Host::submit(std::uint32_t index, Picoseconds now) {
   Activation& activation = activations_[index];
   Picoseconds& thread_free = host_thread_free_[index % host_thread_free_.size()];
   if (thread_free > now) return events_.push(thread_free, EventKind::submit, index);
-  thread_free = now + prepare_time_ + submit_time_;
+  const Picoseconds prepare = noise_.host_step(prepare_time_, index, activation.submitted, 0);
+  thread_free = now + prepare + submit_time_;
   SimulatedInference inference;
   inference.activation = index;
   inference.number = activation.submitted++;
   inference.queued = activation.queued_at;
   inference.taken = now;
-  inference.prepared = now + prepare_time_;
+  inference.prepared = now + prepare;
   inference.submitted = thread_free;
   inference.in_queue = std::uint32_t(activation.submitted - activation.completed);
   activation.in_flight.push_back(std::move(inference));

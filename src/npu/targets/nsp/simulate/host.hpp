@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "npu/targets/nsp/simulate/events.hpp"
+#include "npu/targets/nsp/simulate/noise.hpp"
 #include "npu/targets/nsp/simulate/record/recorder.hpp"
 
 namespace npuscope::npu::nsp {
@@ -71,6 +72,7 @@ class Host {
                            std::uint32_t thread) const;
 
   const RecordingContext& context_;
+  const Noise noise_;
   EventQueue& events_;
   std::vector<Activation> activations_;
   std::vector<Picoseconds> host_thread_free_;

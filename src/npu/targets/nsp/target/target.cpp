@@ -133,6 +133,12 @@ void read_overheads(FieldReader& in, Target& target) {
   in.number("synchronisation.cross_core_cycles", target.cross_core_sync_cycles, 0, 1e6);
   in.number("synchronisation.barrier_cycles", target.barrier_cycles, 0, 1e6);
   in.number("synchronisation.jitter", target.jitter, 0, 0.5);
+  if (in.has_table("noise")) {
+    in.number("noise.kernels", target.noise.kernels, 0, 0.2);
+    in.number("noise.ddr", target.noise.ddr, 0, 0.1);
+    in.number("noise.barrier_s", target.noise.barrier_s, 0, 1e-3);
+    in.number("noise.host", target.noise.host, 0, 1);
+  }
   in.number("instrumentation.thread_cycles", target.record_cycles_thread, 0, 1e6);
   in.number("instrumentation.port_cycles", target.record_cycles_port, 0, 1e6);
   in.number("instrumentation.op_cycles", target.record_cycles_op, 0, 1e6);

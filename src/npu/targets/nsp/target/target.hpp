@@ -77,6 +77,14 @@ struct Session {
   std::optional<SessionCall> release = {};  // after its last
 };
 
+// How inferences of a card differ from one another (simulate/noise.hpp).
+struct TargetNoise {
+  double kernels = 0;    // mean share by which those of an inference are slower than at best
+  double ddr = 0;        // relative standard deviation of the DDR's rate in an inference
+  double barrier_s = 0;  // mean of what a barrier takes beyond its signal
+  double host = 0;       // share of a step of the host that varies
+};
+
 struct Target {
   std::string name;
   std::string description;
@@ -147,6 +155,7 @@ struct Target {
   double cross_core_sync_cycles = 0;  // from another core
   double barrier_cycles = 0;
   double jitter = 0;  // relative standard deviation of a kernel's cycles
+  TargetNoise noise;
 
   double record_cycles_thread = 0;  // instrumentation: per thread and inference, level >= 40
   double record_cycles_port = 0;    // per port and thread, level >= 50

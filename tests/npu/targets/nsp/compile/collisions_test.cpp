@@ -4,6 +4,7 @@
 #include "npu/targets/nsp/compile/collisions.hpp"
 
 #include "npu/graph/onnx_writer.hpp"
+#include "npu/graph/parts/parts.hpp"
 #include "npu/targets/nsp/compile/compile_fixture.hpp"
 
 namespace npuscope::npu::nsp::collisions_test {
@@ -48,6 +49,47 @@ TEST(VtcmCollisions, NoneWhenRoomIsMadeForTiles) {
   const auto graph = import_onnx(as_byte_span(model), "concat", {});
   ASSERT_TRUE(graph) << graph.error().message;
   EXPECT_EQ(collisions(*graph, options_for(2)), 0u);
+}
+
+// Bands of rows are loaded out of tensors in DDR, and each result goes to its place there.
+TEST(VtcmCollisions, NoneInBandsOfImages) {
+  test::GraphText text;
+  text.input("x", {2, 32, 150, 150}).weight("w", {64, 32, 3, 3}).weight("v", {64, 64, 3, 3});
+  text.weight("p", {64, 32, 1, 1}).output("z");
+  const std::vector<std::int64_t> pads{1, 1, 1, 1}, kernel{3, 3};
+  text.node({"Conv", {"x", "w"}, {"a"}, {{"pads", pads}, {"kernel_shape", kernel}}});
+  text.node({"Relu", {"a"}, {"b"}});
+  text.node({"Conv", {"b", "v"}, {"c"}, {{"pads", pads}, {"kernel_shape", kernel}}});
+  text.node({"Conv", {"x", "p"}, {"d"}, {{"kernel_shape", std::vector<std::int64_t>{1, 1}}}});
+  text.node({"Add", {"c", "d"}, {"y"}});
+  text.node({"Relu", {"y"}, {"e"}});
+  text.node(
+      {"MaxPool",
+       {"e"},
+       {"z"},
+       {{"kernel_shape", kernel}, {"pads", pads}, {"strides", std::vector<std::int64_t>{2, 2}}}});
+  const std::string model = test::model(text);
+  const auto graph = import_onnx(as_byte_span(model), "images", {});
+  ASSERT_TRUE(graph) << graph.error().message;
+  std::size_t ddr_reads = 0;
+  for (const std::uint32_t cores : {1u, 2u, 3u}) {
+    for (const std::uint64_t live : {900'000u, 3'000'000u}) {
+      BandLimits limits;
+      limits.bytes_of = [](const Tensor& tensor) { return tensor.elements() * 2; };
+      limits.resident_bytes = 500'000;
+      limits.live_bytes = live * cores;
+      limits.weight_bytes = 2'000'000;
+      limits.windows = 4;
+      limits.trims_in_place = cores == 1;
+      const auto bands = with_image_bands(*graph, limits);
+      ASSERT_TRUE(bands);
+      const CollisionCheck found = check_collisions(*bands, options_for(cores));
+      EXPECT_EQ(found.collisions, 0u) << cores << " cores, " << live;
+      EXPECT_EQ(found.early_ddr_reads, 0u) << cores << " cores, " << live;
+      ddr_reads += found.ddr_reads;
+    }
+  }
+  EXPECT_GT(ddr_reads, 0u);
 }
 
 CollisionCheck check(const std::string& op, const std::vector<test::Dimension>& first,

@@ -5,6 +5,7 @@
 #include <regex>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <set>
 
@@ -85,8 +86,8 @@ TEST(HtpV75, HasSessionsWhoseClockIsSlowWhenCold) {
 }
 
 // Descriptions from before there were figures for it are read as well.
-TEST(HtpV75, SaysHowLongLoadingAGraphTakesOrNot) {
-  const Target target = *builtin_target("htp-v75");
+TEST(HtpV73, SaysHowLongLoadingAGraphTakesOrNot) {
+  const Target target = *builtin_target("htp-v73");
   EXPECT_EQ(target.session->load->rpc_s, 11.969e-3);
   EXPECT_EQ(target.session->release->accelerator_s, 0.775e-3);
   std::string toml = target.toml;
@@ -97,8 +98,8 @@ TEST(HtpV75, SaysHowLongLoadingAGraphTakesOrNot) {
   EXPECT_FALSE(older->session->release);
 }
 
-TEST(HtpV75, RefusesAnInnerLayerThatTakesLongerThanTheOuter) {
-  std::string toml = builtin_target("htp-v75")->toml;
+TEST(HtpV73, RefusesAnInnerLayerThatTakesLongerThanTheOuter) {
+  std::string toml = builtin_target("htp-v73")->toml;
   const std::string inner = "rpc_s = 11.969e-3";
   toml.replace(toml.find(inner), inner.size(), "rpc_s = 25e-3");
   const auto target = parse_target(toml, "htp.toml");
@@ -108,9 +109,9 @@ TEST(HtpV75, RefusesAnInnerLayerThatTakesLongerThanTheOuter) {
 }
 
 // With sessions the clock follows their phases; a governor would contradict them.
-TEST(HtpV75, RefusesAGovernorBesideItsSessions) {
-  std::string toml = builtin_target("htp-v75")->toml;
-  const std::string lowest = "core_hz_min = 1.88e9";
+TEST(HtpV73, RefusesAGovernorBesideItsSessions) {
+  std::string toml = builtin_target("htp-v73")->toml;
+  const std::string lowest = "core_hz_min = 1.4976e9";
   toml.replace(toml.find(lowest), lowest.size(), "core_hz_min = 1.00e9");
   const auto target = parse_target(toml, "htp.toml");
   ASSERT_FALSE(target);
@@ -192,6 +193,100 @@ TEST(FindTargetFile, ReadsAFile) {
       "target '" + path +
           "' is a SigmaStar IPU; this needs one with HMX and HVX cores: aic100, htp-v73, htp-v75, "
           "htp-v79, or the path of such a .toml file");
+}
+
+// Files of one folder, gone with it.
+struct Folder {
+  std::string path = testing::TempDir() + "npuscope-based-on/";
+  Folder() { std::filesystem::create_directory(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+
+  void write(const std::string& name, const std::string& toml) const {
+    std::ofstream(path + name) << toml;
+  }
+  // Without the folder.
+  std::string refusal(const std::string& name) const {
+    const auto target = find_target(path + name);
+    if (target) return "accepted";
+    std::string message = target.error().message;
+    for (std::size_t at; (at = message.find(path)) != message.npos;) message.erase(at, path.size());
+    return message;
+  }
+};
+
+TEST(BasedOn, TakesOverWhatTheFileDoesNotSay) {
+  const Target v75 = *builtin_target("htp-v75"), v79 = *builtin_target("htp-v79");
+  EXPECT_EQ(v79.name, "htp-v79");
+  EXPECT_EQ(v79.hvx_threads, 6u);
+  EXPECT_EQ(v79.ddr_bytes_per_s, 84.8e9);
+  EXPECT_EQ(v79.core_hz, v75.core_hz);
+  EXPECT_EQ(v79.kernels.size(), builtin_target("htp-v73")->kernels.size());
+  // Of an entry that a file has in part, the rest.
+  const KernelCost& changed = v75.kernels.at("aicconverttod32_int8");
+  EXPECT_EQ(changed.cycles_per_kib, 45);
+  EXPECT_EQ(changed.cycles_per_padded_kib, 30);
+}
+
+// What programs keep needs no other file.
+TEST(BasedOn, IsNotInTheTextThatATargetKeeps) {
+  const Target target = *builtin_target("htp-v79");
+  EXPECT_EQ(target.toml.find("based_on"), target.toml.npos);
+  const auto again = parse_target(target.toml, "again.toml");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->toml, target.toml);
+  EXPECT_EQ(again->kernels.size(), target.kernels.size());
+  EXPECT_EQ(again->ddr_bytes_per_s, target.ddr_bytes_per_s);
+}
+
+TEST(BasedOn, ReachesFilesOfTheSameFolder) {
+  const Folder folder;
+  folder.write("base.toml",
+               "based_on = \"htp-v79\"\nname = \"base\"\ndescription = \"b\"\n"
+               "cores.hvx_threads = 5\n");
+  folder.write("own.toml",
+               "based_on = \"base.toml\"\nname = \"own\"\ndescription = \"o\"\n"
+               "pmu.events = []\n");
+  const auto target = find_target(folder.path + "own.toml");
+  ASSERT_TRUE(target) << target.error().message;
+  EXPECT_EQ(target->name, "own");
+  EXPECT_EQ(target->hvx_threads, 5u);
+  EXPECT_EQ(target->ddr_bytes_per_s, 84.8e9);
+  EXPECT_TRUE(target->pmu_events.empty());
+}
+
+TEST(BasedOn, NamesTheFileAndLineThatIsWrong) {
+  const Folder folder;
+  const std::string own = "name = \"own\"\ndescription = \"o\"\n";
+  folder.write("base.toml", "based_on = \"htp-v73\"\n\ncores.count = 0\n");
+  folder.write("own.toml", "based_on = \"base.toml\"\n" + own);
+  folder.write("ring.toml", "based_on = \"ring_2.toml\"\n" + own);
+  folder.write("ring_2.toml", "based_on = \"ring.toml\"\n");
+  for (int i = 0; i < 9; ++i) {
+    folder.write(fmt::format("{}.toml", i), fmt::format("based_on = \"{}.toml\"\n", i + 1));
+  }
+  folder.write("unnamed.toml", "based_on = \"htp-v73\"\n");
+  folder.write("unknown.toml", "based_on = \"htp-v72\"\n");
+  folder.write("elsewhere.toml", "based_on = \"../own.toml\"\n");
+  folder.write("number.toml", "based_on = 73\n");
+  folder.write("none.toml", "based_on = \"absent.toml\"\n");
+  folder.write("no_table.toml", "based_on = \"htp-v73\"\ncores = 1\n" + own);
+  EXPECT_EQ(folder.refusal("own.toml"), "base.toml:3: cores.count must be between 1 and 64");
+  EXPECT_EQ(folder.refusal("ring.toml"),
+            "ring_2.toml:1: based_on leads back to ring.toml; at most 8 files may be based on one "
+            "another");
+  EXPECT_EQ(folder.refusal("0.toml"),
+            "8.toml:1: based_on leads too far; at most 8 files may be based on one another");
+  EXPECT_EQ(folder.refusal("unnamed.toml"), "unnamed.toml: name is missing; it must be a text");
+  const std::string allowed =
+      ":1: based_on must be a built-in target (aic100, htp-v73, htp-v75, htp-v79, ipu-muffin, "
+      "torq-sl2610, torq-sr200) or a .toml file in the same folder";
+  EXPECT_EQ(folder.refusal("unknown.toml"), "unknown.toml" + allowed);
+  EXPECT_EQ(folder.refusal("elsewhere.toml"), "elsewhere.toml" + allowed);
+  EXPECT_EQ(folder.refusal("number.toml"), "number.toml" + allowed);
+  EXPECT_EQ(folder.refusal("none.toml"),
+            "absent.toml: cannot open: No such file or directory; check the path");
+  EXPECT_EQ(folder.refusal("no_table.toml"),
+            "no_table.toml: cores.count is missing; it must be a number");
 }
 
 TEST(ParseTarget, NamesTheFieldThatIsMissing) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/counted.hpp"
 #include "base/sort_rows.hpp"
 #include "npu/graph/semantics.hpp"
 
@@ -225,17 +226,18 @@ void warn_of_spill(const Target& target, const CompileMetrics& metrics,
           : fmt::format("; away for {:.0f} us by estimate, until '{}'",
                         (largest.back_s - largest.out_s) * 1e6, largest.back_node);
   warnings.push_back(fmt::format(
-      "{:.0f} KB of activations are spilled to DDR ({} tensors) because the VTCM is full; use more "
+      "{:.0f} KB of activations are spilled to DDR ({}) because the VTCM is full; use more "
       "cores or a smaller batch. The largest, '{}': {}{}",
-      double(metrics.spill_bytes) / kibibyte, metrics.spills.size(), largest.tensor,
-      cause_of(largest, target), back));
+      double(metrics.spill_bytes) / kibibyte, counted(metrics.spills.size(), "tensor"),
+      largest.tensor, cause_of(largest, target), back));
 }
 
 void warn_of_unknown(const Graph& graph, std::vector<std::string>& warnings) {
   const auto unknown =
       std::ranges::count_if(graph.nodes, [](const Node& node) { return node.unknown; });
   if (unknown == 0) return;
-  warnings.push_back(fmt::format("{} operators are unknown and costed as elementwise", unknown));
+  warnings.push_back(counted(std::uint64_t(unknown), "operator is", "operators are") +
+                     " unknown and costed as elementwise");
 }
 
 void warn_of_memory_bound(const Target& target, const CompileMetrics& metrics,

@@ -10,6 +10,11 @@ namespace {
 constexpr std::uint64_t weight_chunk_bytes = 1 << 20;  // streamed at a time: long DDR bursts, yet
                                                        // several fit beside the activations
 
+// HVX works on one of so many parts of a product while the HMX makes the next; smaller ones would
+// cost more than they gain.
+constexpr std::uint64_t pieces_for_vectors = 4;
+constexpr std::uint64_t min_piece_bytes = 64 * 1024;
+
 // All of `all` in `parts` portions of whole `grain`s.
 std::uint64_t grain_part(std::uint64_t all, std::uint64_t index, std::uint64_t parts,
                          std::uint64_t grain) {
@@ -164,7 +169,22 @@ class ConstantProducts : LoweringPart {
     // the parts' products are added up in place.
     tiling.depth_parts = std::max<std::uint64_t>(
         divide_up(divide_up(own_weights, tiling.chunks), 2 * chunk_bytes), 1);
+    if (tiling.loads() == 1 && !streams && feeds_vectors(job, result))
+      tiling.rows = std::max(tiling.rows, pieces_for_vectors);
     return tiling;
+  }
+
+  // Whether HVX goes on with the result, and that is large enough for it to begin with a part while
+  // the HMX makes the next.
+  bool feeds_vectors(const ProductJob& job, const NodeResult& result) const {
+    if (!context_.cuts_resident || !job.on_hmx ||
+        largest(result.core_bytes) < pieces_for_vectors * min_piece_bytes)
+      return false;
+    return std::ranges::any_of(context_.tensor(job.plan->result).consumers, [&](NodeId id) {
+      const NodePlan& plan = context_.plans[std::uint32_t(id)];
+      return plan.fate == NodeFate::execute &&
+             (plan.op_class == OpClass::elementwise || plan.op_class == OpClass::softmax);
+    });
   }
 
   // Strips of an image, blocks of a matrix.

@@ -24,7 +24,8 @@ Lowering::Lowering(const Graph& graph, const Target& target, const CompileOption
       chains_(context_, writer_, place_),
       vector_(context_, writer_, place_),
       matrix_(context_, writer_, place_, metrics_, chains_, vector_),
-      collective_(context_, writer_, place_) {}
+      collective_(context_, writer_, place_),
+      rows_(context_, writer_, place_) {}
 
 LoweredNetwork Lowering::run() {
   const std::vector<Node>& nodes = context_.graph.nodes;
@@ -39,6 +40,7 @@ LoweredNetwork Lowering::run() {
   for (std::size_t at = 0; at < nodes.size(); at = writer_.position() + 1) {
     writer_.go_to(at);
     if (!chains_.lower()) lower(nodes[at], context_.plans[at]);
+    rows_.deliver();
     if (inputs_released || !inputs_consumed()) continue;
     release_inputs();
     inputs_released = true;
@@ -76,6 +78,7 @@ void Lowering::lower_operator(const Node& node, const NodePlan& plan) {
   writer_.begin_node(writer_.position(), node);
   check_operands(node);
   const OpClass op_class = plan.op_class;
+  if (rows_.lower(node)) return;
   if (node.domain == collective_domain) {
     collective_.lower(node);
   } else if (plan.compound) {

@@ -7,11 +7,13 @@
 //   VectorLowering       operators on HVX
 //   MatrixLowering       products on the HMX
 //   CollectiveLowering   exchanges between devices
+//   ImageRows            bands of images
 //
 // Each part holds references to the parts above it that it uses, none to those below.
 #pragma once
 
 #include "npu/targets/nsp/compile/devices/devices.hpp"
+#include "npu/targets/nsp/compile/lower/image_rows.hpp"
 #include "npu/targets/nsp/compile/lower/matrix_lowering.hpp"
 
 namespace npuscope::npu::nsp {
@@ -55,6 +57,7 @@ class Lowering {
   VectorLowering vector_;
   MatrixLowering matrix_;
   CollectiveLowering collective_;
+  ImageRows rows_;
 };
 
 }  // namespace npuscope::npu::nsp

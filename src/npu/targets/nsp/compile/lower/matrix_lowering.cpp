@@ -11,10 +11,14 @@ bool kernel_is_stride(const Node& node) {
   return node.ints_attribute("kernel_shape") == node.ints_attribute("strides");
 }
 
+std::uint64_t stride_of(const Node& node) {
+  const auto strides = node.ints_attribute("strides");
+  return strides.empty() ? 1 : std::uint64_t(std::max<std::int64_t>(strides[0], 1));
+}
+
 }  // namespace
 
-// Images in tiles of 8 by 8 places. With strides, whole channels of places that lie side by side
-// are one of the product's, where there are few channels.
+// Images in tiles of 8 by 8 places.
 void MatrixLowering::shape_for_tiles(const Node& node, ProductJob& job) const {
   const bool transposed = node.op == "ConvTranspose";
   const Shape& made = context_.tensor(transposed ? node.inputs[0] : node.outputs[0]).shape;
@@ -26,9 +30,7 @@ void MatrixLowering::shape_for_tiles(const Node& node, ProductJob& job) const {
   job.padding =
       double(std::uint64_t(made[0]) * padded(made[2]) * padded(made[3])) / double(product.rows);
   if (transposed) return;
-  const auto strides = node.ints_attribute("strides");
-  const std::uint64_t stride =
-      strides.empty() ? 1 : std::uint64_t(std::max<std::int64_t>(strides[0], 1));
+  const std::uint64_t stride = stride_of(node);
   const std::uint64_t grain = context_.target.hmx_alignment;
   const std::uint64_t channels = divide_up(product.depth, product.kernel_area);
   const bool on_hvx = job.groups > 1 && channels == 1 && stride > 1 && job.plan->integer;
@@ -40,11 +42,22 @@ void MatrixLowering::shape_for_tiles(const Node& node, ProductJob& job) const {
   } else if (stride > 1 && job.groups == 1 && kernel_is_stride(node)) {  // patches side by side
     product.depth = round_up(product.depth, grain);
     product.kernel_area = 1;
-  } else if (stride > 1 && job.plan->integer && channels * stride * stride <= grain &&
-             product.kernel_area > 9) {
-    product.kernel_area = divide_up(product.kernel_area, stride * stride) + 3;
-    product.depth = grain * product.kernel_area;
+  } else {
+    gather_places(stride, job);
   }
+}
+
+// Few channels with strides: whole channels of places that lie side by side are one of the
+// product's, instead of one of them and padding.
+void MatrixLowering::gather_places(std::uint64_t stride, ProductJob& job) const {
+  MatrixProduct& product = job.product;
+  const std::uint64_t grain = context_.target.hmx_alignment;
+  const std::uint64_t channels = divide_up(product.depth, product.kernel_area);
+  if (stride < 2 || !job.plan->integer || channels * stride * stride > grain ||
+      product.kernel_area <= 9)
+    return;
+  product.kernel_area = divide_up(product.kernel_area, stride * stride) + 3;
+  product.depth = grain * product.kernel_area;
 }
 
 ProductJob MatrixLowering::describe(const Node& node, const NodePlan& plan) const {
@@ -63,8 +76,12 @@ ProductJob MatrixLowering::describe(const Node& node, const NodePlan& plan) cons
   }
   job.weight_bytes = context_.bytes_of(plan.weights);
   job.on_hmx = plan.integer || bits_of(context_.type_of(plan.activation)) <= 16;
-  if (context_.target.hmx_tile_rows > 0 && job.is_convolution() && job.on_hmx)
+  if (!job.is_convolution() || !job.on_hmx) return job;
+  if (context_.target.hmx_tile_rows > 0) {
     shape_for_tiles(node, job);
+  } else if (node.op != "ConvTranspose" && job.groups == 1) {
+    gather_places(stride_of(node), job);
+  }
   return job;
 }
 
@@ -104,7 +121,7 @@ void MatrixLowering::lower_depthwise(const ProductJob& job) {
   fused.outputs = {plan.result};
   fused.inputs = {plan.activation, plan.weights};
   VectorKernel kernel = kernel_named(context_, fused, "aicdepthwiseconvd32");
-  const bool by_macs = context_.target.vector_tile_bytes == 0;
+  const bool by_macs = !context_.target.kernels.contains(kernel.name);
   if (by_macs)
     kernel.work = [macs_per_byte, &target = context_.target,
                    type = context_.type_of(plan.activation)](std::uint64_t bytes) {

@@ -268,9 +268,9 @@ class TaskGraph {
 
 // The order of the queues, and the waits that make it safe.
 //
-// The HVX and HMX queues keep program order. The DMA queues are ordered by when their transfers
-// could start, so that weights are fetched as early as the VTCM has room and never queue behind a
-// multicast that still waits for its data.
+// The HVX and HMX queues keep program order. A DMA queue takes what comes first in the program among
+// what could start: weights are fetched as early as the VTCM has space, never queue behind a
+// multicast that still waits for its data, and do not keep what is needed sooner waiting.
 
 // The order of operators that are cut into tiles and follow one another on HVX. Lowering writes
 // operator by operator; a tile would wait for all tiles of the operator before. With the tiles of

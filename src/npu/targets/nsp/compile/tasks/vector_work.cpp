@@ -15,6 +15,12 @@ const KernelCost* find_cost(const Target& target, const std::string& kernel) {
   return found == target.kernels.end() ? nullptr : &found->second;
 }
 
+// Of a kernel that all threads share evenly.
+std::uint64_t shared_cycles(const KernelCost& cost, const VectorSize& size) {
+  return std::uint64_t(std::llround(
+      cost.overhead_cycles + size.places * double(size.bytes) / 1024 * cost.cycles_per_kib));
+}
+
 }  // namespace
 
 VectorSize vector_size(const CompileContext& context, TensorId id) {
@@ -55,15 +61,16 @@ const KernelCost& kernel_cost(const Target& target, const std::string& kernel,
 
 std::uint64_t vector_cycles(const Target& target, const std::string& kernel,
                             std::uint64_t output_bytes) {
-  const KernelCost* found = find_cost(target, kernel);
-  const KernelCost& cost = found != nullptr ? *found : target.default_kernel;
-  return std::uint64_t(
-      std::llround(cost.overhead_cycles + double(output_bytes) / 1024 * cost.cycles_per_kib));
+  VectorSize size;
+  size.bytes = output_bytes;
+  return shared_cycles(target.kernels.contains(kernel) ? target.kernels.at(kernel)
+                                                       : target.default_kernel,
+                       size);
 }
 
 VectorWork vector_work(const Target& target, const std::string& kernel, const VectorSize& size) {
-  if (target.vector_tile_bytes == 0) return {vector_cycles(target, kernel, size.bytes), 0, false};
   const KernelCost& cost = kernel_cost(target, kernel, size);
+  if (target.vector_tile_bytes == 0) return {shared_cycles(cost, size), 0, false};
   const double tile = cost.tile_bytes > 0 ? cost.tile_bytes : double(target.vector_tile_bytes);
   const auto tiles = std::max<std::uint64_t>(1, std::uint64_t(double(size.cut_bytes) / tile));
   const auto threads =

@@ -26,7 +26,8 @@ std::vector<CoreClock> make_clocks(const Target& target, const SimulationOptions
       clocks.emplace_back(options.core_hz, options.core_hz, window);
       continue;
     }
-    const double deviation = normal(key_of(options.seed, RandomUse::core_clock, core));
+    constexpr std::uint64_t card = 1;  // the same whatever the seed
+    const double deviation = normal(key_of(card, RandomUse::core_clock, core));
     const double factor = std::max(0.5, 1 + target.core_spread * deviation);
     const bool governed = target.core_hz_min > 0 && target.core_hz_min < target.core_hz;
     const double lowest = governed ? target.core_hz_min : target.core_hz;
@@ -41,6 +42,7 @@ Machine::Machine(const RecordingContext& context, EventQueue& events)
     : context_(context),
       program_(context.program),
       target_(context.target),
+      noise_(context.target, context.options),
       events_(events),
       cores_per_device_(program_.cores / program_.slices),
       memories_(program_.slices, SharedBandwidth(target_.ddr_bytes_per_s * target_.ddr_efficiency,
@@ -99,6 +101,7 @@ void Machine::reset(Queue& queue, std::uint64_t inference, Picoseconds now) {
   queue.others_ready = now;
   queue.waited_for = queue.transfer = nobody;
   queue.waits_for_sibling = false;
+  queue.noise = noise_.of(queue.activation, inference);
   const std::uint32_t first = program_.first_thread(queue.group);
   for (std::uint32_t t = 0; t < queue.threads; ++t) {
     queue.thread[t] = {};
@@ -237,7 +240,7 @@ void Machine::begin_dma_transfer(std::uint32_t index, Picoseconds now) {
   const std::uint32_t task = queues_[index].first_task + engine.served;
   const std::uint64_t bytes = ddr_bytes(program_.tasks[task]);
   if (bytes > 0) {
-    memories_[device_of(index)].add(now, index, bytes);
+    memories_[device_of(index)].add(now, index, noise_.in_memory(bytes, queues_[index].noise));
   } else if (peer_bytes(task) > 0) {
     peer_links_[device_of(index)].add(now, index, peer_bytes(task));
   } else {

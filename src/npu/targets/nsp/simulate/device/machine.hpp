@@ -37,6 +37,7 @@
 
 #include "formats/qaic/qpc/program.hpp"
 #include "npu/targets/nsp/simulate/events.hpp"
+#include "npu/targets/nsp/simulate/noise.hpp"
 #include "npu/targets/nsp/simulate/record/recorder.hpp"
 #include "npu/targets/nsp/target/target.hpp"
 
@@ -104,6 +105,7 @@ class Machine {
     std::uint32_t threads = 0;
     std::uint32_t first_task = 0;  // in Program::tasks
     std::uint32_t tasks = 0;
+    Noise::Factors noise;  // of the inference
 
     std::uint32_t next = 0;      // position of the task that runs or starts next
     std::uint32_t resolved = 0;  // its waits known to hold at `ready`
@@ -185,6 +187,7 @@ class Machine {
   const RecordingContext& context_;
   const qaic::Program& program_;
   const Target& target_;
+  const Noise noise_;
   EventQueue& events_;
   std::uint32_t cores_per_device_;
   std::vector<SharedBandwidth> memories_;    // DDR, by device

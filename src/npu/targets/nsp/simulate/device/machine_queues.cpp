@@ -115,7 +115,8 @@ bool Machine::has_main_thread(std::uint32_t index) {
 double Machine::kernel_cycles(const Queue& queue, const Task& task, std::uint32_t thread) const {
   if (task.threads > 0 && thread >= task.threads) return 0;
   const std::uint32_t number = queue.first_task + queue.next;
-  double cycles = task.cycles * share_of_cycles(task, number, thread, queue.threads);
+  double cycles =
+      task.cycles * queue.noise.kernels * share_of_cycles(task, number, thread, queue.threads);
   if (target_.jitter > 0) {
     const std::uint64_t random = mix(queue.thread[thread].key + number);
     cycles *= std::max(0.05, 1 + target_.jitter * normal(random));
@@ -157,7 +158,8 @@ void Machine::start(std::uint32_t index) {
   queue.running = true;
   queue.transfer_end = {};
   queue.transferring = moves_data;
-  if (queue.transferring) memories_[device_of(index)].add(now_, index, ddr_bytes(task));
+  if (queue.transferring)
+    memories_[device_of(index)].add(now_, index, noise_.in_memory(ddr_bytes(task), queue.noise));
   progress(index);
 }
 
@@ -219,7 +221,10 @@ void Machine::finish(std::uint32_t index, Picoseconds last) {
   Queue& queue = queues_[index];
   const Task& task = task_of(queue);
   const bool signals = (task.flags & qaic::task_signals) != 0;
-  const Picoseconds barrier_end = last + barrier_;
+  const Picoseconds barrier_end =
+      last + barrier_ +
+      (signals ? noise_.barrier(mix(queue.thread[0].key ^ ~std::uint64_t{queue.next}))
+               : Picoseconds{});
   const Picoseconds recording = program_.records(task) ? record_op_ : Picoseconds{};
   if (queue.group == ThreadGroup::hmx) {
     clocks_[queue.clock].add_hmx_time(queue.thread[0].start, last);
