@@ -14,7 +14,7 @@
 namespace npuscope::cli {
 namespace {
 
-constexpr std::uint64_t max_tokens = 1'000'000;
+constexpr std::uint64_t max_tokens = 131'072;
 
 struct ConversationOptions {
   std::string model;

@@ -10,7 +10,7 @@
 namespace npuscope::npu {
 namespace {
 
-constexpr std::uint64_t max_tokens = 1'000'000;
+constexpr std::uint64_t max_tokens = 131'072;
 
 Status check(const ConversationRequest& request) {
   if (request.prompt < 1 || request.tokens < 1 || request.chunk < 1 || request.activations < 1) {

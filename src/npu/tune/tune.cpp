@@ -25,6 +25,7 @@ struct ModelFacts {
   ModelFamily family = ModelFamily::other;
   bool is_quantized = false;
   bool has_wide_floats = false;  // that fp16 would halve
+  bool is_float32 = false;       // most of its weights are
 };
 
 ModelFacts facts_of(const Graph& graph) {
@@ -43,9 +44,15 @@ ModelFacts facts_of(const Graph& graph) {
     facts.family = ModelFamily::encoder;
   }
   facts.is_quantized = has("DequantizeLinear") || has("QLinearConv") || has("QLinearMatMul");
-  facts.has_wide_floats = std::ranges::any_of(graph.tensors, [](const Tensor& tensor) {
-    return tensor.type == DataType::float32 || tensor.type == DataType::float64;
-  });
+  double wide_weights = 0, weights = 0;
+  for (const Tensor& tensor : graph.tensors) {
+    const bool is_wide = tensor.type == DataType::float32 || tensor.type == DataType::float64;
+    facts.has_wide_floats |= is_wide;
+    if (!tensor.constant) continue;
+    weights += double(tensor.bytes());
+    if (is_wide) wide_weights += double(tensor.bytes());
+  }
+  facts.is_float32 = 2 * wide_weights > weights;
   return facts;
 }
 
@@ -101,6 +108,7 @@ class Search {
     result_.front = front_of(std::move(points_));
     result_.family = facts_.family;
     result_.is_quantized = facts_.is_quantized;
+    result_.is_float32 = facts_.is_float32;
     choose();
     return std::move(result_);
   }

@@ -84,6 +84,7 @@ struct TuneRequest {
 struct TuneResult {
   ModelFamily family = ModelFamily::other;
   bool is_quantized = false;
+  bool is_float32 = false;       // most of its weights are
   std::vector<TunePoint> front;  // by latency, least first; throughput rises
   // What was asked for; none: nothing was. Where nothing reaches it, the point that comes nearest.
   std::optional<std::size_t> chosen;

@@ -21,6 +21,7 @@ namespace npuscope::report {
 struct JudgedModel {
   npu::ModelFamily family = npu::ModelFamily::other;
   bool is_quantized = false;
+  bool is_float32 = false;  // as it is compiled
 };
 
 struct Trust {

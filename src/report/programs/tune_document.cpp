@@ -46,6 +46,11 @@ std::string precision_of(const TuneConfiguration& configuration) {
   return configuration.precision == TunePrecision::fp16 ? "fp16" : "model's";
 }
 
+Trust trust_of(const TuneConfiguration& configuration, const npu::TuneResult& result) {
+  const bool is_float32 = result.is_float32 && configuration.precision == TunePrecision::as_given;
+  return trust_in(configuration.target, {result.family, result.is_quantized, is_float32});
+}
+
 Section front_section(const TuneRequest& request, const npu::TuneResult& result) {
   Section section{.key = "front", .title = "FRONT, by latency"};
   const bool several = request.targets.size() > 1;
@@ -65,11 +70,11 @@ Section front_section(const TuneRequest& request, const npu::TuneResult& result)
   for (std::size_t i = 0; i < result.front.size(); ++i) {
     const TunePoint& point = result.front[i];
     const TuneConfiguration& each = point.configuration;
-    section.table.rows.push_back(
-        {each.target, precision_of(each), point.batch, if_positive(each.cores), each.activations,
-         each.queued, point.latency_s, point.latency_99_s, point.samples_per_second,
-         trust_in(each.target, {result.family, result.is_quantized}).is_judged,
-         compile_command(request, each), run_command(request, each), result.chosen == i});
+    section.table.rows.push_back({each.target, precision_of(each), point.batch,
+                                  if_positive(each.cores), each.activations, each.queued,
+                                  point.latency_s, point.latency_99_s, point.samples_per_second,
+                                  trust_of(each, result).is_judged, compile_command(request, each),
+                                  run_command(request, each), result.chosen == i});
   }
   section.remarks.push_back(
       "latency: of an inference (a batch), median, from the host's queue to its result; per "
@@ -94,7 +99,7 @@ std::string goal_text(const TuneRequest& request) {
 Section chosen_section(const TuneRequest& request, const npu::TuneResult& result) {
   const TunePoint& point = result.front[*result.chosen];
   const TuneConfiguration& each = point.configuration;
-  const Trust trust = trust_in(each.target, {result.family, result.is_quantized});
+  const Trust trust = trust_of(each, result);
   Section section{.key = "chosen", .title = result.is_reached ? "CHOSEN" : "NEAREST"};
   section.facts = {{{"goal", "goal"}, goal_text(request)},
                    {{"reached", "reached", Format::truth}, result.is_reached},

@@ -47,22 +47,30 @@ TEST(Trust, KnowsTheFamilyOfEveryRealRun) {
 }
 
 TEST(Trust, SaysHowFarRunsOfTheFamilyWereOff) {
-  const Trust decoder = trust_in("aic100", {ModelFamily::decoder, false});
+  const Trust decoder = trust_in("aic100", {.family = ModelFamily::decoder});
   EXPECT_TRUE(decoder.is_judged);
   EXPECT_GE(decoder.runs, 1U);
   EXPECT_LE(*decoder.least, *decoder.most);
   EXPECT_THAT(decoder.statement, StartsWith("device time against a real card: "));
   EXPECT_THAT(decoder.statement, HasSubstr("(Amber 7B decode); figures of the target were taken"));
-  const Trust images = trust_in("aic100", {ModelFamily::convolutional, false});
+  const Trust images = trust_in("aic100", {.family = ModelFamily::convolutional});
   EXPECT_FALSE(images.is_judged);
   EXPECT_THAT(images.statement,
               StartsWith("not judged: docs/validation.md has no real run of a "
                          "convolutional fp16 network; of others: Amber 7B decode"));
 }
 
+TEST(Trust, HasNoneOfFloat32) {
+  for (const char* target : {"aic100", "htp-v73"}) {
+    EXPECT_EQ(trust_in(target, {.family = ModelFamily::encoder, .is_float32 = true}).statement,
+              std::string("not judged: docs/validation.md has no float32 network on ") + target);
+  }
+}
+
 TEST(Trust, TakesPredictionsOfThePrecision) {
   for (const bool is_quantized : {false, true}) {
-    const Trust trust = trust_in("htp-v73", {ModelFamily::convolutional, is_quantized});
+    const Trust trust =
+        trust_in("htp-v73", {.family = ModelFamily::convolutional, .is_quantized = is_quantized});
     EXPECT_TRUE(trust.is_judged);
     EXPECT_GT(trust.runs, 3U);
     EXPECT_LT(*trust.least, 0);
@@ -73,7 +81,8 @@ TEST(Trust, TakesPredictionsOfThePrecision) {
 
 TEST(Trust, CountsTorqsNetworks) {
   for (const char* target : {"torq-sl2610", "torq-sr200"}) {
-    const Trust trust = trust_in(target, {ModelFamily::convolutional, true});
+    const Trust trust =
+        trust_in(target, {.family = ModelFamily::convolutional, .is_quantized = true});
     EXPECT_TRUE(trust.is_judged) << target;
     EXPECT_GT(trust.runs, 2U);
     EXPECT_THAT(trust.statement, HasSubstr("int8 networks within 25 %"));
@@ -82,7 +91,7 @@ TEST(Trust, CountsTorqsNetworks) {
 
 TEST(Trust, SaysWhereNothingJudges) {
   for (const char* target : {"htp-v75", "htp-v79", "ipu-muffin", "own.toml"}) {
-    EXPECT_EQ(trust_in(target, {ModelFamily::encoder, false}).statement,
+    EXPECT_EQ(trust_in(target, {.family = ModelFamily::encoder}).statement,
               std::string("not judged: docs/validation.md has nothing on ") + target);
   }
 }
