@@ -80,6 +80,7 @@ const std::vector<WritingCommand>& writing_commands() {
       "npuscope compile model.onnx --target ipu-muffin -o out/model.img",
       "npuscope compile model.onnx -aic-binary-dir=out/split -ols=2 -mos=1 -aic-num-cores=2",
       "npuscope tune model.onnx --throughput --cores 4 --batch 1 --queued 1",
+      "npuscope conversation decoder.onnx --prompt 2 --generate 2 --chunk 2 --context 4",
       "npuscope run -t binaries --aic-profiling-type=raw_device_stats --aic-profiling-out-dir=out "
       "--aic-profiling-num-samples=2 -n 3 --write-output-dir=out",
       "npuscope run -t binaries --aic-profiling-type=latency --aic-profiling-type=trace "
@@ -154,6 +155,8 @@ void prepare_inputs(const std::filesystem::path& folder) {
   fs::copy(source / "tests/data/torq/mlir-timing.txt", folder / "timing.txt");
   fs::copy(source / "tables/scalesim_compute.toml", folder / "table.toml");
   std::ofstream(folder / "layers.csv") << "layer,time (us)\nconv,12.5\npool,3.5\n";
+  must_run(folder, command("npuscope-model decoder --hidden 64 --layers 1 --heads 2 --kv-heads 1 "
+                           "--ffn 128 --vocab 100 --symbolic -o decoder.onnx"));
   must_run(folder, command("npuscope fleet add fleet.db trace.json --tag build=1"));
   fs::copy(fs::directory_iterator(folder / "stats")->path(), folder / "a.bin");
   fs::rename(folder / "aic-profiling-program-0-latency.txt", folder / "latency.txt");

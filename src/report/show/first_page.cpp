@@ -298,7 +298,7 @@ Section next_section(const Analysis& analysis, const FirstPageRequest& request) 
 }
 
 // Ops give way, the last first; before there are few of them, the strips of hardware with least
-// work, and the third finding.
+// work, findings after the second, what the file says of kernels and units, the second finding.
 void fit(Document& document, const FirstPageRequest& request) {
   const auto lines = [&] {
     const std::string text = document_text(document, request.width);
@@ -311,18 +311,26 @@ void fit(Document& document, const FirstPageRequest& request) {
     auto& rows = rows_of(*section);
     while (rows.size() > least && lines() > height) rows.pop_back();
   };
-  constexpr std::size_t least_drawn = 2, least_findings = 2;
+  constexpr std::size_t least_drawn = 2;
   const auto rows_of_table = [](Section& section) -> auto& { return section.table.rows; };
   const auto rows_of_drawing = [](Section& section) -> auto& { return section.drawing; };
   if (!request.ops) shorten("ops", min_ops, rows_of_table);
   shorten("where", least_drawn, rows_of_drawing);
-  const auto findings = std::ranges::find(document.sections, "findings", &Section::key);
-  if (findings != document.sections.end() && !findings->parts.empty()) {
+  const auto keep_findings = [&](std::size_t least) {
+    const auto findings = std::ranges::find(document.sections, "findings", &Section::key);
+    if (findings == document.sections.end() || findings->parts.empty()) return;
     auto& shown = findings->parts.front().table.rows;
-    if (shown.size() > least_findings && lines() > height) {
-      shown.resize(least_findings);
-      findings->title = findings_title(shown.size(), findings->table.rows.size());
-    }
+    if (shown.size() <= least || lines() <= height) return;
+    shown.resize(least);
+    findings->title = findings_title(shown.size(), findings->table.rows.size());
+  };
+  keep_findings(2);
+  constexpr std::string_view as_in_file[] = {"unit_numbers", "kernels"};
+  for (const std::string_view key : as_in_file) shorten(key, 1, rows_of_table);
+  keep_findings(1);
+  for (const std::string_view key : as_in_file) {
+    if (request.ops || lines() <= height) break;
+    std::erase_if(document.sections, [&](const Section& section) { return section.key == key; });
   }
   if (!request.ops) shorten("ops", 1, rows_of_table);
 }
