@@ -8,7 +8,6 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "formats/open_table.hpp"
-#include "formats/qaic/device.hpp"
 #include "formats/qaic/opstats/opstats_networks.hpp"
 #include "formats/qaic/opstats/opstats_summary.hpp"
 #include "formats/qaic/qpc/qpc.hpp"
@@ -168,7 +167,6 @@ void BufferOpening::open_buffer(const Input& input) {
   Provenance& from = profile->provenance;
   from.format = "Cloud AI 100 raw statistics";
   from.version = "npuscope buffer 1.0";
-  qaic::name_device(from);
   from.inferences = 1;
   const double level = qaic::profile_measure(*profile, qaic::measure::stats_level).value_or(0);
   from.instrumentation = fmt::format("stats level {:.0f}", level);
@@ -183,7 +181,7 @@ void BufferOpening::open_program(const Input& input) {
     Profile profile = network.network.profile();
     profile.provenance.files = {input.path.string()};
     profile.provenance.format = "Cloud AI 100 program";
-    qaic::name_device(profile.provenance);
+    network.name_hardware(profile.provenance);
     profile.provenance.graph = network.label;
     profile.provenance.instrumentation =
         fmt::format("stats level {}", network.network.stats_level());

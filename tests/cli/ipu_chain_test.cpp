@@ -93,9 +93,9 @@ void find_impossible_shares(const json& value, const std::string& name,
 }
 
 TEST_F(IpuChain, NoShareIsBeyondTheWhole) {
-  const Outcome compiled = run_npuscope({"compile", "-m",
-                                         NPUSCOPE_SOURCE_DIR "/models/light_resnet50.onnx",
-                                         "--target", "ipu-muffin", "-o", image_});
+  const Outcome compiled =
+      run_npuscope({"compile", "-m", NPUSCOPE_SOURCE_DIR "/models/light_resnet50.onnx", "--target",
+                    "ipu-muffin", "-o", image_});
   ASSERT_EQ(compiled.status, 0) << compiled.errors;
   ASSERT_EQ(run_logged({"-n", "3"}).status, 0);
   ASSERT_EQ(timeline().status, 0);

@@ -101,5 +101,23 @@ TEST_F(Memory, BadRequestsAreUsageErrors) {
   EXPECT_EQ(run_npuscope({"memory", bert(), "--target", path("missing.toml")}).status, 3);
 }
 
+// They had the peaks, the name and the advice of a Cloud AI 100.
+TEST_F(Memory, BuffersOfAnHtpAreJudgedByItsOwnPeaks) {
+  std::filesystem::create_directories(path("stats"));
+  const std::vector<std::string> commands[] = {
+      {"compile", std::string(NPUSCOPE_SOURCE_DIR) + "/models/light_squeezenet.onnx", "--target",
+       "htp-v73", "-stats-level=70", "-aic-binary-dir=" + path("binaries")},
+      {"run", "-t", path("binaries"), "--aic-profiling-type=raw_device_stats",
+       "--aic-profiling-out-dir=" + path("stats"), "-n", "1"}};
+  for (const auto& command : commands) ASSERT_EQ(run_npuscope(command).status, 0);
+  const std::string page = run_npuscope({"memory", path("stats"), path("binaries")}).output;
+  EXPECT_THAT(page, HasSubstr("peaks from    target htp-v73"));
+  EXPECT_THAT(run_npuscope({"show", path("stats"), path("binaries")}).output,
+              HasSubstr("Hexagon Tensor Processor v73"));
+  EXPECT_THAT(
+      run_npuscope({"memory", path("stats"), path("binaries"), "--target", "aic100"}).output,
+      HasSubstr("peaks from    target aic100"));
+}
+
 }  // namespace
 }  // namespace npuscope::cli::memory_test

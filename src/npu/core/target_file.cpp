@@ -156,6 +156,7 @@ Result<TargetArchitecture> architecture_of(const toml::table& root, const std::s
 }
 
 std::string builtin_target_names(TargetArchitecture architecture) { return names_of(architecture); }
+bool is_builtin_target(std::string_view name) { return find_builtin(name).has_value(); }
 std::string builtin_target_names() { return names_of(std::nullopt); }
 
 Result<TargetFile> find_target_file(const std::string& name_or_path) {

@@ -35,6 +35,8 @@ struct TargetFile {
 // those there are; a file without a known architecture is an input error.
 Result<TargetFile> find_target_file(const std::string& name_or_path);
 
+bool is_builtin_target(std::string_view name);
+
 // The built-in targets of an architecture: "aic100, htp-v75".
 std::string builtin_target_names(TargetArchitecture architecture);
 // Of all.

@@ -142,7 +142,11 @@ analysis::Peaks stated_peaks(const Profile& profile) {
 Result<FoundPeaks> find_peaks(const Profile& profile, const PeakText& text) {
   FoundPeaks found;
   found.peaks = stated_peaks(profile);
-  std::string name = text.target.empty() ? profile.provenance.target : text.target;
+  // A file may name hardware that is not built in; no path is taken from it.
+  std::string name = text.target;
+  if (name.empty() && npu::is_builtin_target(profile.provenance.target)) {
+    name = profile.provenance.target;
+  }
   if (name.empty()) name = text.remembered_target;
   if (!name.empty()) {
     TRY_AS(peaks, peaks_of(name));

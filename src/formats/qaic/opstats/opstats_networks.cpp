@@ -1,14 +1,32 @@
 #include "formats/qaic/opstats/opstats_networks.hpp"
 
+#include <toml++/toml.h>
+
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "base/try.hpp"
+#include "formats/qaic/device.hpp"
 #include "formats/qaic/qpc/qpc.hpp"
+#include "profile/names.hpp"
 
 namespace npuscope::qaic {
 namespace {
 
 std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// As the description of hardware that the reference NPU's compiler puts into a program says.
+void read_hardware(const Qpc& qpc, OpstatsNetwork& network) {
+  const QpcSegment* segment = qpc.find(segment_target);
+  if (segment == nullptr) return;
+  try {
+    const toml::table hardware = toml::parse(as_text(segment->bytes));
+    const std::string description = hardware["description"].value_or(std::string());
+    network.target = printable(hardware["name"].value_or(std::string()));
+    network.device = printable(description.substr(0, description.find(':')));
+  } catch (const toml::parse_error&) {  // whoever runs the program says so
+  }
+}
 
 Result<OpstatsNetwork> load_network(const QpcProgram& found, const std::string& file,
                                     bool dependencies) {
@@ -31,7 +49,9 @@ Result<OpstatsNetwork> load_network(const QpcProgram& found, const std::string& 
     return input_error("{}: {}", place, network.error().message);
   }
   const std::string label = network->label();
-  return OpstatsNetwork{label, program.has_value(), std::move(*network)};
+  OpstatsNetwork loaded{label, program.has_value(), std::move(*network)};
+  read_hardware(found.qpc, loaded);
+  return loaded;
 }
 
 bool is_for(const OpstatsNetwork& candidate, std::string_view name) {
@@ -104,8 +124,19 @@ Result<Profile> OpstatsNetworks::decode(ByteSpan bytes, const StatsBufferFile& f
     }
     if (exact || right_device) break;
   }
-  if (used != nullptr) label = used->label;
+  if (used == nullptr) return first;
+  label = used->label;
+  used->name_hardware(first->provenance);
   return first;
+}
+
+void OpstatsNetwork::name_hardware(Provenance& provenance) const {
+  name_device(provenance);
+  if (target.empty() || target == provenance.target || device.empty()) return;
+  provenance.target = target;
+  provenance.device = device;
+  provenance.platform = {};
+  tell_platform_by_device(provenance);
 }
 
 }  // namespace npuscope::qaic

@@ -13,6 +13,10 @@ struct OpstatsNetwork {
   std::string label;  // network name, or QAicGraph_slice00 for one device's part
   bool has_program = false;
   StatsNetwork network;
+  // Of a program for other hardware than the card: "htp-v73", "Hexagon Tensor Processor v73".
+  std::string target = {}, device = {};
+
+  void name_hardware(Provenance& provenance) const;
 };
 
 struct OpstatsNetworks {

@@ -25,8 +25,7 @@ class SlowTwin {
     const double hertz = options.core_hz > 0 ? options.core_hz : target.core_hz;
     nominal_ = 1e12 / hertz;
     for (std::uint32_t core = 0; core < begins_.size() * program.cores; ++core) {
-      const double factor =
-          1 + target.core_spread * normal(key_of(1, RandomUse::core_clock, core));
+      const double factor = 1 + target.core_spread * normal(key_of(1, RandomUse::core_clock, core));
       const bool fixed = options.core_hz > 0;
       highest_.push_back(fixed ? hertz : hertz * factor);
       lowest_.push_back(fixed || target.core_hz_min <= 0 ? highest_.back()

@@ -155,9 +155,8 @@ class VectorTiles : LoweringPart {
     // At least two: the first while the last comes about.
     constexpr std::uint64_t min_tile_bytes = 64 * 1024, usual_tiles = 4;
     const std::uint64_t bytes = largest(result.core_bytes);
-    const std::uint64_t tiles =
-        tiles_along(*pieces, std::max(writer_.tiles_for(bytes),
-                                      std::min(bytes / min_tile_bytes, usual_tiles)));
+    const std::uint64_t tiles = tiles_along(
+        *pieces, std::max(writer_.tiles_for(bytes), std::min(bytes / min_tile_bytes, usual_tiles)));
     if (tiles < 2) return false;
     Storage& made = place_.storages[result.storage];
     const auto mine = std::make_shared<const Pieces>(joined(*pieces, tiles));

@@ -268,8 +268,8 @@ class TaskGraph {
 
 // The order of the queues, and the waits that make it safe.
 //
-// The HVX and HMX queues keep program order. A DMA queue takes what comes first in the program among
-// what could start: weights are fetched as early as the VTCM has space, never queue behind a
+// The HVX and HMX queues keep program order. A DMA queue takes what comes first in the program
+// among what could start: weights are fetched as early as the VTCM has space, never queue behind a
 // multicast that still waits for its data, and do not keep what is needed sooner waiting.
 
 // The order of operators that are cut into tiles and follow one another on HVX. Lowering writes

@@ -17,8 +17,8 @@ const KernelCost* find_cost(const Target& target, const std::string& kernel) {
 
 // Of a kernel that all threads share evenly.
 std::uint64_t shared_cycles(const KernelCost& cost, const VectorSize& size) {
-  return std::uint64_t(std::llround(
-      cost.overhead_cycles + size.places * double(size.bytes) / 1024 * cost.cycles_per_kib));
+  return std::uint64_t(std::llround(cost.overhead_cycles +
+                                    size.places * double(size.bytes) / 1024 * cost.cycles_per_kib));
 }
 
 }  // namespace
@@ -63,9 +63,8 @@ std::uint64_t vector_cycles(const Target& target, const std::string& kernel,
                             std::uint64_t output_bytes) {
   VectorSize size;
   size.bytes = output_bytes;
-  return shared_cycles(target.kernels.contains(kernel) ? target.kernels.at(kernel)
-                                                       : target.default_kernel,
-                       size);
+  return shared_cycles(
+      target.kernels.contains(kernel) ? target.kernels.at(kernel) : target.default_kernel, size);
 }
 
 VectorWork vector_work(const Target& target, const std::string& kernel, const VectorSize& size) {
