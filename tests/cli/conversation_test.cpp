@@ -123,5 +123,14 @@ TEST_F(Conversation, RefusesWhatMeansNothing) {
   EXPECT_THAT(refusal({"--target", "torq-sl2610"}, 2), HasSubstr("torq-sl2610"));
 }
 
+// A network for images had a time to its first token.
+TEST_F(Conversation, AModelWithoutTokensHoldsNone) {
+  const std::string images = std::string(NPUSCOPE_SOURCE_DIR) + "/models/light_squeezenet.onnx";
+  const Outcome outcome = run_npuscope({"conversation", images, "--prompt", "4"});
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_EQ(outcome.output, "");
+  EXPECT_THAT(outcome.errors, HasSubstr("no input has an open dimension 'ctx_len'"));
+}
+
 }  // namespace
 }  // namespace npuscope::cli::conversation_test

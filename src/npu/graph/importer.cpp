@@ -141,6 +141,12 @@ void Importer::note_symbols(std::string_view expression) {
 void Importer::warn_of_idle_symbols() {
   for (const auto& [symbol, value] : options_.symbols) {
     if (used_symbols_.contains(symbol)) continue;
+    if (options_.needs_all_symbols) {
+      fail_import(
+          "no input has an open dimension '{}'; export the model with it, or give the name that the "
+          "model has for it",
+          symbol);
+    }
     graph_.warnings.push_back(
         fmt::format("-onnx-define-symbol={},{} has no effect: no input of the model has an open "
                     "dimension of that name",

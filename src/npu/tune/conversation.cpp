@@ -81,6 +81,7 @@ class Talk {
     nsp::BuildRequest build;
     build.target = request_.target;
     build.import = request_.import;
+    build.import.needs_all_symbols = true;  // of another model these are no tokens
     build.import.symbols.insert_or_assign(request_.sequence_symbol,
                                           std::int64_t(phase.input_tokens));
     build.import.symbols.insert_or_assign(request_.context_symbol, std::int64_t(phase.context));
