@@ -143,7 +143,8 @@ void Importer::warn_of_idle_symbols() {
     if (used_symbols_.contains(symbol)) continue;
     if (options_.needs_all_symbols) {
       fail_import(
-          "no input has an open dimension '{}'; export the model with it, or give the name that the "
+          "no input has an open dimension '{}'; export the model with it, or give the name that "
+          "the "
           "model has for it",
           symbol);
     }

@@ -87,7 +87,8 @@ std::string transfer_time_remark(const MemoryTable& table, bool above_peak) {
            "not bandwidth and may be above the DDR's peak.";
   }
   if (!above_peak) return "";
-  return "More than the DDR's peak: the peak is not that of this hardware.";
+  return "More than the DDR's peak: bytes of transfers that wait for one another lie evenly over "
+         "their spans, or the peak is not that of this hardware.";
 }
 
 Section traffic_section(const Profile& profile, const analysis::OpTraffic& traffic,
