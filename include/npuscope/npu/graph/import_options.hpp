@@ -18,11 +18,11 @@ struct ImportOptions {
   // Besides the model's own names: "past + 1" in a model is computed from `past`, and "ids.1"
   // names dimension 1 of the input ids, which may have no name in the model.
   Symbols symbols;
-  bool needs_all_symbols = false;  // one that no input has is an error, not a warning
-  bool allow_unknown = false;      // cost an unknown operator as an elementwise operation
+  bool allow_unknown = false;  // cost an unknown operator as an elementwise operation
   // Value of a symbolic first dimension that no symbol defines, or another batch than the one that
   // the model was exported with; 0: none. An error where the model cannot follow.
   std::int64_t batch = 0;
+  bool needs_all_symbols = false;  // one that no input has is an error, not a warning
 };
 
 }  // namespace npuscope::npu
