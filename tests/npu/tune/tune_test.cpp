@@ -8,6 +8,7 @@
 
 #include "npu/tune/trial.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
+#include "sanitized.hpp"
 
 namespace npuscope::npu::tune_test {
 namespace {
@@ -64,6 +65,7 @@ TEST_F(Tune, LeavesOutNothingThatWouldBeMuchBetter) {
   expect_front(*tuned);
   for (const std::uint32_t batch : {1u, 8u}) {
     for (std::uint32_t cores = 1; cores <= 16; ++cores) {
+      if (!test_support::takes(cores)) continue;
       const TuneConfiguration configuration{
           .target = "aic100", .precision = TunePrecision::fp16, .batch = batch, .cores = cores};
       const auto trial = compile_trial(request, configuration);
