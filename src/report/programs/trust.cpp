@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/numbers.hpp"
+#include "base/text.hpp"
 #include "report/words/builtin_pages.hpp"
 
 namespace npuscope::report {
@@ -19,12 +20,6 @@ std::string_view validation_page() {
     if (name == "validation") return text;
   }
   return {};
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
 }
 
 Row cells_of(std::string_view line) {
@@ -174,7 +169,7 @@ std::vector<Row> table_below(std::string_view markdown, std::string_view heading
   const std::size_t at = markdown.find(fmt::format("\n{}\n", heading));
   if (at == markdown.npos) return table;
   markdown.remove_prefix(at + 1 + heading.size());
-  for (std::size_t line_number = 0; !markdown.empty(); ++line_number) {
+  while (!markdown.empty()) {
     const std::size_t end = std::min(markdown.find('\n'), markdown.size());
     const std::string_view line = markdown.substr(0, end);
     markdown.remove_prefix(std::min(end + 1, markdown.size()));
