@@ -69,4 +69,12 @@ double Node::float_attribute(std::string_view wanted, double otherwise) const {
   return value != nullptr ? *value : otherwise;
 }
 
+std::uint32_t batch_of(const Graph& graph) {
+  for (TensorId id : graph.inputs) {
+    const Shape& shape = graph[id].shape;
+    if (shape.size() >= 2 && shape[0] > 0) return std::uint32_t(shape[0]);
+  }
+  return 1;
+}
+
 }  // namespace npuscope::npu

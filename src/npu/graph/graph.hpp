@@ -121,6 +121,9 @@ struct Graph {
   const Node& operator[](NodeId id) const { return nodes[std::uint32_t(id)]; }
 };
 
+// Samples of an inference: the first extent of the first input of two dimensions or more.
+std::uint32_t batch_of(const Graph& graph);
+
 // Tables of operators, as texts.
 
 // "add mul": its words, one space between them.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/try.hpp"
+#include "npu/graph/import_onnx.hpp"
 #include "npu/targets/ipu/compile.hpp"
 #include "npu/targets/ipu/simulate.hpp"
 #include "npu/targets/nsp/compile/compile.hpp"
@@ -102,13 +103,14 @@ Result<std::unique_ptr<Trial>> compile_ipu(const TuneRequest& request,
 
 Result<std::unique_ptr<Trial>> compile_torq(const TuneRequest& request,
                                             const TuneConfiguration& configuration) {
-  TRY_AS(built,
-         torq::build(request.model, {configuration.target, import_of(request, configuration)}));
+  const ImportOptions import = import_of(request, configuration);
+  TRY_AS(graph, import_onnx_file(request.model, import));
+  TRY_AS(built, torq::build(request.model, {configuration.target, import}));
   const torq::Compilation& compilation = *built->compilation;
   TRY_AS(run, torq::run(compilation.program, *built->target, {.inferences = 1, .log = false}));
   const Interval& inference = run->truth.inferences.front();
   return std::make_unique<SerialTrial>(double(inference.end - inference.begin) * 1e-9,
-                                       std::max(1u, configuration.batch), 1);
+                                       batch_of(*graph), 1);
 }
 
 }  // namespace

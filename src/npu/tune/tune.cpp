@@ -11,6 +11,7 @@
 #include "base/parallel.hpp"
 #include "base/try.hpp"
 #include "npu/graph/import_onnx.hpp"
+#include "npu/targets/nsp/compile/place/storages.hpp"
 #include "npu/tune/trial.hpp"
 
 namespace npuscope::npu {
@@ -33,12 +34,12 @@ ModelFacts facts_of(const Graph& graph) {
   std::set<std::string_view> operators;
   for (const Node& node : graph.nodes) operators.insert(node.op);
   const auto has = [&](const char* op) { return operators.contains(op); };
-  const auto keeps_state = [&](TensorId id) { return graph[id].name.ends_with("_RetainedState"); };
   const bool attends = has("Attention") || has("MultiHeadAttention") ||
                        has("GroupQueryAttention") || (has("MatMul") && has("Softmax"));
   if (has("Conv")) {
     facts.family = ModelFamily::convolutional;
-  } else if (std::ranges::any_of(graph.outputs, keeps_state) || has("GroupQueryAttention")) {
+  } else if (std::ranges::count(nsp::find_retained_state(graph), true) > 0 ||
+             has("GroupQueryAttention")) {
     facts.family = ModelFamily::decoder;
   } else if (attends) {
     facts.family = ModelFamily::encoder;

@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "npu/graph/onnx_writer.hpp"
 #include "npu/tune/trial.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
 #include "sanitized.hpp"
@@ -153,6 +154,20 @@ TEST_F(Tune, SearchesEveryArchitecture) {
     EXPECT_THAT(tuned->front,
                 Each(Field(&TunePoint::configuration, Field(&TuneConfiguration::activations, 1U))));
   }
+}
+
+// A model of four images was counted as one of a single image, a quarter of its throughput.
+TEST_F(Tune, SamplesOfATorqAreThoseOfTheModelsOwnBatch) {
+  test::GraphText graph;
+  graph.input("x", {4, 8, 16, 16}).weight("w", {8, 8, 3, 3});
+  graph.node({"Conv", {"x", "w"}, {"y"}}).output("y");
+  const auto path = folder_ / "images.onnx";
+  std::ofstream(path, std::ios::binary) << test::model(graph);
+  const auto tuned = tune({.model = path, .targets = {"torq-sl2610"}});
+  ASSERT_TRUE(tuned) << tuned.error().message;
+  ASSERT_THAT(tuned->front, SizeIs(1));
+  EXPECT_EQ(tuned->front[0].batch, 4U);
+  EXPECT_DOUBLE_EQ(tuned->front[0].samples_per_second, 4 / tuned->front[0].latency_s);
 }
 
 TEST(TuneTargets, MustExist) {

@@ -102,14 +102,6 @@ bool has_quantization(const Graph& graph) {
                              [](const Node& node) { return node.op == "DequantizeLinear"; });
 }
 
-std::uint32_t batch_of(const Graph& graph) {
-  for (TensorId id : graph.inputs) {
-    const Shape& shape = graph[id].shape;
-    if (shape.size() >= 2 && shape[0] > 0) return std::uint32_t(shape[0]);
-  }
-  return 1;
-}
-
 }  // namespace
 
 Result<CompiledNetwork> compile_network(const Graph& model, const Target& target,
