@@ -98,8 +98,7 @@ class Reader {
     if (events_.empty() && buffer.problem()) {
       return input_error(
           "{}: an ETDump without an event that can be read: it is cut off or broken at byte {}; "
-          "copy "
-          "it again",
+          "copy it again",
           losses_.file(), *buffer.problem());
     }
     if (events_.empty()) {

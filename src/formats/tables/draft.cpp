@@ -9,6 +9,7 @@
 
 #include "base/json_writer.hpp"
 #include "base/text.hpp"
+#include "formats/tables/cell_numbers.hpp"
 #include "formats/tables/records.hpp"
 #include "formats/tables/table_profile.hpp"
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "formats/tables/cell_numbers.hpp"
 #include "formats/tables/json_records.hpp"
 #include "formats/tables/table_profile.hpp"
 #include "ingest/delimited.hpp"

@@ -8,31 +8,11 @@
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "formats/tables/cell_numbers.hpp"
 #include "profile/shape_texts.hpp"
 
 namespace npuscope::tables {
 namespace {
-
-double ticks_in(TableUnit unit) {
-  switch (unit) {
-    case TableUnit::microseconds: return 1e3;
-    case TableUnit::milliseconds: return 1e6;
-    case TableUnit::seconds: return 1e9;
-    case TableUnit::kibibytes: return 1024;
-    default: return 1;
-  }
-}
-
-NumberQuantity quantity_of(TableUnit unit) {
-  switch (unit) {
-    case TableUnit::bytes:
-    case TableUnit::kibibytes: return NumberQuantity::bytes;
-    case TableUnit::macs: return NumberQuantity::macs;
-    case TableUnit::percent: return NumberQuantity::share;
-    case TableUnit::hertz: return NumberQuantity::hertz;
-    default: return NumberQuantity::count;
-  }
-}
 
 const char* name_of(Statistic statistic) {
   switch (statistic) {
@@ -47,27 +27,6 @@ const char* name_of(Statistic statistic) {
     case Statistic::p99: return "99%";
     default: return "";
   }
-}
-
-// "1891", "12.50": digits that a double holds exactly, by a power of ten that it does too, so that
-// their ratio is the nearest double.
-std::optional<double> plain_decimal(std::string_view text) {
-  constexpr std::size_t exact_digits = 15;
-  constexpr double powers[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                               1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-  if (text.empty() || text.size() > exact_digits) return std::nullopt;
-  std::uint64_t digits = 0;
-  const auto take_digits = [&](std::size_t from) {
-    for (; from < text.size() && is_digit(text[from]); ++from) {
-      digits = digits * 10 + std::uint64_t(text[from] - '0');
-    }
-    return from;
-  };
-  const std::size_t point = take_digits(0);
-  if (point == text.size()) return double(digits);
-  const bool has_fraction = point > 0 && text[point] == '.' && point + 1 < text.size();
-  if (!has_fraction || take_digits(point + 1) < text.size()) return std::nullopt;
-  return double(digits) / powers[text.size() - point - 1];
 }
 
 bool has_start(const TableDescription& description, const std::vector<std::size_t>& places) {
@@ -102,14 +61,6 @@ std::optional<std::vector<std::size_t>> places_in(const TableDescription& descri
     places.push_back(place < heads.size() ? place : no_place);
   }
   return places;
-}
-
-std::optional<double> number_in(std::string_view text) {
-  text = trimmed(text);
-  if (text.ends_with('%')) text = trimmed(text.substr(0, text.size() - 1));
-  if (const auto plain = plain_decimal(text)) return plain;
-  const auto number = parse_number<double>(text);
-  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 TableProfile::TableProfile(const TableDescription& description, std::vector<std::size_t> places,
@@ -483,69 +434,6 @@ void TableProfile::add_number(std::size_t i, double value) {
   profile_.add_measure(subject, id, NamedNumber{column.name, MeasureKind::work, role},
                        column.origin, clock_of(column.unit), ticks);
   made_[i] = profile_.measures.back();
-}
-
-// Numbers of all inferences become those of one.
-void TableProfile::divide_by_runs() {
-  double runs = runs_.value_or(0);
-  if (description_.calls_are_of_runs) {
-    if (!(runs > 0)) runs = least_calls_;
-    if (runs > 0) {
-      for (const std::size_t measure : per_run_) profile_.measures[measure].value /= runs;
-      for (auto& sum : sums_) sum.second /= runs;
-    }
-  }
-  const bool ends_in_total = std::ranges::any_of(description_.lines, [](const TableLine& line) {
-    return line.is == TableLine::Is::total_of_runs;
-  });
-  if (ends_in_total && totals_.empty() && !sums_.empty()) {
-    losses_.add(Severity::warning, 0, "no total stands below the rows: the file may be cut short");
-  }
-  if (runs > 0 && runs < 4e9) profile_.provenance.inferences = std::uint32_t(runs);
-  for (const auto& [line, value] : totals_) {
-    if (sums_.empty() || profile_.ops.empty()) continue;
-    const bool is_of_runs = line->is == TableLine::Is::total_of_runs && runs > 0;
-    const double scale = ticks_in(line->unit), of_one = is_of_runs ? value / runs : value;
-    const auto& [column, sum] = *sums_.begin();
-    check(fmt::format("sum of '{}' = the total of the file", description_.columns[column].head),
-          sum * ticks_in(description_.columns[column].unit) / scale, of_one,
-          line->tolerance * double(profile_.ops.size()));
-  }
-}
-
-// Pages rank ops by the first number, which the first row may lack.
-void TableProfile::rank_by_time() {
-  auto& measures = profile_.measures;
-  const auto first = std::ranges::find(measures, Measure::Subject::op, &Measure::subject);
-  const auto time = std::find_if(first, measures.end(), [](const Measure& measure) {
-    return measure.meaning.role == NumberRole::node_cycles;
-  });
-  if (time != measures.end()) std::rotate(first, time, time + 1);
-}
-
-void TableProfile::add_sum() {
-  for (const auto& [place, sum] : sums_) {
-    if (has_gaps_[place]) continue;  // more than the rest
-    const TableUnit unit = description_.columns[place].unit;
-    profile_.add_measure(Measure::Subject::profile, 0,
-                         NamedNumber{"sum of the ops", MeasureKind::wall, NumberRole::graph_wall},
-                         Origin::derived, clock_of(unit), sum * ticks_in(unit));
-  }
-}
-
-void TableProfile::check(const std::string& name, double sum, double total, double allowed) {
-  const bool holds = std::abs(total - sum) <= allowed + 1e-9 * std::abs(sum);
-  profile_.checks.push_back({name, holds ? Check::Outcome::passed : Check::Outcome::failed,
-                             fmt::format("{:.10g} and {:.10g}", sum, total)});
-}
-
-void TableProfile::check_total(const TableRow& row, const Fields& fields) {
-  for (const auto& [place, sum] : sums_) {
-    if (const auto total = number_in(field(place, fields))) {
-      check(fmt::format("sum of '{}' = the total of the file", description_.columns[place].head),
-            sum, *total, row.tolerance * double(profile_.ops.size()));
-    }
-  }
 }
 
 StringId TableProfile::intern(std::string_view text) {

@@ -26,9 +26,6 @@ constexpr std::size_t no_place = ~std::size_t{0};
 std::optional<std::vector<std::size_t>> places_in(const TableDescription& description,
                                                   const Fields& fields);
 
-// "47.59%" too; none for "N/A" and the like.
-std::optional<double> number_in(std::string_view text);
-
 class TableProfile {
  public:
   // Of a file with lines only: no places.
