@@ -74,14 +74,14 @@ void write_chrome(benchmark::State& state) {
 }
 BENCHMARK(write_chrome)->Unit(benchmark::kMillisecond);
 
-using Export = Result<jobs::Exported> (*)(const Profile&, const std::filesystem::path&);
+using Export = decltype(&jobs::write_csv);
 
 void write_file(benchmark::State& state, Export write) {
   const auto path =
       std::filesystem::temp_directory_path() / fmt::format("npuscope-bench-{}.out", ::getpid());
   std::uint64_t bytes = 0;
   for (auto _ : state) {
-    if (!write(large_profile(), path)) {
+    if (!write(large_profile(), path, {})) {
       state.SkipWithError("cannot write");
       break;
     }
