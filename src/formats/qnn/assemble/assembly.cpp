@@ -84,7 +84,7 @@ Bytes Assembly::bytes_of(ShapeId shape, StringId type) const {
   return {(elements * bits + 7) / 8};
 }
 
-void put_inputs(Assembly& assembly, OpId consumer, std::uint32_t core,
+void add_inputs(Assembly& assembly, OpId consumer, std::uint32_t core,
                 std::vector<std::uint64_t> inputs) {
   // An op may read several pieces of one tensor: its id is then there several times.
   std::sort(inputs.begin(), inputs.end());
@@ -108,7 +108,7 @@ Column<std::int64_t> dominant_path_of_spans(const Profile& profile) {
   return cycles;
 }
 
-void put_dominant_path(Assembly& assembly) {
+void add_dominant_path(Assembly& assembly) {
   Profile& profile = assembly.profile;
   MeasureColumn column = profile.column_of(number::dominant_path, Origin::derived, assembly.cycles);
   column.values = dominant_path_of_spans(profile);
@@ -159,7 +159,7 @@ void describe_estimate(Provenance& provenance, const ArtifactSet& set) {
   if (!estimate->version.empty()) provenance.version = "estimator " + printable(estimate->version);
 }
 
-void put_provenance(Assembly& assembly, const ArtifactSet& set) {
+void add_provenance(Assembly& assembly, const ArtifactSet& set) {
   Provenance& provenance = assembly.profile.provenance;
   const auto add_version = [&](std::string_view what, const std::string& version) {
     if (version.empty()) return;
@@ -200,7 +200,7 @@ void put_provenance(Assembly& assembly, const ArtifactSet& set) {
 
 // Numbers of each inference are what a profile is read for: they come before those of the whole
 // run.
-void put_inferences_first(std::vector<Measure>& measures) {
+void add_inferences_first(std::vector<Measure>& measures) {
   std::stable_partition(measures.begin(), measures.end(), [](const Measure& measure) {
     return measure.subject == Measure::Subject::profile && measure.instance != every_instance;
   });
@@ -236,22 +236,22 @@ Profile assemble(ArtifactSet&& set) {
   if (trace != nullptr) assembly.profile.strings = std::move(trace->events.strings);
   assembly.cycles = assembly.profile.add_clock("PCYCLE", ClockKind::unit_cycles, Hertz{0});
   assembly.profile.base_clock = assembly.cycles;
-  if (trace != nullptr) put_op_trace(assembly, *trace);
-  if (estimate != nullptr) put_estimate(assembly, *estimate);
-  if (const auto* rows = set.find<EstimateRows>()) put_estimate_rows(assembly, *rows);
-  if (const auto* qhas = set.find<Qhas>()) put_qhas(assembly, *qhas);
-  if (const auto* graph = set.find<HtpGraph>()) put_graph(assembly, *graph);
+  if (trace != nullptr) add_op_trace(assembly, *trace);
+  if (estimate != nullptr) add_estimate(assembly, *estimate);
+  if (const auto* rows = set.find<EstimateRows>()) add_estimate_rows(assembly, *rows);
+  if (const auto* qhas = set.find<Qhas>()) add_qhas(assembly, *qhas);
+  if (const auto* graph = set.find<HtpGraph>()) add_graph(assembly, *graph);
   if (const auto* schematic = set.find<Schematic>()) {
-    put_graph(assembly, schematic->graph);
-    put_schematic(assembly, *schematic);
+    add_graph(assembly, schematic->graph);
+    add_schematic(assembly, *schematic);
   }
   if (const auto* framework = set.find<FrameworkTrace>()) {
-    put_framework_trace(assembly, *framework, graph_of(set));
+    add_framework_trace(assembly, *framework, graph_of(set));
   }
-  if (const auto* run = set.find<RunTrace>()) put_run_trace(assembly, *run);
-  if (const auto* viewer = set.find<ViewerOutput>()) put_viewer(assembly, *viewer);
-  put_inferences_first(assembly.profile.measures);
-  put_provenance(assembly, set);
+  if (const auto* run = set.find<RunTrace>()) add_run_trace(assembly, *run);
+  if (const auto* viewer = set.find<ViewerOutput>()) add_viewer(assembly, *viewer);
+  add_inferences_first(assembly.profile.measures);
+  add_provenance(assembly, set);
   for (const Artifact& artifact : set.artifacts) {
     artifact.losses.append_to(assembly.profile.notes);
   }

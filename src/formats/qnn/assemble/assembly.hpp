@@ -20,7 +20,7 @@
 namespace npuscope::qnn::number {
 
 // The numbers that a QNN profile has under npuscope's own names, and what each is. Labels of the
-// viewer's text are the vendor's: put_viewer.cpp.
+// viewer's text are the vendor's: add_viewer.cpp.
 
 // In the order of Traffic::bytes.
 inline constexpr std::array<NamedNumber, 4> traffic{ddr_read_bytes, ddr_write_bytes,
@@ -136,28 +136,28 @@ std::string_view written_memory(const Traffic& traffic);
 std::int64_t packets_of(std::int64_t cycles, double cycles_per_packet);
 
 // Takes the trace's events apart. To come first, when the profile has the trace's strings.
-void put_op_trace(Assembly& assembly, OpTrace& trace);
+void add_op_trace(Assembly& assembly, OpTrace& trace);
 // Spans of its instances where no op trace has made any; what it says about spans that are there.
-void put_qhas(Assembly& assembly, const Qhas& qhas);
+void add_qhas(Assembly& assembly, const Qhas& qhas);
 // The trace's strings must be the profile's.
-void put_estimate(Assembly& assembly, const Estimate& estimate);
-void put_estimate_rows(Assembly& assembly, const EstimateRows& rows);
-void put_graph(Assembly& assembly, const HtpGraph& graph);
+void add_estimate(Assembly& assembly, const Estimate& estimate);
+void add_estimate_rows(Assembly& assembly, const EstimateRows& rows);
+void add_graph(Assembly& assembly, const HtpGraph& graph);
 // After its graph.
-void put_schematic(Assembly& assembly, const Schematic& schematic);
+void add_schematic(Assembly& assembly, const Schematic& schematic);
 // Types of ops where nothing else says them, and the nodes that another processor runs.
-void put_framework_trace(Assembly& assembly, const FrameworkTrace& trace, std::string_view graph);
-void put_run_trace(Assembly& assembly, const RunTrace& trace);
+void add_framework_trace(Assembly& assembly, const FrameworkTrace& trace, std::string_view graph);
+void add_run_trace(Assembly& assembly, const RunTrace& trace);
 // To come last: where nothing else has a timeline, its phases make one.
-void put_viewer(Assembly& assembly, const ViewerOutput& output);
+void add_viewer(Assembly& assembly, const ViewerOutput& output);
 
 // Edges and uses of what `inputs` names, each once; ids of ops become edges.
-void put_inputs(Assembly& assembly, OpId consumer, std::uint32_t core,
+void add_inputs(Assembly& assembly, OpId consumer, std::uint32_t core,
                 std::vector<std::uint64_t> inputs);
 
 // The cycles in which each span owns the time, by the rule of owned_time.hpp; the column of them.
 Column<std::int64_t> dominant_path_of_spans(const Profile& profile);
-void put_dominant_path(Assembly& assembly);
+void add_dominant_path(Assembly& assembly);
 
 // As its files name it; empty where none does.
 std::string graph_of(const ArtifactSet& set);

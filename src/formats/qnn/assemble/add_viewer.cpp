@@ -14,12 +14,12 @@
 namespace npuscope::qnn {
 namespace {
 
-class ViewerPutter {
+class ViewerAssembler {
  public:
-  ViewerPutter(Assembly& assembly, const ViewerOutput& output)
+  ViewerAssembler(Assembly& assembly, const ViewerOutput& output)
       : assembly_(assembly), profile_(assembly.profile), output_(output) {}
 
-  void put() {
+  void assemble() {
     const bool no_timeline = profile_.spans.size() == 0 && profile_.phases.empty();
     if (no_timeline) {
       profile_.base_clock = profile_.add_clock("nanoseconds", ClockKind::wall, Hertz{1e9});
@@ -27,18 +27,18 @@ class ViewerPutter {
     }
     find_nodes();
     is_emulated_ = is_emulated(output_);
-    put_dispatch_overhead();
-    put_sums_of_graphs();
+    add_dispatch_overhead();
+    add_sums_of_graphs();
     // Executes are what a profile is read for, and of them the whole call.
     for (const Rank rank : {Rank::call, Rank::execute, Rank::once}) {
       for (const ViewerEvent& event : output_.events) {
         if (rank_of(event) != rank) continue;
-        event.node ? put_node(event) : put_measure(event);
+        event.node ? add_node(event) : add_measure(event);
       }
     }
     if (no_timeline) {
-      put_phases();
-      put_provenance();
+      add_phases();
+      add_provenance();
     }
   }
 
@@ -131,7 +131,7 @@ class ViewerPutter {
     return number;
   }
 
-  void put_measure(const ViewerEvent& event) {
+  void add_measure(const ViewerEvent& event) {
     if (!event.value) {
       if (text(event.label) == "Unknown event type") optrace_ = true;  // the trace's own blob
       return;
@@ -157,7 +157,7 @@ class ViewerPutter {
   }
 
   // What the host's call takes beyond what the run trace shows of it on the accelerator.
-  void put_dispatch_overhead() {
+  void add_dispatch_overhead() {
     std::map<std::uint32_t, double> on_accelerator;  // microseconds by inference
     for (const Phase& phase : profile_.phases) {
       if (profile_.text(phase.name) != "QNN DSP Execute" || phase.microseconds < 0) continue;
@@ -173,7 +173,7 @@ class ViewerPutter {
     }
   }
 
-  void put_sums_of_graphs() {
+  void add_sums_of_graphs() {
     for (std::uint32_t inference = 0; inference < output_.of_all_graphs.size(); ++inference) {
       profile_.add_measure(Measure::Subject::profile, 0, number::all_graphs, Origin::derived,
                            assembly_.microseconds(), double(output_.of_all_graphs[inference]),
@@ -191,7 +191,7 @@ class ViewerPutter {
   }
 
   // Nodes of the QNN graph stand beside the HTP ops of a trace, as ops without spans.
-  void put_node(const ViewerEvent& event) {
+  void add_node(const ViewerEvent& event) {
     // What is of all executes is of what each of them says.
     if (event.statistic != Statistic::none && output_.executes > 0) return;
     const std::uint64_t key = std::uint64_t(*event.node) << 32 | std::uint64_t(event.node_name);
@@ -264,12 +264,12 @@ class ViewerPutter {
 
   // When things happened is not printed, only how long they took: sections and executes follow one
   // another, and what is in one begins with it unless its order is known.
-  void put_phases() {
-    std::int64_t now = put_sections(0, false);
+  void add_phases() {
+    std::int64_t now = add_sections(0, false);
     for (std::uint32_t execute = 0; execute < output_.executes; ++execute) {
-      now = put_execute(execute, now);
+      now = add_execute(execute, now);
     }
-    put_sections(now, true);
+    add_sections(now, true);
     assembly_.losses.add(Severity::info, 0,
                          "only lengths are printed: phases are placed one after the other");
   }
@@ -284,7 +284,7 @@ class ViewerPutter {
   }
 
   // The parts of a section that come below the whole follow one another.
-  std::int64_t put_sections(std::int64_t begin, bool deinit) {
+  std::int64_t add_sections(std::int64_t begin, bool deinit) {
     std::int64_t end = begin, next_part = begin;
     std::optional<StringId> section;
     bool has_whole = false;
@@ -293,22 +293,22 @@ class ViewerPutter {
       if (event.execute != ViewerEvent::outside || event.node || !is_of_run(event)) continue;
       if (is_deinit(text(event.section)) != deinit) continue;
       if (section != event.section) {
-        put_parents();
+        add_parents();
         section = event.section;
         begin = next_part = end;
         has_whole = false;
       }
       has_whole |= event.level == 0;
       const bool part = event.level > 0 && has_whole;
-      const std::int64_t done = put_phase(event, part ? next_part : begin);
+      const std::int64_t done = add_phase(event, part ? next_part : begin);
       if (part) next_part = done;
       end = std::max(end, done);
     }
-    put_parents();
+    add_parents();
     return end;
   }
 
-  std::int64_t put_execute(std::uint32_t execute, std::int64_t now) {
+  std::int64_t add_execute(std::uint32_t execute, std::int64_t now) {
     const std::size_t first = next_event_;
     std::size_t last = first;
     while (last < output_.events.size()) {
@@ -340,9 +340,9 @@ class ViewerPutter {
       if (label == "Accelerator (execute excluding wait) time") {
         start = saturating_add(now, std::max<std::int64_t>(waiting, 0));
       }
-      end = std::max(end, put_phase(event, start));
+      end = std::max(end, add_phase(event, start));
     }
-    put_parents();
+    add_parents();
     return end;
   }
 
@@ -361,7 +361,7 @@ class ViewerPutter {
   }
 
   // Its end; `start` for what is no time.
-  std::int64_t put_phase(const ViewerEvent& event, std::int64_t start) {
+  std::int64_t add_phase(const ViewerEvent& event, std::int64_t start) {
     const auto nanoseconds = nanoseconds_of(event);
     if (!nanoseconds) return start;
     Phase phase;
@@ -411,7 +411,7 @@ class ViewerPutter {
     return inner.substr(0, std::min(inner.find(')'), inner.find(" excluding wait")));
   }
 
-  void put_parents() {
+  void add_parents() {
     for (std::size_t i = 0; i < group_.size(); ++i) {
       if (const Member* whole = whole_of(i)) {
         profile_.phases[group_[i].phase].parent = whole->phase;
@@ -442,7 +442,7 @@ class ViewerPutter {
     });
   }
 
-  void put_provenance() {
+  void add_provenance() {
     Provenance& provenance = profile_.provenance;
     provenance.instrumentation = linting_   ? "linting"
                                  : optrace_ ? "optrace"
@@ -473,8 +473,8 @@ class ViewerPutter {
 
 }  // namespace
 
-void put_viewer(Assembly& assembly, const ViewerOutput& output) {
-  ViewerPutter(assembly, output).put();
+void add_viewer(Assembly& assembly, const ViewerOutput& output) {
+  ViewerAssembler(assembly, output).assemble();
 }
 
 }  // namespace npuscope::qnn

@@ -8,12 +8,12 @@
 namespace npuscope::qnn {
 namespace {
 
-class GraphPutter {
+class GraphAssembler {
  public:
-  GraphPutter(Assembly& assembly, const HtpGraph& graph)
+  GraphAssembler(Assembly& assembly, const HtpGraph& graph)
       : assembly_(assembly), profile_(assembly.profile), graph_(graph) {}
 
-  void put() {
+  void assemble() {
     const bool timeline = profile_.spans.size() > 0;
     const bool traffic_known = profile_.spans.measure(NumberRole::ddr_read) != nullptr;
     for (const TensorUse& use : profile_.tensor_uses) {
@@ -23,12 +23,12 @@ class GraphPutter {
     for (const GraphNode& node : graph_.nodes) {
       const OpId op = op_of(node);
       op_of_node_.push_back(op);
-      if (!timeline) put_cycles(node, index_of(op));
+      if (!timeline) add_cycles(node, index_of(op));
     }
-    if (!traffic_known) put_traffic();
+    if (!traffic_known) add_traffic();
     find_owners();
-    for (const GraphTensor& tensor : graph_.tensors) put_tensor(tensor);
-    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) put_uses(graph_.nodes[i], op_of_node_[i]);
+    for (const GraphTensor& tensor : graph_.tensors) add_tensor(tensor);
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) add_uses(graph_.nodes[i], op_of_node_[i]);
     if (!timeline && !graph_.nodes.empty()) {
       const bool has_cycles = graph_.origin == Origin::measured;
       if (!has_cycles) return;
@@ -79,7 +79,7 @@ class GraphPutter {
                          double(value));
   }
 
-  void put_cycles(const GraphNode& node, std::uint32_t op) {
+  void add_cycles(const GraphNode& node, std::uint32_t op) {
     measure(op, number::cycles, node.cycles);
     measure(op, number::dominant_path, node.dominant_path);
     if (node.cycles != missing) {
@@ -89,7 +89,7 @@ class GraphPutter {
 
   // Of some ops that execute (OutputSlice, spills) the graph has no node. What they move is known
   // of none of them, so that a kind of traffic that no node has is not 0 but unknown.
-  void put_traffic() {
+  void add_traffic() {
     const std::uint64_t without_node = executed_ops_without_node();
     bool any = false;
     for (std::size_t kind = 0; kind < Traffic::kinds; ++kind) {
@@ -134,7 +134,7 @@ class GraphPutter {
            !owners_.contains(owner);
   }
 
-  void put_tensor(const GraphTensor& from) {
+  void add_tensor(const GraphTensor& from) {
     Tensor& tensor = assembly_.tensor(from.id);
     tensor.is_shape = tensor.is_shape || from.is_shape || (!tensor.is_constant && is_shape(from));
     tensor.is_constant = tensor.is_constant || (from.is_constant && !tensor.is_shape);
@@ -153,7 +153,7 @@ class GraphPutter {
     }
   }
 
-  void put_uses(const GraphNode& node, OpId op) {
+  void add_uses(const GraphNode& node, OpId op) {
     Op& row = profile_.ops[index_of(op)];
     for (std::uint32_t i = 0; i < node.outputs; ++i) {
       const std::uint64_t id = graph_.uses[node.first_output + i];
@@ -171,7 +171,7 @@ class GraphPutter {
     }
     if (index_of(op) < linked_.size() && linked_[index_of(op)]) return;  // the trace has said so
     const auto first = graph_.uses.begin() + node.first_input;
-    put_inputs(assembly_, op, row.core, {first, first + node.inputs});
+    add_inputs(assembly_, op, row.core, {first, first + node.inputs});
   }
 
   Assembly& assembly_;
@@ -184,9 +184,11 @@ class GraphPutter {
 
 }  // namespace
 
-void put_graph(Assembly& assembly, const HtpGraph& graph) { GraphPutter(assembly, graph).put(); }
+void add_graph(Assembly& assembly, const HtpGraph& graph) {
+  GraphAssembler(assembly, graph).assemble();
+}
 
-void put_run_trace(Assembly& assembly, const RunTrace& trace) {
+void add_run_trace(Assembly& assembly, const RunTrace& trace) {
   Profile& profile = assembly.profile;
   for (const RunPhase& from : trace.phases) {
     Phase phase;

@@ -24,26 +24,26 @@ SpanKind kind_of(EstimateStep step) {
 }
 
 // The trace's strings are the profile's by now.
-class EstimatePutter {
+class EstimateAssembler {
  public:
-  EstimatePutter(Assembly& assembly, const Estimate& estimate)
+  EstimateAssembler(Assembly& assembly, const Estimate& estimate)
       : assembly_(assembly), profile_(assembly.profile), estimate_(estimate) {}
 
-  void put() {
+  void assemble() {
     if (estimate_.core_megahertz > 0) {
       profile_.clocks[index_of(assembly_.cycles)].rate = Hertz{estimate_.core_megahertz * 1e6};
     }
-    put_lanes();
-    put_ops();
-    put_spans();
-    put_traffic();
-    put_dominant_path(assembly_);
-    put_counters();
-    put_numbers();
+    add_lanes();
+    add_ops();
+    add_spans();
+    add_traffic();
+    add_dominant_path(assembly_);
+    add_counters();
+    add_numbers();
   }
 
  private:
-  void put_lanes() {
+  void add_lanes() {
     std::vector<bool> is_used(estimate_.lanes.size(), false);
     for (const std::uint32_t lane : estimate_.lane) is_used[lane] = true;
     units_.assign(estimate_.lanes.size(), UnitId::none);
@@ -59,7 +59,7 @@ class EstimatePutter {
     }
   }
 
-  void put_ops() {
+  void add_ops() {
     for (const EstimateOp& from : estimate_.ops) {
       Op op;
       op.name = op.kind = from.kind;
@@ -76,7 +76,7 @@ class EstimatePutter {
     }
   }
 
-  void put_spans() {
+  void add_spans() {
     const chrome::Slices& slices = estimate_.events.slices;
     Spans& spans = profile_.spans;
     spans.resize(estimate_.rows.size());
@@ -93,7 +93,7 @@ class EstimatePutter {
   }
 
   // The event that works moves the op's bytes; an op in several parts moves them once.
-  void put_traffic() {
+  void add_traffic() {
     std::vector<bool> has_moved(estimate_.ops.size(), false);
     std::vector<MeasureColumn> columns;
     for (const NamedNumber& number : number::traffic) {
@@ -112,7 +112,7 @@ class EstimatePutter {
     for (MeasureColumn& column : columns) profile_.spans.measures.push_back(std::move(column));
   }
 
-  void put_counters() {
+  void add_counters() {
     const chrome::Marks& marks = estimate_.events.marks;
     Counters& counters = profile_.counters;
     std::map<std::pair<std::uint32_t, StringId>, std::uint32_t> series;
@@ -141,7 +141,7 @@ class EstimatePutter {
     }
   }
 
-  void put_numbers() {
+  void add_numbers() {
     const auto add = [&](const NamedNumber& number, ClockId clock, double value) {
       profile_.add_measure(Measure::Subject::profile, 0, number, Origin::estimated, clock, value);
     };
@@ -167,8 +167,8 @@ class EstimatePutter {
 
 }  // namespace
 
-void put_estimate(Assembly& assembly, const Estimate& estimate) {
-  EstimatePutter(assembly, estimate).put();
+void add_estimate(Assembly& assembly, const Estimate& estimate) {
+  EstimateAssembler(assembly, estimate).assemble();
 }
 
 }  // namespace npuscope::qnn

@@ -17,7 +17,7 @@ std::int64_t sum(std::int64_t a, std::int64_t b) {
 
 }  // namespace
 
-void put_estimate_rows(Assembly& assembly, const EstimateRows& rows) {
+void add_estimate_rows(Assembly& assembly, const EstimateRows& rows) {
   const bool has_trace = assembly.profile.spans.size() > 0;
   const auto add = [&](const NamedNumber& number, ClockId clock, std::int64_t value) {
     if (value == missing) return;
@@ -41,7 +41,7 @@ void put_estimate_rows(Assembly& assembly, const EstimateRows& rows) {
   add(number::ops_without_estimate, {}, rows.ops_without_estimate);
 }
 
-void put_schematic(Assembly& assembly, const Schematic& schematic) {
+void add_schematic(Assembly& assembly, const Schematic& schematic) {
   Profile& profile = assembly.profile;
   for (const OrderEdge& edge : schematic.order) {
     const auto from = assembly.find_op(edge.from), to = assembly.find_op(edge.to);
@@ -56,7 +56,7 @@ void put_schematic(Assembly& assembly, const Schematic& schematic) {
   }
 }
 
-void put_framework_trace(Assembly& assembly, const FrameworkTrace& trace, std::string_view graph) {
+void add_framework_trace(Assembly& assembly, const FrameworkTrace& trace, std::string_view graph) {
   Profile& profile = assembly.profile;
   const auto add_op = [&](const std::string& name, const std::string& type) -> Op& {
     Op op;

@@ -7,25 +7,26 @@
 
 #include "formats/qnn/assemble/assembly.hpp"
 #include "formats/qnn/read/artifact_parts.hpp"
+#include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::qnn {
 namespace {
 
-class QhasPutter {
+class QhasAssembler {
  public:
-  QhasPutter(Assembly& assembly, const Qhas& qhas)
+  QhasAssembler(Assembly& assembly, const Qhas& qhas)
       : assembly_(assembly), profile_(assembly.profile), qhas_(qhas) {}
 
-  void put() {
+  void assemble() {
     note_estimate();
-    for (const QhasCore& core : qhas_.cores) put_core(core);
-    put_rate();
-    if (profile_.spans.size() == 0 && !qhas_.instances.empty()) put_instances();
+    for (const QhasCore& core : qhas_.cores) add_core(core);
+    add_rate();
+    if (profile_.spans.size() == 0 && !qhas_.instances.empty()) add_instances();
     if (profile_.spans.size() > 0) {
       join_instances();
-      if (!instance_of_.empty()) put_columns();
+      if (!instance_of_.empty()) add_columns();
     } else {
-      put_sums();
+      add_sums();
     }
   }
 
@@ -53,13 +54,13 @@ class QhasPutter {
     profile_.add_measure(subject, id, number, origin_, clock, double(value));
   }
 
-  void put_traffic(Measure::Subject subject, std::uint32_t id, const Traffic& traffic) {
+  void add_traffic(Measure::Subject subject, std::uint32_t id, const Traffic& traffic) {
     for (std::size_t i = 0; i < Traffic::kinds; ++i) {
       measure(subject, id, number::traffic[i], {}, traffic.bytes[i]);
     }
   }
 
-  void put_core(const QhasCore& core) {
+  void add_core(const QhasCore& core) {
     const UnitId unit = assembly_.core_unit(core_number(core.core));
     const bool only = qhas_.cores.size() == 1;
     const auto subject = only ? Measure::Subject::profile : Measure::Subject::unit;
@@ -76,19 +77,19 @@ class QhasPutter {
       profile_.add_measure(subject, id, number::stated_rate, origin_, {},
                            core.inferences_per_second);
     }
-    put_busy(core, subject, id);
+    add_busy(core, subject, id);
     measure(subject, id, number::peak_vtcm, {}, core.peak_vtcm_alloc);
     measure(subject, id, number::unique_qnn_ops, {}, core.unique_qnn_ops);
     measure(subject, id, number::qnn_nodes, {}, core.qnn_nodes);
     measure(subject, id, number::unique_htp_ops, {}, core.unique_htp_ops);
     measure(subject, id, number::htp_nodes, {}, core.htp_nodes);
-    put_traffic(subject, id, core.traffic);
-    for (const QhasResource& resource : core.resources) put_resource(core, resource);
+    add_traffic(subject, id, core.traffic);
+    for (const QhasResource& resource : core.resources) add_resource(core, resource);
   }
 
   // Without a RUN_TRACE only this says how fast PCYCLE ran: cycles of the timeline over whole
   // microseconds of Graph Execute, of which up to one is lost to rounding.
-  void put_rate() {
+  void add_rate() {
     std::int64_t cycles = 0, microseconds = 0;
     for (const QhasCore& core : qhas_.cores) {
       if (core.timeline_cycles <= cycles || core.graph_execute_us <= 0) continue;
@@ -101,7 +102,7 @@ class QhasPutter {
     clock.derived_error = 1 / (double(microseconds) + 1);
   }
 
-  void put_busy(const QhasCore& core, Measure::Subject subject, std::uint32_t id) {
+  void add_busy(const QhasCore& core, Measure::Subject subject, std::uint32_t id) {
     double work = 0;
     std::int64_t domain = missing;
     for (const QhasResource& resource : core.resources) {
@@ -120,7 +121,7 @@ class QhasPutter {
     }
   }
 
-  void put_resource(const QhasCore& core, const QhasResource& resource) {
+  void add_resource(const QhasCore& core, const QhasResource& resource) {
     if (resource.tid == missing) return;
     const std::string_view type = text(resource.type);
     const Engine engine = type == "HMX"   ? Engine::hmx
@@ -136,13 +137,13 @@ class QhasPutter {
     }
     measure(subject, index_of(unit), number::lane_extent, assembly_.cycles,
             resource.timeline_cycles);
-    put_traffic(subject, index_of(unit), resource.traffic);
+    add_traffic(subject, index_of(unit), resource.traffic);
   }
 
   // --- instances
 
   // The timeline of a summary that comes without its trace: the same, but for arrows and counters.
-  void put_instances() {
+  void add_instances() {
     Spans& spans = profile_.spans;
     spans.reserve(qhas_.instances.size());
     for (const QhasInstance& instance : qhas_.instances) {
@@ -158,9 +159,9 @@ class QhasPutter {
       if (!op || linked_[index_of(*op)] || instance.inputs == 0) continue;
       linked_[index_of(*op)] = true;
       const auto first = qhas_.inputs.begin() + instance.first_input;
-      put_inputs(assembly_, *op, core, {first, first + instance.inputs});
+      add_inputs(assembly_, *op, core, {first, first + instance.inputs});
     }
-    put_dominant_path(assembly_);
+    add_dominant_path(assembly_);
   }
 
   static OpFlags flags_of(const QhasInstance& instance) {
@@ -268,19 +269,19 @@ class QhasPutter {
     return profile_.spans.measures.back();
   }
 
-  void put_columns() {
-    put_packets();
-    put_measured_path();
+  void add_columns() {
+    add_packets();
+    add_measured_path();
     for (std::size_t kind = 0; kind < Traffic::kinds; ++kind) {
       MeasureColumn& bytes = column(number::traffic[kind], Origin::measured, {});
       for (std::size_t i = 0; i < instance_of_.size(); ++i) {
         if (instance_of_[i]) bytes.values[i] = instance_of_[i]->traffic.bytes[kind];
       }
     }
-    put_memory();
+    add_memory();
   }
 
-  void put_packets() {
+  void add_packets() {
     MeasureColumn& packets = column(number::packets, Origin::derived, {});
     for (std::size_t i = 0; i < instance_of_.size(); ++i) {
       if (!instance_of_[i]) continue;
@@ -290,7 +291,7 @@ class QhasPutter {
 
   // The viewer's own share counts where it has one; it says the same as the rule, or the rule has
   // changed.
-  void put_measured_path() {
+  void add_measured_path() {
     MeasureColumn& path = column(number::dominant_path, Origin::derived, assembly_.cycles);
     std::uint64_t known = 0, different = 0;
     for (std::size_t i = 0; i < instance_of_.size(); ++i) {
@@ -307,7 +308,7 @@ class QhasPutter {
                          different);
   }
 
-  void put_memory() {
+  void add_memory() {
     for (std::size_t i = 0; i < instance_of_.size(); ++i) {
       if (!instance_of_[i]) continue;
       Op& op = profile_.ops[index_of(profile_.spans.op[i])];
@@ -321,7 +322,7 @@ class QhasPutter {
 
   // A summary without instances: its nodes are the ops, its types numbers of the profile. They
   // count the same cycles, so only one of the tables can be.
-  void put_sums() {
+  void add_sums() {
     for (const QhasSum& node : qhas_.qnn_nodes) {
       Op op;
       op.name = op.node = copy(node.op);
@@ -335,16 +336,16 @@ class QhasPutter {
         measure(subject, id, number::dominant_path, assembly_.cycles, path);
       }
       measure(subject, id, number::htp_ops, {}, node.parts);
-      put_traffic(subject, id, node.traffic);
+      add_traffic(subject, id, node.traffic);
     }
-    put_unlisted();
-    put_types("QNN op type", qhas_.qnn_types);
-    put_types("HTP op type", qhas_.htp_types);
+    add_unlisted();
+    add_types("QNN op type", qhas_.qnn_types);
+    add_types("HTP op type", qhas_.htp_types);
   }
 
   // The table of nodes holds the first ten by default, the totals are of all: what is left of a
   // type, and of all types, is an op too, so that ops add up to what the file states.
-  void put_unlisted() {
+  void add_unlisted() {
     SumOfParts of_types;
     std::map<StringId, SumOfParts> listed;  // by type
     for (const QhasSum& node : qhas_.qnn_nodes) listed[node.op_type].add(SumOfParts(node));
@@ -354,7 +355,7 @@ class QhasPutter {
       const auto nodes = listed.find(type.op);
       const bool is_listed = nodes != listed.end();
       if (is_listed) rest.subtract(nodes->second);
-      put_rest(fmt::format("{}{} nodes", is_listed ? "other " : "", text(type.op)), copy(type.op),
+      add_rest(fmt::format("{}{} nodes", is_listed ? "other " : "", text(type.op)), copy(type.op),
                rest);
     }
     const QhasCore* core = qhas_.cores.size() == 1 ? &qhas_.cores.front() : nullptr;
@@ -372,7 +373,7 @@ class QhasPutter {
     rest.traffic = core->traffic;
     rest.parts = core->htp_nodes;
     rest.subtract(of_types);
-    put_rest("nodes of other types", StringId::empty, rest);
+    add_rest("nodes of other types", StringId::empty, rest);
   }
 
   struct SumOfParts {
@@ -401,7 +402,7 @@ class QhasPutter {
     }
   };
 
-  void put_rest(const std::string& name, StringId type, const SumOfParts& rest) {
+  void add_rest(const std::string& name, StringId type, const SumOfParts& rest) {
     if (rest.cycles <= 0) return;
     Op op;
     op.name = op.node = assembly_.intern(name);
@@ -421,7 +422,7 @@ class QhasPutter {
     }
   }
 
-  void put_types(std::string_view table, const std::vector<QhasSum>& types) {
+  void add_types(std::string_view table, const std::vector<QhasSum>& types) {
     const auto subject = Measure::Subject::profile;
     for (const QhasSum& type : types) {
       const std::string prefix = fmt::format("{} {}: ", table, text(type.op));
@@ -451,6 +452,6 @@ std::string_view written_memory(const Traffic& traffic) {
   return ddr && vtcm ? "DDR, VTCM" : ddr ? "DDR" : vtcm ? "VTCM" : "";
 }
 
-void put_qhas(Assembly& assembly, const Qhas& qhas) { QhasPutter(assembly, qhas).put(); }
+void add_qhas(Assembly& assembly, const Qhas& qhas) { QhasAssembler(assembly, qhas).assemble(); }
 
 }  // namespace npuscope::qnn

@@ -14,25 +14,25 @@ namespace npuscope::qnn {
 namespace {
 
 // The trace's strings are the profile's by now.
-class TracePutter {
+class TraceAssembler {
  public:
-  TracePutter(Assembly& assembly, OpTrace& trace)
+  TraceAssembler(Assembly& assembly, OpTrace& trace)
       : assembly_(assembly), profile_(assembly.profile), trace_(trace) {}
 
-  void put() {
-    put_lanes();
-    put_ops();
-    put_spans();
-    put_columns();
-    put_counters();
-    put_flows();
+  void assemble() {
+    add_lanes();
+    add_ops();
+    add_spans();
+    add_columns();
+    add_counters();
+    add_flows();
     trace_.events = {};
   }
 
  private:
   std::string_view text(StringId id) const { return profile_.strings[id]; }
 
-  void put_lanes() {
+  void add_lanes() {
     for (const TraceLane& lane : trace_.lanes) {
       const UnitId unit = assembly_.lane_unit(lane.core, lane.tid, text(lane.type), lane.engine);
       profile_.units[index_of(unit)].process_id = lane.process_id;
@@ -45,20 +45,20 @@ class TracePutter {
     return htp_op == "$Const" || htp_op == "$Shape";
   }
 
-  void put_ops() {
+  void add_ops() {
     std::vector<OpId> op_of(trace_.ops.size(), OpId::none);
     for (std::size_t i = 0; i < trace_.ops.size(); ++i) {
       const TraceOp& from = trace_.ops[i];
-      if (from.executed || !is_tensor_only(text(from.htp_op))) op_of[i] = put_op(from);
-      if (from.id != 0 && from.dims != StringId::empty) put_tensor(from, op_of[i]);
+      if (from.executed || !is_tensor_only(text(from.htp_op))) op_of[i] = add_op(from);
+      if (from.id != 0 && from.dims != StringId::empty) add_tensor(from, op_of[i]);
     }
     for (std::size_t i = 0; i < trace_.ops.size(); ++i) {
-      if (op_of[i] != OpId::none) put_op_inputs(trace_.ops[i], op_of[i]);
+      if (op_of[i] != OpId::none) add_op_inputs(trace_.ops[i], op_of[i]);
     }
     ops_ = std::move(op_of);
   }
 
-  OpId put_op(const TraceOp& from) {
+  OpId add_op(const TraceOp& from) {
     Op op;
     op.name = from.qnn_op != StringId::empty ? from.qnn_op : from.htp_op;
     op.kind = from.htp_op;
@@ -85,7 +85,7 @@ class TracePutter {
     return id;
   }
 
-  void put_tensor(const TraceOp& from, OpId producer) {
+  void add_tensor(const TraceOp& from, OpId producer) {
     Tensor& tensor = assembly_.tensor(from.id);
     assembly_.set_shape(tensor, from.dims);
     tensor.type = from.type;
@@ -101,7 +101,7 @@ class TracePutter {
     tensor.name = name;
   }
 
-  void put_op_inputs(const TraceOp& from, OpId op) {
+  void add_op_inputs(const TraceOp& from, OpId op) {
     std::vector<std::uint64_t> inputs;
     for (const std::string_view input : texts_in(text(from.inputs))) {
       if (const auto id = parse_id(input)) {
@@ -110,10 +110,10 @@ class TracePutter {
         assembly_.losses.add(Severity::warning, 0, "inputs that are not ids; left out");
       }
     }
-    put_inputs(assembly_, op, from.core, std::move(inputs));
+    add_inputs(assembly_, op, from.core, std::move(inputs));
   }
 
-  void put_spans() {
+  void add_spans() {
     const chrome::Slices& slices = trace_.events.slices;
     Spans& spans = profile_.spans;
     spans.resize(trace_.rows.size());
@@ -139,7 +139,7 @@ class TracePutter {
 
   // What needs all spans, one after the other in the order of time, is found while other threads do
   // the rest.
-  void put_columns() {
+  void add_columns() {
     Spans& spans = profile_.spans;
     MeasureColumn path =
         profile_.column_of(number::dominant_path, Origin::derived, assembly_.cycles);
@@ -176,7 +176,7 @@ class TracePutter {
     return packets;
   }
 
-  void put_counters() {
+  void add_counters() {
     const chrome::Marks& marks = trace_.events.marks;
     std::map<std::tuple<std::uint32_t, StringId, StringId>, std::uint32_t> series;
     Counters& counters = profile_.counters;
@@ -231,7 +231,7 @@ class TracePutter {
     std::uint32_t span = 0;
   };
 
-  void put_flows() {
+  void add_flows() {
     const chrome::Marks& marks = trace_.events.marks;
     if (std::ranges::none_of(marks.phase, [](char phase) { return phase == 's' || phase == 'f'; }))
       return;
@@ -247,7 +247,7 @@ class TracePutter {
         ++loose;
         continue;
       }
-      put_flow(start->second, row, from_tensors, loose);
+      add_flow(start->second, row, from_tensors, loose);
       begun.erase(start);
     }
     loose += begun.size();
@@ -267,7 +267,7 @@ class TracePutter {
     return std::uint32_t(marks.id[row]);
   }
 
-  void put_flow(std::size_t from, std::size_t to, std::uint64_t& from_tensors,
+  void add_flow(std::size_t from, std::size_t to, std::uint64_t& from_tensors,
                 std::uint64_t& loose) {
     const chrome::Marks& marks = trace_.events.marks;
     if (trace_.lane_of_thread[marks.thread[from]] == OpTrace::no_lane) {
@@ -365,6 +365,8 @@ std::int64_t packets_of(std::int64_t cycles, double cycles_per_packet) {
   return packets < 9e15 ? std::int64_t(packets) : missing;
 }
 
-void put_op_trace(Assembly& assembly, OpTrace& trace) { TracePutter(assembly, trace).put(); }
+void add_op_trace(Assembly& assembly, OpTrace& trace) {
+  TraceAssembler(assembly, trace).assemble();
+}
 
 }  // namespace npuscope::qnn
