@@ -88,16 +88,17 @@ void Host::send_next(std::uint32_t index) {
   activation.sending = true;
   const Picoseconds handed_over = in_flight(activation, activation.sent).submitted + latency_;
   const Picoseconds buffer_free = activation.sent >= 2 ? activation.idle_since : Picoseconds{};
-  events_.push(std::max({handed_over, buffer_free, input_free_}), EventKind::input, index);
+  events_.push(std::max({handed_over, buffer_free, activation.input_sent}), EventKind::input,
+               index);
 }
 
 void Host::send_input(std::uint32_t index, Picoseconds now) {
-  if (input_free_ > now) return events_.push(input_free_, EventKind::input, index);
   Activation& activation = activations_[index];
-  input_free_ = now + input_time_;
   SimulatedInference& inference = in_flight(activation, activation.sent++);
-  inference.input_sent = now;
+  inference.input_sent = std::max(now, input_free_);
+  input_free_ = inference.input_sent + input_time_;
   inference.input_ready = input_free_;
+  activation.input_sent = input_free_;
   activation.sending = false;
   begin_next(index);
   send_next(index);
@@ -173,7 +174,7 @@ SimulatedInference& Host::end_on_device(std::uint32_t index, Picoseconds end, st
   inference.device_ticks = ticks;
   activation.idle_since = end;
   if (activation.taken + 1 == activation.ended) {
-    events_.push(std::max(end, output_free_), EventKind::output, index);
+    events_.push(end, EventKind::output, index);
   }
   send_next(index);
   begin_next(index);
@@ -181,9 +182,8 @@ SimulatedInference& Host::end_on_device(std::uint32_t index, Picoseconds end, st
 }
 
 void Host::take_output(std::uint32_t index, Picoseconds now) {
-  if (output_free_ > now) return events_.push(output_free_, EventKind::output, index);
   Activation& activation = activations_[index];
-  output_free_ = now + output_time_;
+  output_free_ = std::max(now, output_free_) + output_time_;
   SimulatedInference& inference = in_flight(activation, activation.taken);
   activation.output_free[activation.taken++ % 2] = output_free_;
   inference.completed = output_free_ + latency_;

@@ -52,6 +52,7 @@ class Host {
     std::uint64_t completed = 0;
     bool submitting = false;
     bool sending = false;
+    Picoseconds input_sent{};                  // the last one, whole
     Picoseconds idle_since{};                  // the device, or when it is set up
     Picoseconds queued_at{};                   // of the next inference
     std::array<Picoseconds, 2> output_free{};  // when the outputs of the last two had left

@@ -244,6 +244,27 @@ TEST(Simulate, WithASetSizeOfOneTheDeviceWaitsForTheHost) {
   }
 }
 
+// The one with the lowest number had it whenever it was free; the last waited until all others had
+// ended.
+TEST(Simulate, AFullLinkServesActivationsInTheOrderInWhichTheyAsk) {
+  ProgramBuilder builder(1, 50);
+  builder.add(hmx, 1000);
+  builder.program().input_bytes = 20'000;  // 2 us on the link
+  const qaic::Program program = builder.finish();
+  SimulationOptions options;
+  options.activations = 8;
+  options.set_size = 2;
+  options.inferences = 20;
+  const auto result = simulate(program, round_target(), options);
+  ASSERT_TRUE(result);
+  std::vector<std::uint64_t> ended(options.activations, 0);
+  for (const SimulatedInference& inference : result->inferences) {
+    ended[inference.activation] = inference.number + 1;
+    const auto [least, most] = std::ranges::minmax(ended);
+    EXPECT_LE(most - least, 3u);
+  }
+}
+
 TEST(Simulate, SamplesBeginAtTheirNumberAndTime) {
   ProgramBuilder builder(1, 40);
   builder.add(hmx, 1000);
