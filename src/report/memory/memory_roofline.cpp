@@ -22,7 +22,9 @@ const char* meaning_of(RooflineVerdict verdict) {
     case RooflineVerdict::memory: return "moving the bytes takes the time";
     case RooflineVerdict::dispatch: return "starting the kernels takes the time";
     case RooflineVerdict::latency:
-      return "nothing is busy for 65 % of the time: it waits, or the work is spread badly";
+      return "no peak is needed for 65 % of the time: it waits, transfers are slower than the DDR, "
+             "or "
+             "the work is spread badly";
     case RooflineVerdict::unknown: break;
   }
   return "";

@@ -28,7 +28,7 @@ std::string how_to_get_bytes(const Profile& profile);
 // What to say of bytes by the time of transfers; empty where that is a bandwidth.
 std::string transfer_time_remark(const analysis::MemoryTable& table, bool above_peak);
 
-// "structure only, latency: nothing is busy for 65 % of the time … (DDR 51.0 %)"
+// "structure only, latency: no peak is needed for 65 % of the time … (DDR 51.0 %)"
 std::string roofline_verdict(const Profile& profile, const analysis::MemoryTable& table);
 // What limits the verdict, a sentence each: peaks and MACs that are not known, rows left out.
 // `is_part`: not of all the hardware or all ops.

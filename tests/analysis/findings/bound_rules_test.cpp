@@ -26,6 +26,14 @@ TEST(MemoryBound, LowComputeBesideBusyDma) {
   EXPECT_EQ(tried.finding().gain->share, 0.16);
 }
 
+// HMX alone was called compute, which HVX is too.
+TEST(MemoryBound, ComputeInTheTitleIsOfAllEngines) {
+  const Tried tried("memory-bound", memory_bound(49, 70).profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_EQ(tried.finding().title,
+            "Memory bound: DMA works for 70.0 % of the wall, compute for 59.0 %");
+}
+
 TEST(MemoryBound, NotWhereDmaIsALittleLessBusyOrComputeIsNotLow) {
   EXPECT_TRUE(Tried("memory-bound", memory_bound(49, 64).profile).is_quiet());
   EXPECT_TRUE(Tried("memory-bound", memory_bound(50, 65).profile).is_quiet());

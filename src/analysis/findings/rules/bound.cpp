@@ -19,10 +19,9 @@ std::optional<double> share_of_ddr_peak(FindingContext& context) {
 }
 
 RuleOutcome of_timeline(FindingContext& context) {
-  double compute = 0, compute_active = 0;
+  double compute = 0;
   for (const Engine engine : compute_engines) {
     compute = std::max(compute, context.domain_share(engine));
-    compute_active = std::max(compute_active, context.active_share(engine));
   }
   const double dma = context.domain_share(Engine::dma);
   const auto ddr = share_of_ddr_peak(context);
@@ -33,12 +32,15 @@ RuleOutcome of_timeline(FindingContext& context) {
   const bool ddr_busy = context.placement().verdict == RooflineVerdict::memory;
   const bool dma_busy = dma >= bound_share && compute < low_compute;
   if (!ddr_busy && !dma_busy) return DoesNotApply{};
+  const double computing =
+      (context.part(Part::compute_alone) + context.part(Part::compute_and_movement)) /
+      context.wall();
   Finding finding;
-  finding.title =
-      dma_busy ? fmt::format("Memory bound: DMA works for {} of the wall, compute for {}",
-                             percent(context.active_share(Engine::dma)), percent(compute_active))
-               : fmt::format("Memory bound: the DDR needs {} of the wall at its peak",
-                             percent(ddr.value_or(0)));
+  finding.title = dma_busy
+                      ? fmt::format("Memory bound: DMA works for {} of the wall, compute for {}",
+                                    percent(context.active_share(Engine::dma)), percent(computing))
+                      : fmt::format("Memory bound: the DDR needs {} of the wall at its peak",
+                                    percent(ddr.value_or(0)));
   finding.weight = Weight::high;
   const char* hardware = "units: HARDWARE";
   if (dma > 0) {
@@ -72,16 +74,16 @@ RuleOutcome of_timeline(FindingContext& context) {
       {.usual = "Do more with each byte: a larger batch shares the weights among its members "
                 "(decoding one token reads all weights for one row), weights of fewer bits are "
                 "fewer bytes, and tensors that stay in VTCM are not read twice. Faster kernels "
-                "gain nothing here.",
+                "gain less.",
        .sigmastar_ipu =
            "Do more with each byte: 8-bit operators move half the bytes of 16-bit ones, a "
            "larger batch shares the weights among its images, and operators that are fused "
            "into one layer hand their results on without a way through DDR (npuscope ipu "
-           "operators lists the groups). Faster conv or vector work gains nothing here.",
+           "operators lists the groups). Faster conv or vector work gains less.",
        .neutral = "Do more with each byte: a larger batch shares the weights among its members "
                   "(decoding one token reads all weights for one row), weights of fewer bits are "
                   "fewer bytes, and tensors that stay on chip are not read twice. Faster kernels "
-                  "gain nothing here."});
+                  "gain less."});
   return finding;
 }
 
