@@ -202,7 +202,10 @@ class CallMetrics {
   }
 
   void add_throughput(const Latency& latency) {
-    if (add_known("throughput", known(NumberRole::run_rate, Statistic::none))) return;
+    if (!stated_rate_is_cold() &&
+        add_known("throughput", known(NumberRole::run_rate, Statistic::none))) {
+      return;
+    }
     if (latency.throughput) {
       const double batch = latency.throughput->batch > 0 ? latency.throughput->batch : 1;
       add_rate("by round trips and queue depth").samples = {
@@ -224,6 +227,16 @@ class CallMetrics {
       rate.derived = true;
       return;
     }
+  }
+
+  // A summary of one traced inference states the rate of that one, which is a cold one; the calls
+  // after it say more.
+  bool stated_rate_is_cold() {
+    using Temperature = Provenance::Temperature;
+    const Temperature temperature = profile_.provenance.temperature;
+    const Metric* calls = made("latency");
+    return (temperature == Temperature::cold || temperature == Temperature::cold_then_warm) &&
+           calls != nullptr && calls->samples.size() > 1;
   }
 
   Metric& add_rate(std::string source) {

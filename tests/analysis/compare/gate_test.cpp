@@ -294,6 +294,17 @@ TEST(Gate, JudgedOneColdInstrumentedSampleWhereWarmOnesWereThere) {
   EXPECT_THAT(wall.warm_instead, ElementsAre("latency", "device_latency"));
 }
 
+TEST(Gate, ThroughputWasThatOfTheColdInferenceThatASummaryStates) {
+  Profile profile = qnn_set(1);
+  profile.add_measure(Measure::Subject::profile, 0,
+                      {"inferences per second", NumberQuantity::rate, NumberRole::run_rate},
+                      Origin::measured, {}, 1e6 / 3900);
+  const Pair pair(profile, profile);
+  const auto comparer = Comparer::make(pair.runs_a, pair.runs_b);
+  const Gate gate = gate_on("throughput", Gate::Limit::value, 400);
+  EXPECT_NEAR(judge(gate, *comparer)->measured, 416, 2);  // 1 / 2.4 ms
+}
+
 TEST(Gate, OpsAreJudgedByWarmCyclesOfTheirNodes) {
   const Pair pair(qnn_set(1), qnn_set(1.2));
   const auto comparer = Comparer::make(pair.runs_a, pair.runs_b);
