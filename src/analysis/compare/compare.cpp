@@ -267,6 +267,15 @@ void add_provenance(const RunSide& a, const RunSide& b, std::vector<Difference>&
   }
 }
 
+// Of what a compiler estimated: the clock whose cycles it counts.
+std::optional<double> stated_clock(const Profile& profile) {
+  const std::size_t base = index_of(profile.base_clock);
+  if (profile.provenance.times != Origin::estimated || base >= profile.clocks.size()) return {};
+  const Clock& clock = profile.clocks[base];
+  if (clock.kind != ClockKind::unit_cycles || !(clock.rate.value > 0)) return {};
+  return clock.rate.value;
+}
+
 // Before everything else: where the clock changed, times of all ops did.
 void add_clock(const RunSide& a, const RunSide& b, std::vector<Difference>& out) {
   constexpr double worth_saying = 0.03;  // governors and readings differ by less
@@ -274,8 +283,9 @@ void add_clock(const RunSide& a, const RunSide& b, std::vector<Difference>& out)
     std::vector<double> hertz;
     for (const RunSamples& run : side.runs()) {
       const Profile& profile = run.profile();
-      if (!profile.provenance.ran() || profile.provenance.simulator_slowdown > 0) continue;
-      if (const auto of_run = clock_during_run(profile)) hertz.push_back(*of_run);
+      const bool ran = profile.provenance.ran() && profile.provenance.simulator_slowdown == 0;
+      const auto of_run = ran ? clock_during_run(profile) : stated_clock(profile);
+      if (of_run) hertz.push_back(*of_run);
     }
     return hertz.empty() ? 0.0 : median_of(std::move(hertz));
   };

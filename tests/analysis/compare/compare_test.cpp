@@ -647,6 +647,15 @@ TEST(Compare, AClockThatChangedIsNamedBeforeAnOp) {
               ::testing::ElementsAre("1450 MHz -> 1100 MHz, -24.1 %"));
   EXPECT_THAT(clocks_of(Pair(at(1450), at(1430))), ::testing::IsEmpty());
   EXPECT_THAT(clocks_of(Pair(at(1450), run_of({{5}, {6}}))), ::testing::IsEmpty());
+  const auto estimated = [](double megahertz) {  // Vela's cycles of two devices were compared
+    Profile profile = run_of({{5}, {6}});
+    profile.provenance.times = Origin::estimated;
+    profile.clocks[index_of(profile.base_clock)].kind = ClockKind::unit_cycles;
+    profile.clocks[index_of(profile.base_clock)].rate = Hertz(megahertz * 1e6);
+    return profile;
+  };
+  EXPECT_THAT(clocks_of(Pair(estimated(500), estimated(1000))),
+              ::testing::ElementsAre("500 MHz -> 1000 MHz, +100.0 %"));
 }
 
 TEST(ChooseRuns, SeveralGraphsAreAQuestion) {
