@@ -378,7 +378,10 @@ std::vector<Profile> join_runs(std::vector<Profile> profiles) {
     std::sort(set.begin(), set.end(),
               [](const Sample& a, const Sample& b) { return a.inference < b.inference; });
     Profile& whole = joined.emplace_back(std::move(profiles[set.front().place]));
-    if (set.size() > 1) number_measures(whole, set.front().inference);
+    if (set.size() > 1) {
+      number_measures(whole, set.front().inference);
+      if (set.front().inference > 0) whole.provenance.temperature = Provenance::Temperature::warm;
+    }
     for (std::size_t i = 1; i < set.size(); ++i) {
       add_sample(whole, profiles[set[i].place], set[i].inference);
     }

@@ -164,6 +164,16 @@ void Selection::choose_ops() {
   op_number_ = numbered(stays);
 }
 
+// Of a run whose first inference is cold one inference is either.
+Provenance::Temperature Selection::temperature_of_part() const {
+  using Temperature = Provenance::Temperature;
+  const Temperature whole = profile_.provenance.temperature;
+  const auto& instances = profile_.spans.instance;
+  if (whole != Temperature::cold_then_warm || !filter_.instance || instances.empty()) return whole;
+  const bool is_first = *filter_.instance == *std::ranges::min_element(instances);
+  return is_first ? Temperature::cold : Temperature::warm;
+}
+
 Profile Selection::make() {
   ask();
   choose_spans();
@@ -172,6 +182,7 @@ Profile Selection::make() {
   choose_ops();
   Profile part;
   part.provenance = profile_.provenance;
+  part.provenance.temperature = temperature_of_part();
   part.strings = profile_.strings;
   part.clocks = profile_.clocks;
   part.base_clock = profile_.base_clock;

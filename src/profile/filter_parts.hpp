@@ -85,6 +85,7 @@ class Selection {
   void copy_own_times(Spans& part) const;
   void find_other_instances(Spans& part) const;
   void choose_samples();
+  Provenance::Temperature temperature_of_part() const;
   void choose_units();
   void choose_ops();
   void copy_spans(Profile& part);

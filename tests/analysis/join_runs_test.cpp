@@ -71,6 +71,13 @@ TEST(JoinRuns, OfOneProgramAreInferencesOfOneProfile) {
   }
 }
 
+// `show` left the first apart as cold, `diff` and `diagnose` did not.
+TEST(JoinRuns, SamplesOfALaterPartOfTheRunAreWarm) {
+  using Temperature = Provenance::Temperature;
+  EXPECT_EQ(joined({sample(5, 0), sample(6, 100)})[0].provenance.temperature, Temperature::warm);
+  EXPECT_EQ(joined({sample(0, 0), sample(1, 100)})[0].provenance.temperature, Temperature::unknown);
+}
+
 TEST(JoinRuns, StayByThemselvesWhereTheyAreNotAlike) {
   Profile other_program = sample(1, 100);
   other_program.provenance.graph = "other";

@@ -288,6 +288,21 @@ TEST(Filter, OfOneInferenceStayItsSpansPhasesAndNumbers) {
   EXPECT_EQ(filtered(profile, filter).spans.size(), 0u);
 }
 
+TEST(Filter, AWarmInferenceWasCalledCold) {
+  using Temperature = Provenance::Temperature;
+  Profile profile = sample();
+  profile.provenance.temperature = Temperature::cold_then_warm;
+  profile.spans.instance.assign(profile.spans.size(), 1);
+  profile.spans.instance[2] = 0;
+  Filter filter;
+  filter.instance = 0;
+  EXPECT_EQ(filtered(profile, filter).provenance.temperature, Temperature::cold);
+  filter.instance = 1;
+  EXPECT_EQ(filtered(profile, filter).provenance.temperature, Temperature::warm);
+  profile.provenance.temperature = Temperature::unknown;
+  EXPECT_EQ(filtered(profile, filter).provenance.temperature, Temperature::unknown);
+}
+
 TEST(Filter, SpansThatDoNotSayTheirInferenceAreOfNone) {
   Filter filter;
   filter.instance = 0;
