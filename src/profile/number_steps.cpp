@@ -9,6 +9,7 @@
 #include "base/numbers.hpp"
 #include "base/parallel.hpp"
 #include "npuscope/profile/intervals.hpp"
+#include "npuscope/profile/span_roles.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
 #include "profile/unit_processes.hpp"
 
@@ -185,7 +186,9 @@ class StepNumberer {
       for (std::size_t row = parts[part].first; row < parts[part].last; ++row) {
         const std::uint32_t process = process_of(row);
         const Steps* steps = process == UnitRoots::none ? of_none : of_process[process];
-        if (steps != nullptr) spans_.instance[row] = instance_at(*steps, spans_.start[row]);
+        if (steps == nullptr) continue;
+        const bool is_frame = role_of(spans_.kind[row]) == Role::frame;
+        spans_.instance[row] = instance_at(*steps, interval_of(spans_, row), is_frame);
       }
     });
   }
@@ -206,12 +209,13 @@ class StepNumberer {
     if (any) assign();
   }
 
-  static std::uint32_t instance_at(const Steps& steps, std::int64_t time) {
+  // A frame that outlives its step encloses what is of others too.
+  static std::uint32_t instance_at(const Steps& steps, Interval time, bool is_frame) {
     const auto after =
-        std::upper_bound(steps.begin(), steps.end(), time,
+        std::upper_bound(steps.begin(), steps.end(), time.begin,
                          [](std::int64_t at, const Step& step) { return at < step.time.begin; });
-    if (after == steps.begin() || time >= after[-1].time.end) return every_instance;
-    return *after[-1].number;
+    if (after == steps.begin() || time.begin >= after[-1].time.end) return every_instance;
+    return is_frame && time.end > after[-1].time.end ? every_instance : *after[-1].number;
   }
 
   void follow_launches() {

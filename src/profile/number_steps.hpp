@@ -5,9 +5,9 @@
 //   number_steps(profile, candidates);
 //   profile.spans.instance[row]      // 7; every_instance outside all steps
 //
-// A span is of the step in which it begins, on whatever unit; work of a device is of the step that
-// launched it, where an arrow says which. Spans of a process without steps are of those of the only
-// process that has some.
+// A span is of the step in which it begins, on whatever unit, a frame of that in which it also
+// ends; work of a device is of the step that launched it, where an arrow says which. Spans of a
+// process without steps are of those of the only process that has some.
 #pragma once
 
 #include <cstdint>

@@ -63,6 +63,19 @@ TEST(NumberSteps, TheStepInWhichTheProfilerEndsIsNone) {
   EXPECT_EQ(made.profile.provenance.inferences, 1u);
 }
 
+// It made the step as long as itself.
+TEST(NumberSteps, AFrameThatOutlivesItsStepIsOfNone) {
+  Traced made;
+  made.slice(made.host, "ProfilerStep#3", "user_annotation", 0, 100);
+  made.slice(made.host, "aten::mm", "cpu_op", 10, 90);
+  const UnitId other = made.unit("thread 2", Engine::thread, made.process);
+  made.slice(other, "epoch", "user_annotation", 50, 180);
+  made.slice(other, "aten::add", "cpu_op", 60, 120);
+  made.slice(made.host, "ProfilerStep#4", "user_annotation", 110, 200);
+  made.slice(made.host, "aten::mm", "cpu_op", 120, 190);
+  EXPECT_THAT(made.roles().instance, ElementsAre(3, 3, none, 3, 4, 4));
+}
+
 TEST(NumberSteps, TheFirstOfAllMayBeCold) {
   Traced made;
   made.slice(made.host, "ProfilerStep#0", "user_annotation", 0, 100);
