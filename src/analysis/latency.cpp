@@ -138,14 +138,18 @@ class SampledLatency {
     return column == nullptr ? std::nullopt : mean_of_steady(column->values);
   }
 
-  double batch(double execution_seconds) const {
-    std::vector<double> rates;
+  // A sample's rate is that of its batch's execution, so their product is the batch.
+  double batch(double hertz) const {
+    const MeasureColumn* execution = profile_.spans.measure(NumberRole::device_execution);
+    std::vector<double> batches;
     for (const Measure& measure : profile_.measures) {
       const bool rate = measure.subject == Measure::Subject::span &&
                         measure.meaning.role == NumberRole::device_rate;
-      if (rate) rates.push_back(measure.value);
+      if (!rate || measure.subject_id >= execution->values.size()) continue;
+      const std::int64_t ticks = execution->values[measure.subject_id];
+      if (ticks != MeasureColumn::missing) batches.push_back(measure.value * double(ticks) / hertz);
     }
-    return rates.empty() ? 0 : median_of(std::move(rates)) * execution_seconds;
+    return batches.empty() ? 0 : median_of(std::move(batches));
   }
 
   std::optional<Throughput> throughput(double round_trip) const {
@@ -161,7 +165,7 @@ class SampledLatency {
         judge_throughput({round_trip / *in_queue, *execution, input_wait.value_or(0),
                           output_wait.value_or(0), *in_queue},
                          hertz);
-    result.batch = batch(*execution / hertz);
+    result.batch = batch(hertz);
     return result;
   }
 

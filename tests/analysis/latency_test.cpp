@@ -91,6 +91,20 @@ TEST(Throughput, LeavesOutWhatWasSampledWhileTheQueueFilled) {
   analyse_latency(forged);
 }
 
+// The median of rates times the mean of times was 4.02.
+TEST(Throughput, ABatchOfFourIsFour) {
+  const std::int64_t times[] = {1100, 1260, 1300, 1290, 1310};
+  std::vector<Sample> samples;
+  for (const std::int64_t execution : times) samples.push_back({2000, 0, execution, 0, 1, 1});
+  Profile profile = profile_of(samples);
+  for (std::uint32_t row = 0; row < samples.size(); ++row) {
+    profile.add_measure(Measure::Subject::span, row,
+                        {"device rate", NumberQuantity::rate, NumberRole::device_rate},
+                        Origin::measured, {}, 4e9 / double(times[row]));
+  }
+  EXPECT_DOUBLE_EQ(analyse_latency(profile).throughput->batch, 4);
+}
+
 TEST(Latency, PercentilesAreThoseOfASlowTwin) {
   std::mt19937 random(5);
   for (int round = 0; round < 100; ++round) {
