@@ -97,6 +97,20 @@ TEST(RoundTrip, OfATraceWithEverything) {
   EXPECT_EQ(rows_of(first).size(), 13u);
 }
 
+// Pages of the written trace added up all inferences.
+TEST(RoundTrip, InferencesStay) {
+  Profile first = read(R"([
+{"ph":"X","pid":1,"tid":1,"ts":0,"dur":10,"name":"a"},
+{"ph":"X","pid":1,"tid":1,"ts":20,"dur":10,"name":"a"},
+{"ph":"X","pid":1,"tid":1,"ts":40,"dur":10,"name":"a"}])");
+  first.spans.instance = {every_instance, 0, 7};
+  first.provenance.inferences = 2;
+  for (SpanKind& kind : first.spans.kind) kind = SpanKind::kernel;
+  const Profile second = read(written(first));
+  EXPECT_EQ(second.spans.instance, first.spans.instance);
+  EXPECT_EQ(second.provenance.inferences, 2u);
+}
+
 // What overlaps is on tracks of its own in the file, and stays there.
 TEST(RoundTrip, OfOverlappingSlicesKeepsEachOnItsTrack) {
   const Profile first = read(R"([

@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 #include <simdjson.h>
+#include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/numbers.hpp"
 #include "base/parallel.hpp"
 #include "formats/chrome/events.hpp"
 #include "formats/chrome/profile/flows.hpp"
@@ -30,7 +33,7 @@ bool is_own_export(const Events& events);
 void restore_provenance(std::string_view other_data, Profile& profile);
 
 // What a slice is, from the argument that says so: waiting is no work.
-void restore_kinds(Profile& profile);
+void restore_kinds_and_inferences(Profile& profile);
 
 // Slices of the process "phases" become phases.
 void restore_phases(Profile& profile);
@@ -86,27 +89,45 @@ std::optional<NumberedPhase> phase_of(const Profile& profile, std::size_t row,
   return told;
 }
 
-// Of an argument {"span":"sync", …}; none of another's.
-std::optional<SpanKind> kind_in(std::string_view json) {
-  constexpr std::string_view begin = R"({"span":")";
+// Of an argument {"span":"sync","inference":3, …}; neither of another's.
+struct ToldOfSpan {
+  std::optional<SpanKind> kind;
+  std::uint32_t inference = every_instance;
+};
 
-  if (!json.starts_with(begin)) return std::nullopt;
+ToldOfSpan told_in(std::string_view json) {
+  constexpr std::string_view begin = R"({"span":")", then = R"(","inference":)";
+
+  if (!json.starts_with(begin)) return {};
   json.remove_prefix(begin.size());
-  return value_named<SpanKind>(json.substr(0, json.find('"')));
+  ToldOfSpan told;
+  const std::size_t end = std::min(json.find('"'), json.size());
+  told.kind = value_named<SpanKind>(json.substr(0, end));
+  json.remove_prefix(end);
+  if (!json.starts_with(then)) return told;
+  json.remove_prefix(then.size());
+  told.inference = take_number<std::uint32_t>(json).value_or(every_instance);
+  return told;
 }
 
-void restore_kinds(Profile& profile) {
+void restore_kinds_and_inferences(Profile& profile) {
   Spans& spans = profile.spans;
 
   if (spans.arguments.empty()) return;
   const StringId npuscope = profile.strings.intern("npuscope");
+  std::set<std::uint32_t> inferences;
 
   for (std::size_t row = 0; row < spans.size(); ++row) {
-    if (spans.kind[row] != SpanKind::slice) continue;
     const auto argument = spans.arguments.find(row, npuscope);
     if (!argument || argument->key.type != ArgumentType::json) continue;
-    if (const auto kind = kind_in(profile.text(argument->text()))) spans.kind[row] = *kind;
+    const ToldOfSpan told = told_in(profile.text(argument->text()));
+    if (told.kind && spans.kind[row] == SpanKind::slice) spans.kind[row] = *told.kind;
+    if (told.inference == every_instance) continue;
+    if (spans.instance.empty()) spans.instance.assign(spans.size(), every_instance);
+    if (spans.instance.size() == spans.size()) spans.instance[row] = told.inference;
+    inferences.insert(told.inference);
   }
+  if (!inferences.empty()) profile.provenance.inferences = std::uint32_t(inferences.size());
 }
 
 bool is_own_export(const Events& events) {
@@ -282,7 +303,7 @@ Profile make_profile(Events&& events) {
   note_fields(events, profile);
   if (is_own_export(events)) {
     restore_provenance(events.field("otherData"), profile);
-    restore_kinds(profile);
+    restore_kinds_and_inferences(profile);
     restore_phases(profile);
   }
   return profile;
