@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -300,10 +301,43 @@ class Session {
       note(Severity::warning, 1,
            "the recorder was full (profile_truncated): later runs are missing; record fewer");
     }
+    note_short_runs();
     if (lost_ > 0) {
       note(Severity::warning, lost_,
            "nodes of a run whose end was not recorded; they are counted nowhere");
     }
+  }
+
+  // A run that fails is recorded like one that ends: it lacks the node with which the others end.
+  void note_short_runs() {
+    struct Last {
+      std::int64_t end = std::numeric_limits<std::int64_t>::min();
+      OpId op = OpId::none;
+    };
+    std::vector<Last> lasts(runs_.size());
+    for (std::size_t row = 0; row < spans_.size() && !runs_.empty(); ++row) {
+      if (what(row) != What::node || spans_.instance[row] >= lasts.size()) continue;
+      Last& last = lasts[spans_.instance[row]];
+      const std::int64_t end = interval_of(spans_, row).end;
+      if (end >= last.end) last = {end, spans_.op[row]};
+    }
+    std::map<OpId, std::size_t> ended_by;
+    for (const Last& last : lasts) ended_by[last.op] += last.op != OpId::none;
+    const auto most =
+        std::ranges::max_element(ended_by, {}, [](const auto& each) { return each.second; });
+    if (most == ended_by.end() || most->second * 2 <= runs_.size()) return;
+    std::vector<bool> ends(runs_.size(), false);
+    for (std::size_t row = 0; row < spans_.size(); ++row) {
+      const bool is_end = spans_.op[row] == most->first && spans_.instance[row] < ends.size();
+      if (is_end) ends[spans_.instance[row]] = true;
+    }
+    const auto short_runs = std::uint64_t(std::ranges::count(ends, false));
+    if (short_runs == 0) return;
+    note(
+        Severity::warning, short_runs,
+        fmt::format("runs without '{}', with which the others end, as a run that fails is; medians "
+                    "count them",
+                    profile_.text(profile_.ops[index_of(most->first)].name)));
   }
 
   void note(Severity severity, std::uint64_t count, std::string message) {

@@ -174,6 +174,23 @@ TEST(OnnxRuntime, ACutRunIsCountedNowhere) {
                           "nodes of a run whose end was not recorded; they are counted nowhere"));
 }
 
+TEST(OnnxRuntime, ARunThatFailedCountedWithoutAWord) {
+  std::vector<std::string> events{session("session_initialization", 0, 100)};
+  for (int run = 0; run < 4; ++run) {
+    const int begin = 1000 * (run + 1);
+    events.push_back(node("a_kernel_time", "Relu", cpu, begin + 10, 20));
+    if (run != 2) events.push_back(node("b_kernel_time", "Add", cpu, begin + 40, 20));
+    events.push_back(session("model_run", begin, 100));
+  }
+  const Profile profile = profile_of(events);
+  const auto found = std::ranges::find_if(profile.notes, [](const Note& note) {
+    return note.message.starts_with("runs without 'b', with which the others end");
+  });
+  ASSERT_NE(found, profile.notes.end());
+  EXPECT_EQ(found->count, 1u);
+  EXPECT_EQ(found->severity, Severity::warning);
+}
+
 TEST(OnnxRuntime, AFullRecorderSaysWhatItDropped) {
   const Profile profile = profile_of(
       {node("a_kernel_time", "Add", cpu, 10, 5), session("model_run", 0, 100),
