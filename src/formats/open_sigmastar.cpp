@@ -11,18 +11,20 @@ namespace npuscope {
 namespace {
 
 // SigmaStar's older chips have the same identifier; what its tools write has operators of its own.
+// Arm's compiler leaves one kind, too.
 bool is_plain_tflite(const Input& input, const Result<sigmastar::Model>& model) {
   const auto head = read_head(input.path, sigmastar::model_mark_bytes);
   if (!head || head->size() < sigmastar::model_mark_bytes) return false;
   if (std::string_view(*head).substr(4, 4) != "TFL3") return false;
   if (!model) return input.path.extension() == ".tflite";
   return std::none_of(model->operators.begin(), model->operators.end(),
-                      [](const auto& each) { return each.is_custom; }) &&
+                      [](const auto& each) { return each.is_custom && each.type != "ethos-u"; }) &&
          input.path.extension() != ".sim";
 }
 
 void name_layers(const Input& input, const Result<sigmastar::Model>& model, OpenRun& run) {
   if (is_plain_tflite(input, model)) {
+    if (!input.named && !run.profiles().empty()) return;  // the model of what lies next to it
     return run.fail(input, Error{ErrorKind::input, tflite_advice()});
   }
   if (!model) return run.fail(input, model.error());

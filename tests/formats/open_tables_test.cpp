@@ -114,6 +114,18 @@ TEST_F(OpenTables, ANetworksRowNamesTheDeviceOfItsLayersAndGivesTheClock) {
   }));
 }
 
+// The model that Vela compiled lies next to its tables.
+TEST_F(OpenTables, AModelNextToTablesWasAWarningOnEachPage) {
+  put_layers("net"), put_summary("net", "High_End", 400);
+  put("net_vela.tflite", std::string("\x1c\0\0\0TFL3", 8) + std::string(200, '\0'));
+  const auto opened = open_profiles({&folder_, 1});
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_EQ(opened->profiles.size(), 1u);
+  EXPECT_TRUE(std::ranges::none_of(opened->notes, [](const Note& note) {
+    return note.message.find("TensorFlow Lite") != std::string::npos;
+  }));
+}
+
 // Its total lacks what runs on the CPU, so that it is no length of the graph.
 TEST_F(OpenTables, ANetworkInPartOnTheCpuStaysWithoutALength) {
   put_layers("net", "DepthwiseConv2D,DepthwiseConv2D,CPU,0,0,0,0,0,0,0,0,0,0,0,100,dw\n");

@@ -66,6 +66,16 @@ Result<Document> make_memory_document(const analysis::Analysis& analysis,
       std::any_of(document.sections.begin(), document.sections.end(), [](const Section& section) {
         return section.key != "traffic" && section.key != "inferences";
       });
+  const bool has_totals = std::ranges::any_of(profile.measures, [](const Measure& measure) {
+    return measure.subject == Measure::Subject::profile &&
+           measure.meaning.quantity == NumberQuantity::bytes;
+  });
+  if (!answers && has_totals) {
+    return input_error(
+        "{}: says of bytes what the whole has, which npuscope show --full lists, and "
+        "not what an op moves",
+        files_text(profile));
+  }
   if (!answers) {
     return input_error("{}: says nothing of bytes that were moved; {}", files_text(profile),
                        how_to_get_bytes(profile));

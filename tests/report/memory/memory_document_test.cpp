@@ -100,6 +100,19 @@ TEST(MemoryDocument, WithoutPeaksSaysWhatToGive) {
   EXPECT_THAT(text, HasSubstr("--ddr-peak 77GB/s and --mac-peak 8.2TMAC/s"));
 }
 
+// Vela's DRAM bytes stood in `show --full`, of which `memory` said that there are none.
+TEST(MemoryDocument, TotalsAloneAreSaidToBeThere) {
+  MemoryBuilder made;
+  made.span(made.unit("NPU", Engine::device), "a", 0, 5);
+  made.profile.add_measure(Measure::Subject::profile, 0,
+                           {"DRAM bytes moved", NumberQuantity::bytes}, Origin::estimated, {}, 512);
+  const auto refused = make_memory_document(analysis::Analysis(made.profile), {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "(no file): says of bytes what the whole has, which npuscope show --full lists, and "
+            "not what an op moves");
+}
+
 TEST(MemoryDocument, WithoutBytesSaysHowToGetThem) {
   MemoryBuilder made;
   made.profile.provenance.platform = Provenance::Platform::cloud_ai_100;
