@@ -59,6 +59,7 @@ const OpTable& FindingContext::kernels() {
     options.grouping = Grouping::rule;
     options.rules = &kernel_rules();
     options.rest = !has_timeline();  // whose shares are of all ops, not of the wall
+    options.per_inference = options.rest;
     options.top = ~std::size_t{0};
     options.counts = false;
     return analysis_.ops(options);
