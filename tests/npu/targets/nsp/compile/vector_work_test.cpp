@@ -21,6 +21,8 @@ Target tiled() {
   target.kernels["elementadd"] = {20, 100};
   target.kernels["elementadd_int8"] = {30, 100};
   target.kernels["convertto_wide"] = {40, 0};
+  target.kernels["aicconvertfromd32_int8"] = {70, 0};
+  target.kernels["aicconvertfromd32_int8_matrix"] = {150, 0};
   KernelCost matrix{0, 0};
   matrix.cycles_per_padded_kib = 5;
   matrix.on_hmx = true;
@@ -55,6 +57,10 @@ TEST(VectorWork, KnowsTypesImagesAndRows) {
   VectorSize image = size_of(2);
   image.image = true;
   EXPECT_FALSE(vector_work(target, "elementtanh", image).on_hmx);
+  VectorSize bytes = size_of(1, DataType::uint8);
+  EXPECT_EQ(vector_work(target, "aicconvertfromd32", bytes).cycles, 150u);
+  bytes.image = true;
+  EXPECT_EQ(vector_work(target, "aicconvertfromd32", bytes).cycles, 70u);
   VectorSize heads = size_of(4);
   heads.rows = 64;
   EXPECT_EQ(vector_work(target, "aicsoftmax", heads).cycles, 64u * 50 / 4);

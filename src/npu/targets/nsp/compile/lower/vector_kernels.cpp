@@ -53,6 +53,7 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
     const bool moves_rows = !order.empty() && order.back() == std::int64_t(order.size()) - 1;
     if (moves_rows) return "aictransposerows";
     if (order.size() > 4) return "aictransposechannels";
+    if (order.size() < 4) return "aictransposematrix";
   }
   if (!moves_whole_tiles(context, node)) return vector_kernel(context.graph, node, op_class);
   if (node.op == "Resize") {

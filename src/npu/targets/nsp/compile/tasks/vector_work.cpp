@@ -51,9 +51,9 @@ VectorSize VectorSize::part(double share) const {
 const KernelCost& kernel_cost(const Target& target, const std::string& kernel,
                               const VectorSize& size) {
   const std::uint32_t bits = bits_of(size.type);
-  const KernelCost* cost = nullptr;
-  if (bits <= 8) cost = find_cost(target, kernel + "_int8");
-  if (bits >= 32) cost = find_cost(target, kernel + "_wide");
+  const std::string typed = kernel + (bits <= 8 ? "_int8" : bits >= 32 ? "_wide" : "");
+  const KernelCost* cost = size.image ? nullptr : find_cost(target, typed + "_matrix");
+  if (cost == nullptr) cost = find_cost(target, typed);
   if (cost == nullptr && bits > 8 && !size.image) cost = find_cost(target, kernel + "_matrix");
   if (cost == nullptr) cost = find_cost(target, kernel);
   return cost != nullptr ? *cost : target.default_kernel;

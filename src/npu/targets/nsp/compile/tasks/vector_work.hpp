@@ -5,8 +5,8 @@
 //            three tiles keeps three threads busy, one of five the first thread twice
 //
 // Where a target's description has figures of a kernel by type ("elementadd_int8", of 8 bit;
-// "convertto_wide", of 32 and more), or of what is not an image ("elementtanh_matrix"), those
-// count.
+// "convertto_wide", of 32 and more), or of what is not an image ("elementtanh_matrix",
+// "aicconvertfromd32_int8_matrix"), those count.
 #pragma once
 
 #include <cstdint>
