@@ -151,10 +151,11 @@ void join_networks(std::vector<OpenedTable>& opened) {
 }  // namespace
 
 std::optional<FormatKind> recognise_described_table(const Candidate& candidate) {
-  // Traces have neither heads nor marks of tables, and descriptions take time to parse.
+  // Traces have neither heads nor marks of tables.
   for (const char* key : {"\"traceEvents\"", "\"ph\""}) {
     if (candidate.head.find(key) != candidate.head.npos) return std::nullopt;
   }
+  if (!tables::may_fit_builtin_description(candidate.head)) return std::nullopt;
   const auto place = tables::recognise_table(candidate.head);
   return place ? std::optional(FormatKind(*place)) : std::nullopt;
 }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "base/flatbuffer.hpp"
@@ -50,12 +51,28 @@ enum class What : std::uint8_t {
 
 struct Event {
   What what = What::other;
-  std::string name;
+  StringId name{};  // of the reader's own texts
   std::int32_t chain = 0, instruction = -1;
   std::uint64_t begin = 0, end = 0;
   std::uint32_t run = 0;
   std::uint32_t instance = every_instance;
   bool is_placed = true;  // on the host's time axis
+};
+
+// What the spans of one op have in common.
+struct OpKey {
+  StringId name{};
+  std::int32_t chain = 0, instruction = -1;
+  bool operator==(const OpKey&) const = default;
+
+  struct Hash {
+    std::size_t operator()(const OpKey& key) const {
+      const std::uint64_t place =
+          std::uint64_t(std::uint32_t(key.chain)) << 32 | std::uint32_t(key.instruction);
+      return std::size_t(
+          (place ^ std::uint64_t(key.name) * 0x9E37'79B9'7F4A'7C15) * 0x9E37'79B9'7F4A'7C15 >> 16);
+    }
+  };
 };
 
 constexpr std::string_view native_call = "native_call_";
@@ -147,15 +164,16 @@ class Reader {
     event.end = timed.scalar<std::uint64_t>(slot::end_time).value_or(0);
     const auto number = timed.scalar<std::int32_t>(slot::delegate_number).value_or(-1);
     const std::string_view text = timed.text(slot::delegate_text);
-    event.name = timed.text(slot::name);
     const bool is_of_delegate = number >= 0 || !text.empty();
-    if (is_of_delegate && !text.empty()) event.name = text;
+    std::string_view name = is_of_delegate && !text.empty() ? text : timed.text(slot::name);
+    std::string numbered;
     if (is_of_delegate && text.empty()) {
-      event.name =
-          fmt::format("{}{}", event.name.empty() ? "delegate op " : event.name + " ", number);
+      numbered =
+          name.empty() ? fmt::format("delegate op {}", number) : fmt::format("{} {}", name, number);
+      name = numbered;
     }
-    event.what = what_is(event.name, is_of_delegate);
-    if (event.name.empty()) event.name = "event without a name";
+    event.what = what_is(name, is_of_delegate);
+    event.name = names_.intern(name.empty() ? "event without a name" : name);
     if (event.end < event.begin) {
       losses_.add(Severity::error, 0, "events that end before they begin, left out");
       return;
@@ -164,7 +182,7 @@ class Reader {
       losses_.add(Severity::info, 0,
                   "metadata of a delegate's events, bytes that only its own parser reads");
     }
-    events_.push_back(std::move(event));
+    events_.push_back(event);
   }
 
   // Events of a delegate whose own clock is not the host's lie in no call of it.
@@ -238,7 +256,7 @@ class Reader {
 
   // A delegate's names begin anew with each part of the model that was delegated.
   void name_delegates() {
-    std::map<std::string, std::set<std::pair<std::int32_t, std::int32_t>>> instructions;
+    std::map<StringId, std::set<std::pair<std::int32_t, std::int32_t>>> instructions;
     for (const Event& event : events_) {
       if (event.what == What::delegate) {
         instructions[event.name].insert({event.chain, event.instruction});
@@ -246,7 +264,8 @@ class Reader {
     }
     for (Event& event : events_) {
       if (event.what == What::delegate && instructions[event.name].size() > 1) {
-        event.name = fmt::format("{} (call {})", event.name, event.instruction);
+        event.name =
+            names_.intern(fmt::format("{} (call {})", names_[event.name], event.instruction));
       }
     }
   }
@@ -297,11 +316,11 @@ class Reader {
     const std::int32_t instruction =
         is_call && event.what != What::operator_call ? event.instruction : -1;
     const auto [place, is_new] =
-        ops_.try_emplace({event.name, event.chain, instruction}, OpId(profile_.ops.size()));
+        ops_.try_emplace(OpKey{event.name, event.chain, instruction}, OpId(profile_.ops.size()));
     if (!is_new) return place->second;
     StringPool& strings = profile_.strings;
     Op op;
-    std::string name = event.name;
+    std::string name(names_[event.name]);
     switch (event.what) {
       case What::kernel: {
         const std::string kernel = name.substr(native_call.size());
@@ -375,10 +394,11 @@ class Reader {
 
   Profile profile_;
   CountedNotes losses_;
+  StringPool names_;  // of events
   std::vector<Event> events_;
   std::vector<std::uint32_t> run_of_inference_;
   std::map<std::string, double> allocated_;
-  std::map<std::tuple<std::string, std::int32_t, std::int32_t>, OpId> ops_;
+  std::unordered_map<OpKey, OpId, OpKey::Hash> ops_;
   std::optional<ClockId> delegate_clock_;
   std::vector<std::uint32_t> instructions_;  // rows, as they ran
 };

@@ -387,6 +387,57 @@ const std::vector<TableDescription>& builtin_descriptions() {
   return all;
 }
 
+std::vector<std::string_view> texts_asked_for(std::string_view toml) {
+  std::vector<std::string_view> asked;
+  std::string_view head;
+  bool has_heads_of_its_own = false, is_column = false;
+  const auto end_column = [&] {
+    if (!head.empty() && !has_heads_of_its_own) asked.push_back(head);
+    head = {};
+  };
+  const auto value_of = [](std::string_view line, std::string_view key) {
+    return line.starts_with(key) ? line.substr(key.size()) : std::string_view();
+  };
+  for (std::size_t at = 0, end = 0; at < toml.size(); at = end + 1) {
+    end = std::min(toml.find('\n', at), toml.size());
+    const std::string_view line = toml.substr(at, end - at);
+    if (line.starts_with("[[")) {
+      end_column();
+      is_column = line == "[[column]]";
+    } else if (line.starts_with("heads = ")) {
+      has_heads_of_its_own = true;
+    } else if (line == "optional = true") {
+      head = {};
+    } else if (const auto value = value_of(line, "head = \""); is_column && !value.empty()) {
+      head = value.substr(0, value.find('"'));
+    } else if (auto marks = value_of(line, "marks = ['"); !marks.empty()) {
+      for (std::size_t size = marks.find('\''); size != marks.npos; size = marks.find('\'')) {
+        const std::string_view mark = marks.substr(0, size);
+        if (mark.find_first_of("\\^$.|?*+()[]{}") == mark.npos) asked.push_back(mark);
+        const std::size_t next = marks.find('\'', size + 1);
+        if (next == marks.npos) break;
+        marks.remove_prefix(next + 1);
+      }
+    }
+  }
+  end_column();
+  return asked;
+}
+
+bool may_fit_builtin_description(std::string_view text) {
+  // Word by word: in a head, a line's end is a blank.
+  const auto holds = [&](std::string_view asked) {
+    for (std::size_t at = 0, end = 0; at < asked.size(); at = end + 1) {
+      end = std::min(asked.find(' ', at), asked.size());
+      if (text.find(asked.substr(at, end - at)) == text.npos) return false;
+    }
+    return true;
+  };
+  return std::ranges::any_of(builtin_table_files, [&](const auto& file) {
+    return std::ranges::all_of(texts_asked_for(file.second), holds);
+  });
+}
+
 Result<std::vector<std::string>> description_files(const std::vector<std::string>& paths) {
   std::vector<std::string> files;
   for (const std::string& path : paths) {

@@ -161,8 +161,16 @@ struct TableDescription {
 // `file` is named in errors.
 Result<TableDescription> parse_description(std::string_view toml, const std::string& file);
 
-// Those of tables/, in the order of their files.
+// Those of tables/, in the order of their files. Parsing them takes longer than reading a small
+// file: whoever has a text that most likely is no table asks the next one first.
 const std::vector<TableDescription>& builtin_descriptions();
+
+// False where no description of tables/ fits: the text lacks a head or a mark of each.
+bool may_fit_builtin_description(std::string_view text);
+
+// What a text must hold to fit: the heads that no version lacks, and the marks that are plain text.
+// Out of the lines of a description that parse_description() takes.
+std::vector<std::string_view> texts_asked_for(std::string_view toml);
 
 // Files as they are, of folders each .toml file; a usage error where a folder has none.
 Result<std::vector<std::string>> description_files(const std::vector<std::string>& paths);

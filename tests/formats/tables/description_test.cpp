@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -27,6 +28,38 @@ TEST(TableDescriptions, BuiltInOnesAreAllRead) {
     ++files;
   }
   EXPECT_EQ(builtin_descriptions().size(), files);
+}
+
+// What is asked for without parsing, of those that come with the program.
+TEST(TableDescriptions, AskForTheHeadsThatNoVersionLacksAndForPlainMarks) {
+  for (const auto& entry : std::filesystem::directory_iterator(NPUSCOPE_SOURCE_DIR "/tables")) {
+    std::ifstream file(entry.path());
+    const std::string toml((std::istreambuf_iterator<char>(file)), {});
+    const auto description = parse_description(toml, entry.path().string());
+    ASSERT_TRUE(description) << description.error().message;
+    std::vector<std::string> heads, asked;
+    for (const TableColumn& column : description->columns) {
+      if (!column.optional && description->heads.empty()) heads.push_back(column.head);
+    }
+    const auto texts = texts_asked_for(toml);
+    for (const std::string_view text : texts) {
+      const bool is_head = std::ranges::find(heads, text) != heads.end();
+      const bool is_mark = std::ranges::any_of(
+          description->marks, [&](const Pattern& mark) { return mark.found_in(text); });
+      EXPECT_TRUE(is_head || is_mark) << entry.path() << ": " << text;
+      if (is_head) asked.emplace_back(text);
+    }
+    EXPECT_EQ(asked, heads) << entry.path();
+    EXPECT_FALSE(texts.empty()) << entry.path() << " would be parsed for each file";
+  }
+}
+
+TEST(TableDescriptions, FitNoTextThatLacksAHeadOfEach) {
+  EXPECT_TRUE(may_fit_builtin_description("LayerID, Total Cycles, Stall Cycles, Overall Util %"));
+  EXPECT_TRUE(may_fit_builtin_description(
+      "\"LayerID\",\"Total\nCycles\",\"Stall\nCycles\",\"Overall\nUtil %\""));
+  EXPECT_FALSE(may_fit_builtin_description("LayerID, Cycles of all, Overall Util %"));
+  EXPECT_FALSE(may_fit_builtin_description("# What this folder holds\n"));
 }
 
 TEST(TableDescriptions, SayWhatIsWrongAndWhere) {

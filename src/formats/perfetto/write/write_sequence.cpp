@@ -1,7 +1,5 @@
 #include "formats/perfetto/write/write_sequence.hpp"
 
-#include "formats/perfetto/fields.hpp"
-
 namespace npuscope::perfetto {
 namespace {
 
@@ -78,13 +76,6 @@ std::uint64_t SequenceWriter::since_last(std::int64_t time) {
   return since;
 }
 
-char* SequenceWriter::put_head(char* at, std::uint64_t since) const {
-  *at++ = char(varint_tag(packet_field::timestamp));
-  at = put_varint(at, since);
-  std::memcpy(at, head_.data(), head_bytes_);
-  return at + head_bytes_;
-}
-
 void SequenceWriter::emit(std::int64_t time) {
   const std::uint64_t since = since_last(time);
   const std::string_view event = event_.bytes();
@@ -93,16 +84,14 @@ void SequenceWriter::emit(std::int64_t time) {
   bytes += 1 + varint_bytes(event.size()) + event.size();
   if (!interned.empty()) bytes += 1 + varint_bytes(interned.size()) + interned.size();
   char* at = put_head(sink_->begin(bytes), since);
-  const auto put_message = [&](std::uint32_t field, std::string_view message) {
+  const auto put_whole = [&](std::uint32_t field, std::string_view message) {
     *at++ = char(bytes_tag(field));
-    at = put_varint(at, message.size());
-    std::memcpy(at, message.data(), message.size());
-    at += message.size();
+    at = print_text(put_varint(at, message.size()), message);
   };
   // Texts last: tools that search a trace for text without decoding it must find its end, and the
   // tag of a track event is a letter.
-  put_message(packet_field::track_event, event);
-  if (!interned.empty()) put_message(packet_field::interned_data, interned);
+  put_whole(packet_field::track_event, event);
+  if (!interned.empty()) put_whole(packet_field::interned_data, interned);
   sink_->end(at);
   event_.clear();
   interned_.clear();

@@ -3,7 +3,8 @@
 //
 //   sequence.begin(track_uuid, 1000);
 //   sequence.event().add_varint(event_field::type, …);
-//   sequence.event().add_varint(event_field::name_iid, sequence.intern(Interned::name, id, text));
+//   sequence.event().add_varint(event_field::name_iid,
+//                               sequence.intern(Interned::name, id, [&] { return text; }));
 //   sequence.emit(1250);
 #pragma once
 
@@ -15,6 +16,9 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/print_text.hpp"
+#include "formats/perfetto/fields.hpp"
 
 namespace npuscope::perfetto {
 
@@ -33,14 +37,29 @@ inline char* put_varint(char* at, std::uint64_t value) {
 }
 
 constexpr std::size_t varint_bytes(std::uint64_t value) {
-  std::size_t bytes = 1;
-  for (; value >= 0x80; value >>= 7) ++bytes;
-  return bytes;
+  return (std::size_t(std::bit_width(value | 1)) + 6) / 7;
 }
 
 constexpr std::uint32_t varint_tag(std::uint32_t field) { return field << 3; }
 constexpr std::uint32_t fixed64_tag(std::uint32_t field) { return field << 3 | 1; }
 constexpr std::uint32_t bytes_tag(std::uint32_t field) { return field << 3 | 2; }
+
+// A message within one that is being written, of at most as many bytes as there is room for behind
+// the 20 of its field and size: put(where it begins) returns where it ends.
+template <class Put>
+char* put_message(char* at, std::uint32_t field, const Put& put) {
+  char* const size_at = put_varint(at, bytes_tag(field));
+  char* const begin = size_at + 1;
+  char* const end = put(begin);
+  const auto size = std::size_t(end - begin);
+  if (size < 0x80) [[likely]] {
+    *size_at = char(size);
+    return end;
+  }
+  const std::size_t size_bytes = varint_bytes(size);
+  std::memmove(size_at + size_bytes, begin, size);
+  return put_varint(size_at, size) + size;
+}
 
 // A message in the making. Grows as needed; clear() keeps the room.
 class MessageBuffer {
@@ -68,18 +87,25 @@ class MessageBuffer {
     char* at = room(2 * longest_varint + bytes.size());
     at = put_varint(at, bytes_tag(field));
     at = put_varint(at, bytes.size());
-    if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
-    finish(at + bytes.size());
+    finish(print_text(at, bytes));
   }
   void add_message(std::uint32_t field, const MessageBuffer& message) {
     add_bytes(field, message.bytes());
   }
+  // Fields as they stand.
+  void add_fields(std::string_view fields) { finish(print_text(room(fields.size()), fields)); }
+  // At most so many bytes of fields: put(where they begin) returns where they end.
+  template <class Put>
+  void add_made(std::size_t max, const Put& put) {
+    finish(put(room(max)));
+  }
 
  private:
   char* room(std::size_t bytes) {
-    if (size_ + bytes > data_.size()) data_.resize(2 * (size_ + bytes));
+    if (size_ + bytes > data_.size()) grow(bytes);
     return data_.data() + size_;
   }
+  [[gnu::noinline]] void grow(std::size_t bytes) { data_.resize(2 * (size_ + bytes)); }
   void finish(const char* end) { size_ = std::size_t(end - data_.data()); }
 
   std::vector<char> data_ = std::vector<char>(256);
@@ -95,9 +121,11 @@ class PacketSink {
   PacketSink(const PacketSink&) = delete;
   PacketSink& operator=(const PacketSink&) = delete;
 
-  // Begins a packet of so many bytes; the caller writes exactly those and calls end().
+  // Begins a packet of so many bytes; the caller writes exactly those, or `slack` more that do not
+  // count, and calls end().
+  static constexpr std::size_t slack = 24;
   char* begin(std::size_t packet_bytes) {
-    const std::size_t all = 1 + longest_varint + packet_bytes;
+    const std::size_t all = 1 + longest_varint + packet_bytes + slack;
     if (size_ + all > buffer_.size()) make_room(all);
     char* at = buffer_.data() + size_;
     *at++ = 0x0A;  // Trace.packet
@@ -156,13 +184,17 @@ class SequenceWriter {
 
   // The event that emit() will write; empty after it.
   MessageBuffer& event() { return event_; }
+  // Which sequence this is: numbers of texts are those of one.
+  std::uint32_t number() const { return sequence_; }
   // The number of a text that the caller knows as `id`, told in the packet that first uses it.
-  std::uint64_t intern(Interned kind, std::uint32_t id, std::string_view text) {
+  // text() is asked for then.
+  template <class Text>
+  std::uint64_t intern(Interned kind, std::uint32_t id, const Text& text) {
     Table& table = tables_[std::size_t(kind)];
     if (id < table.known.size() && table.known[id].sequence == sequence_) {
       return table.known[id].iid;
     }
-    return define(kind, table, id, text);
+    return define(kind, table, id, text());
   }
   void emit(std::int64_t time);
   // The same as an event with nothing but its type.
@@ -178,7 +210,12 @@ class SequenceWriter {
     std::uint32_t last_iid = 0;
   };
   std::uint64_t define(Interned kind, Table& table, std::uint32_t id, std::string_view text);
-  char* put_head(char* at, std::uint64_t since) const;
+  char* put_head(char* at, std::uint64_t since) const {
+    *at++ = char(varint_tag(packet_field::timestamp));
+    at = put_varint(at, since);
+    std::memcpy(at, head_.data(), head_.size());
+    return at + head_bytes_;
+  }
   std::uint64_t since_last(std::int64_t time);
 
   PacketSink* sink_;
@@ -186,7 +223,7 @@ class SequenceWriter {
   bool is_boottime_;
   std::uint32_t sequence_ = 0;
   std::int64_t last_ = 0;
-  std::array<char, 24> head_{};  // sequence id and flags of every event
+  std::array<char, PacketSink::slack> head_{};  // sequence id and flags of every event
   std::size_t head_bytes_ = 0;
   std::array<Table, 4> tables_;
   MessageBuffer event_;

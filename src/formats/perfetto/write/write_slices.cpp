@@ -16,13 +16,6 @@
 #include "profile/own_traces.hpp"
 
 namespace npuscope::perfetto {
-namespace {
-
-// What a trace's own reader makes: an event says all of it.
-bool is_plain(SpanKind kind) { return kind == SpanKind::slice || kind == SpanKind::instant; }
-
-}  // namespace
-
 SliceWriter::SliceWriter(const Profile& profile, const SpanSource& spans, const TraceTime& time,
                          UnitTracks& tracks, SequenceWriter& sequence, Losses& losses,
                          std::uint64_t first_flow_id)
@@ -32,26 +25,10 @@ SliceWriter::SliceWriter(const Profile& profile, const SpanSource& spans, const 
       tracks_(tracks),
       sequence_(sequence),
       losses_(losses),
-      first_flow_id_(first_flow_id) {
-  sort_span_measures();
-}
-
-void SliceWriter::sort_span_measures() {
-  for (std::uint32_t i = 0; i < profile_.measures.size(); ++i) {
-    const Measure& measure = profile_.measures[i];
-    const bool of_span = measure.subject == Measure::Subject::span;
-    if (of_span && measure.subject_id < profile_.spans.size()) {
-      if (has_measure_.empty()) has_measure_.assign(profile_.spans.size(), false);
-      has_measure_[measure.subject_id] = true;
-    }
-    if (of_span || measure.subject == Measure::Subject::phase) measures_.push_back(i);
-  }
-  const auto order = [&](std::uint32_t i) {
-    return std::tuple(profile_.measures[i].subject, profile_.measures[i].subject_id);
-  };
-  std::stable_sort(measures_.begin(), measures_.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return order(a) < order(b); });
-}
+      first_flow_id_(first_flow_id),
+      numbers_(profile, sequence),
+      annotations_(profile, sequence),
+      recent_forms_(max_recent_forms) {}
 
 // The spans of a unit as items of one kind of track.
 class SliceWriter::UnitItems {
@@ -197,27 +174,36 @@ void SliceWriter::write_end(const Item& item) {
 }
 
 void SliceWriter::write_span(const Item& item) {
-  const auto type = item.is_instant() ? EventType::instant : EventType::slice_begin;
-  sequence_.event().add_varint(event_field::type, std::uint32_t(type));
-  add_name(item.number);
+  const Spans& spans = profile_.spans;
+  const std::uint32_t row = item.number, op = index_of(spans.op[row]);
+  const SpanKind kind = spans.kind[row];
+  const std::uint64_t of = std::uint64_t(kind) << 33 | std::uint64_t(item.is_instant()) << 32 | op;
+  Form& form = recent_forms_[op % max_recent_forms];
+  const bool is_known = form.of == of && form.sequence == sequence_.number();
+  MessageBuffer& event = sequence_.event();
+  if (is_known) {
+    event.add_fields(form.name);
+  } else {
+    const auto type = item.is_instant() ? EventType::instant : EventType::slice_begin;
+    event.add_varint(event_field::type, std::uint32_t(type));
+    add_name(row);
+    form = {of, sequence_.number(), std::string(event.bytes()), {}};
+  }
   if (item.flows != no_flows) add_flows(item.flows, false);
-  if (!profile_.spans.arguments.empty()) add_arguments(item.number);
-  add_extras(item.number);
+  annotations_.add_arguments(row);
+  annotations_.add_extras(row);
+  if (op >= profile_.ops.size()) return;
+  if (is_known) return event.add_fields(form.extras);
+  const std::size_t before = event.bytes().size();
+  annotations_.add_op_extras(profile_.ops[op]);
+  form.extras = event.bytes().substr(before);
 }
 
 void SliceWriter::write_phase(const Phase& phase, std::uint32_t number) {
-  sequence_.event().add_varint(event_field::type, std::uint32_t(EventType::slice_begin));
-  sequence_.event().add_varint(event_field::name_iid, iid(Interned::name, phase.name));
-  annotate(Word::inference, phase.instance);
-  annotate(Word::phase, number);
-  if (const auto parent = parent_number(phase)) annotate(Word::parent, *parent);
-  if (index_of(phase.unit) < profile_.units.size()) annotate(Word::unit, index_of(phase.unit));
-  if (phase.microseconds >= 0) {
-    begin_annotation(iid(Interned::annotation_name, Word::microseconds));
-    annotation_.add_double(annotation_field::number, phase.microseconds);
-    end_annotation();
-  }
-  add_measures(Measure::Subject::phase, number);
+  MessageBuffer& event = sequence_.event();
+  event.add_varint(event_field::type, std::uint32_t(EventType::slice_begin));
+  event.add_varint(event_field::name_iid, numbers_.of(Interned::name, phase.name));
+  annotations_.add_phase(phase, number);
 }
 
 void SliceWriter::add_name(std::uint32_t row) {
@@ -226,16 +212,17 @@ void SliceWriter::add_name(std::uint32_t row) {
   MessageBuffer& event = sequence_.event();
   if (op >= profile_.ops.size()) {
     if (!is_plain(kind))
-      event.add_varint(event_field::name_iid, iid(Interned::name, word_of(kind)));
+      event.add_varint(event_field::name_iid, numbers_.of(Interned::name, word_of(kind)));
     return;
   }
   const StringId name = profile_.ops[op].name;
   const StringId category = profile_.ops[op].kind;
   if (category != StringId{}) {
-    event.add_varint(event_field::category_iids, iid(Interned::category, category));
+    event.add_varint(event_field::category_iids, numbers_.of(Interned::category, category));
   }
   if (!is_wait(kind)) {
-    if (name != StringId{}) event.add_varint(event_field::name_iid, iid(Interned::name, name));
+    if (name != StringId{})
+      event.add_varint(event_field::name_iid, numbers_.of(Interned::name, name));
     return;
   }
   // A wait of an op is not the op.
@@ -246,7 +233,8 @@ void SliceWriter::add_name(std::uint32_t row) {
     entry->second.text = fmt::format("{} {}", wait_prefix(kind), profile_.text(name));
   }
   event.add_varint(event_field::name_iid,
-                   sequence_.intern(Interned::name, entry->second.id, entry->second.text));
+                   sequence_.intern(Interned::name, entry->second.id,
+                                    [&]() -> std::string_view { return entry->second.text; }));
 }
 
 void SliceWriter::add_flows(std::uint32_t flows, bool on_slice_end) {
@@ -258,138 +246,11 @@ void SliceWriter::add_flows(std::uint32_t flows, bool on_slice_end) {
   }
 }
 
-std::uint64_t SliceWriter::iid(Interned kind, StringId text) {
-  return sequence_.intern(kind, std::uint32_t(text), profile_.text(text));
-}
-
-std::uint64_t SliceWriter::iid(Interned kind, Word word) {
-  return sequence_.intern(kind, std::uint32_t(profile_.strings.size() + std::size_t(word)),
-                          text_of(word));
-}
-
-void SliceWriter::begin_annotation(std::uint64_t name_iid) {
-  annotation_.clear();
-  annotation_.add_varint(annotation_field::name_iid, name_iid);
-}
-
-void SliceWriter::end_annotation() {
-  sequence_.event().add_message(event_field::debug_annotations, annotation_);
-}
-
-void SliceWriter::annotate(Word word, std::int64_t value) {
-  begin_annotation(iid(Interned::annotation_name, word));
-  annotation_.add_varint(annotation_field::integer, std::uint64_t(value));
-  end_annotation();
-}
-
-void SliceWriter::annotate(Word word, StringId text) {
-  if (text == StringId{}) return;
-  begin_annotation(iid(Interned::annotation_name, word));
-  annotation_.add_varint(annotation_field::text_iid, iid(Interned::annotation_string, text));
-  end_annotation();
-}
-
-void SliceWriter::add_arguments(std::uint32_t row) {
-  const Arguments& arguments = profile_.spans.arguments;
-  const std::size_t count = arguments.count(row);
-  for (std::size_t i = 0; i < count; ++i) {
-    const Argument argument = arguments.at(row, i);
-    begin_annotation(iid(Interned::annotation_name, argument.key.name));
-    switch (argument.key.type) {
-      case ArgumentType::null: break;
-      case ArgumentType::boolean:
-        annotation_.add_varint(annotation_field::boolean, argument.boolean());
-        break;
-      case ArgumentType::integer:
-        annotation_.add_varint(annotation_field::integer, argument.bits);
-        break;
-      case ArgumentType::unsigned_integer:
-        annotation_.add_varint(annotation_field::unsigned_integer, argument.bits);
-        break;
-      case ArgumentType::number:
-        annotation_.add_fixed64(annotation_field::number, argument.bits);
-        break;
-      case ArgumentType::text:
-        annotation_.add_varint(annotation_field::text_iid,
-                               iid(Interned::annotation_string, argument.text()));
-        break;
-      case ArgumentType::json:
-        annotation_.add_bytes(annotation_field::legacy_json, profile_.text(argument.text()));
-        break;
-    }
-    end_annotation();
-  }
-}
-
-void SliceWriter::add_extras(std::uint32_t row) {
-  const Spans& spans = profile_.spans;
-  if (!is_plain(spans.kind[row])) {
-    begin_annotation(iid(Interned::annotation_name, Word::span));
-    annotation_.add_varint(annotation_field::text_iid,
-                           iid(Interned::annotation_string, word_of(spans.kind[row])));
-    end_annotation();
-  }
-  if (spans.instance.size() == spans.size() && spans.instance[row] != every_instance) {
-    annotate(Word::inference, spans.instance[row]);
-  }
-  if (spans.processor_cycles.size() == spans.size() && spans.processor_cycles[row] >= 0) {
-    annotate(Word::processor_cycles, spans.processor_cycles[row]);
-  }
-  for (const MeasureColumn& column : spans.measures) {
-    if (column.values.size() != spans.size()) continue;
-    if (column.values[row] == MeasureColumn::missing) continue;
-    begin_annotation(iid(Interned::annotation_name, column.what));
-    annotation_.add_varint(annotation_field::integer, std::uint64_t(column.values[row]));
-    end_annotation();
-  }
-  if (!has_measure_.empty() && has_measure_[row]) add_measures(Measure::Subject::span, row);
-  const std::uint32_t op = index_of(spans.op[row]);
-  if (op < profile_.ops.size()) add_op_extras(profile_.ops[op]);
-}
-
-void SliceWriter::add_op_extras(const Op& op) {
-  annotate(Word::node, op.node);
-  annotate(Word::node_kind, op.node_kind);
-  annotate(Word::memory, op.memory);
-  annotate(Word::types, op.types);
-  annotate(Word::shape, op.shape);
-  annotate(Word::attributes, op.attributes);
-  annotate(Word::operands, op.operands);
-  annotate(Word::split_from, op.split_from);
-  annotate(Word::provider, op.provider);
-  if (op.output.value != 0) annotate(Word::output_bytes, op.output.value);
-  if (op.id != 0) annotate(Word::op_id, std::int64_t(op.id));
-  if (op.engine != Engine::none) {
-    begin_annotation(iid(Interned::annotation_name, Word::engine));
-    annotation_.add_bytes(annotation_field::text, stable_name(op.engine));
-    end_annotation();
-  }
-  if (op.core != 0) annotate(Word::core, op.core);
-  if (op.group != 0) annotate(Word::group, op.group);
-  if (op.position != 0) annotate(Word::position, op.position);
-  if (op.once_per_inference) annotate(Word::once_per_inference, 1);
-}
-
-void SliceWriter::add_measures(Measure::Subject subject, std::uint32_t id) {
-  const auto order = [&](std::uint32_t i) {
-    return std::tuple(profile_.measures[i].subject, profile_.measures[i].subject_id);
-  };
-  const auto wanted = std::tuple(subject, id);
-  auto at = std::lower_bound(measures_.begin(), measures_.end(), wanted,
-                             [&](std::uint32_t i, const auto& key) { return order(i) < key; });
-  for (; at != measures_.end() && order(*at) == wanted; ++at) {
-    const Measure& measure = profile_.measures[*at];
-    begin_annotation(iid(Interned::annotation_name, measure.what));
-    annotation_.add_double(annotation_field::number, measure.value);
-    end_annotation();
-  }
-}
-
 void SliceWriter::count_losses() {
   losses_.add("spans that overlap on one unit: on further tracks beside it", moved_to_lanes_);
   losses_.add("units that are hardware: as tracks of their names", hardware_units(profile_));
   losses_.add("measures of spans and phases: as annotations",
-              numbers_of_spans(profile_) + measures_.size());
+              numbers_of_spans(profile_) + annotations_.measures());
   losses_.add("phases: as slices of a track of their own", profile_.phases.size());
   losses_.add("asynchronous spans: as slices of tracks of their own", asynchronous_);
 }

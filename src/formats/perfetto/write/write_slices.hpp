@@ -3,15 +3,16 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
-#include "formats/perfetto/known_words.hpp"
 #include "formats/perfetto/trace_time.hpp"
 #include "formats/perfetto/write/span_source.hpp"
+#include "formats/perfetto/write/write_annotations.hpp"
 #include "formats/perfetto/write/write_sequence.hpp"
 #include "formats/perfetto/write/write_tracks.hpp"
 #include "npuscope/profile/losses.hpp"
@@ -47,7 +48,6 @@ class SliceWriter {
 
   class UnitItems;
 
-  void sort_span_measures();
   template <class ItemsAgain>
   void write_lanes(UnitId unit, What what, std::size_t max_held, const ItemsAgain& items_again);
   void begin_track(UnitId unit, What what, std::uint32_t lane, const Item& first);
@@ -60,18 +60,15 @@ class SliceWriter {
   void write_phase(const Phase& phase, std::uint32_t number);
   void add_name(std::uint32_t row);
   void add_flows(std::uint32_t flows, bool on_slice_end);
-  void add_arguments(std::uint32_t row);
-  void add_extras(std::uint32_t row);
-  void add_op_extras(const Op& op);
-  void add_measures(Measure::Subject subject, std::uint32_t id);
 
-  // Annotations; a key is a string of the profile or one of the words for what the model knows.
-  void begin_annotation(std::uint64_t name_iid);
-  void end_annotation();
-  void annotate(Word word, std::int64_t value);
-  void annotate(Word word, StringId text);
-  std::uint64_t iid(Interned kind, StringId text);
-  std::uint64_t iid(Interned kind, Word word);
+  // What the events of one op and one kind of span have in common, as the sequence at hand numbers
+  // texts: what stands before their flows, and what behind their arguments.
+  struct Form {
+    std::uint64_t of = std::numeric_limits<std::uint64_t>::max();
+    std::uint32_t sequence = 0;
+    std::string name, extras;
+  };
+  static constexpr std::size_t max_recent_forms = 1 << 12;  // a power of two
 
   const Profile& profile_;
   const SpanSource& spans_;
@@ -80,17 +77,17 @@ class SliceWriter {
   SequenceWriter& sequence_;
   Losses& losses_;
   std::uint64_t first_flow_id_;
-  std::vector<FlowEnd> flow_ends_;       // of the span that is being written
-  std::vector<Item> open_;               // on the track that is being written, the innermost last
-  std::vector<std::uint32_t> measures_;  // of spans and phases, by subject and its id
-  std::vector<bool> has_measure_;        // by row
+  TextNumbers numbers_;
+  AnnotationWriter annotations_;
+  std::vector<Form> recent_forms_;  // by the low bits of the op
+  std::vector<FlowEnd> flow_ends_;  // of the span that is being written
+  std::vector<Item> open_;          // on the track that is being written, the innermost last
   // Names like "sync MatMul_0", by kind and name; numbered after the pool and the words.
   struct WaitName {
     std::uint32_t id = 0;
     std::string text;
   };
   std::unordered_map<std::uint64_t, WaitName> wait_names_;
-  MessageBuffer annotation_;
   std::uint64_t moved_to_lanes_ = 0;
   std::uint64_t asynchronous_ = 0;
 };
