@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,8 @@ struct QpcSegmentSource {
   std::string name;
   std::vector<std::byte> bytes;
   std::uint64_t offset = 0;
+  // Appends the bytes where they are many, so that they are there once.
+  std::function<void(std::vector<std::byte>& out)> append = {};
 };
 enum class QpcVariant { in_memory, file };  // 8-byte aligned or packed
 Result<std::vector<std::byte>> write_qpc(const std::vector<QpcSegmentSource>& segments,
