@@ -124,18 +124,21 @@ SectionWriter::SectionWriter(std::string_view magic, SectionVersion version)
 }
 
 void SectionWriter::add_bytes(std::uint32_t kind, std::uint32_t key, std::size_t record_size,
-                              ByteSpan bytes) {
+                              ByteSpan section) {
   payload_bytes_ = aligned(payload_bytes_);
   SectionEntry entry;
   entry.kind = kind;
   entry.key = key;
   entry.record_size = std::uint32_t(record_size);
   entry.offset = payload_bytes_;  // from the end of the table; finish() adds its size
-  entry.count = bytes.size() / record_size;
-  entry.checksum = XXH3_64bits(bytes.data(), bytes.size());
+  entry.count = section.size() / record_size;
   entries_.push_back(entry);
-  sections_.push_back(bytes);
-  payload_bytes_ += bytes.size();
+  sections_.push_back(section);
+  payload_bytes_ += section.size();
+}
+
+std::uint64_t SectionWriter::bytes() const {
+  return sizeof(Header) + entries_.size() * sizeof(SectionEntry) + payload_bytes_;
 }
 
 std::vector<std::byte> SectionWriter::finish() const {
@@ -147,7 +150,10 @@ std::vector<std::byte> SectionWriter::finish() const {
 void SectionWriter::finish(std::vector<std::byte>& out) const {
   const std::uint64_t table_end = sizeof(Header) + entries_.size() * sizeof(SectionEntry);
   std::vector<SectionEntry> entries = entries_;
-  for (SectionEntry& entry : entries) entry.offset += table_end;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    entries[i].offset += table_end;
+    entries[i].checksum = XXH3_64bits(sections_[i].data(), sections_[i].size());
+  }
   const ByteSpan table = std::as_bytes(std::span(entries));
 
   Header header;
@@ -155,11 +161,11 @@ void SectionWriter::finish(std::vector<std::byte>& out) const {
   header.major_version = version_.major;
   header.minor_version = version_.minor;
   header.section_count = std::uint32_t(entries.size());
-  header.file_size = table_end + payload_bytes_;
+  header.file_size = bytes();
   header.table_checksum = table_checksum(header, table);
 
   const std::size_t begin = out.size();
-  const auto append = [&](ByteSpan bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); };
+  const auto append = [&](ByteSpan part) { out.insert(out.end(), part.begin(), part.end()); };
   out.reserve(begin + header.file_size);
   append(std::as_bytes(std::span(&header, 1)));
   append(table);

@@ -54,11 +54,12 @@ class SectionWriter {
   void add_text(std::uint32_t kind, std::uint32_t key, std::string_view text) {
     add_bytes(kind, key, 1, as_byte_span(text));
   }
+  std::uint64_t bytes() const;  // of what finish() makes
   std::vector<std::byte> finish() const;
   void finish(std::vector<std::byte>& out) const;  // appends it
 
  private:
-  void add_bytes(std::uint32_t kind, std::uint32_t key, std::size_t record_size, ByteSpan bytes);
+  void add_bytes(std::uint32_t kind, std::uint32_t key, std::size_t record_size, ByteSpan section);
 
   std::string magic_;
   SectionVersion version_;

@@ -176,6 +176,22 @@ std::uint64_t fingerprint(const Program& program) {
   return XXH3_64bits(checksums.data(), checksums.size() * sizeof(std::uint64_t));
 }
 
+namespace {
+
+// `own` stays as long as the writer does.
+SectionWriter writer_of(const Program& program, const OwnRecords& own) {
+  SectionWriter writer(program_magic, program_version);
+  for_each_section(program, own,
+                   [&](ProgramSection kind, auto records) { writer.add(kind, 0, records); });
+  return writer;
+}
+
+}  // namespace
+
+std::uint64_t program_bytes(const Program& program) {
+  return writer_of(program, OwnRecords(program)).bytes();
+}
+
 std::vector<std::byte> write_program(const Program& program) {
   std::vector<std::byte> out;
   write_program(program, out);
@@ -184,10 +200,7 @@ std::vector<std::byte> write_program(const Program& program) {
 
 void write_program(const Program& program, std::vector<std::byte>& out) {
   const OwnRecords own(program);
-  SectionWriter writer(program_magic, program_version);
-  for_each_section(program, own,
-                   [&](ProgramSection kind, auto records) { writer.add(kind, 0, records); });
-  writer.finish(out);
+  writer_of(program, own).finish(out);
 }
 
 Result<Program> read_program(ByteSpan bytes, std::string name) {

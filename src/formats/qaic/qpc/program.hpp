@@ -136,6 +136,7 @@ struct Program {
 // is recognised.
 std::uint64_t fingerprint(const Program& program);
 
+std::uint64_t program_bytes(const Program& program);  // of what is written
 std::vector<std::byte> write_program(const Program& program);
 void write_program(const Program& program, std::vector<std::byte>& out);  // appends it
 

@@ -199,12 +199,18 @@ Status check_names(const std::vector<QpcSegmentSource>& segments) {
 }  // namespace
 
 // Header and table, then all names, then all data.
-Result<std::vector<std::byte>> write_qpc_at(const std::vector<QpcSegmentSource>& segments,
+Result<std::vector<std::byte>> write_qpc_at(std::vector<QpcSegmentSource> segments,
                                             QpcVariant variant, std::uint64_t base) {
   TRY(check_names(segments));
   std::vector<QpcImage> images(segments.size());
   std::vector<std::byte> out(sizeof(QpcHeader) + images.size() * sizeof(QpcImage));
-  const auto append = [&](ByteSpan bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); };
+  constexpr std::size_t padding = 16;  // of a name and its segment, the name's end included
+  std::size_t bytes = out.size();
+  for (const QpcSegmentSource& each : segments) {
+    bytes += each.name.size() + each.bytes.size() + each.append_bytes + padding;
+  }
+  out.reserve(bytes);
+  const auto append = [&](ByteSpan part) { out.insert(out.end(), part.begin(), part.end()); };
   const auto pad = [&] {
     if (variant == QpcVariant::in_memory) out.resize((out.size() + 7) / 8 * 8);
   };
@@ -217,6 +223,7 @@ Result<std::vector<std::byte>> write_qpc_at(const std::vector<QpcSegmentSource>&
   for (std::size_t i = 0; i < segments.size(); ++i) {
     images[i].start = base + out.size();
     segments[i].append ? segments[i].append(out) : append(segments[i].bytes);
+    segments[i].bytes = {};
     images[i].size = base + out.size() - images[i].start;
     images[i].offset = segments[i].offset;
     pad();
@@ -233,9 +240,9 @@ Result<std::vector<std::byte>> write_qpc_at(const std::vector<QpcSegmentSource>&
   return out;
 }
 
-Result<std::vector<std::byte>> write_qpc(const std::vector<QpcSegmentSource>& segments,
+Result<std::vector<std::byte>> write_qpc(std::vector<QpcSegmentSource> segments,
                                          QpcVariant variant) {
-  return write_qpc_at(segments, variant, 0);
+  return write_qpc_at(std::move(segments), variant, 0);
 }
 
 }  // namespace npuscope::qaic

@@ -335,8 +335,12 @@ std::vector<TaskIndex> emit_program(const TaskGraph& tasks, const Schedule& sche
     }
     waits_of[index] = {std::uint32_t(first), std::uint32_t(waits.size())};
   }
+  std::vector<bool> signals(count);  // by place
+  for (const qaic::Wait& wait : waits) {
+    signals[program.queue_begin[wait.queue] + wait.count - 1] = true;
+  }
   program.waits.reserve(waits.size());
-  program.dependencies.reserve(tasks.all_needs());
+  program.dependencies.reserve(tasks.size().needs);
   std::map<StringId, std::uint32_t> kernel_numbers;
   for (std::uint32_t at = 0; at < count; ++at) {
     const TaskSpec& spec = tasks.tasks()[origin[at]];
@@ -350,17 +354,16 @@ std::vector<TaskIndex> emit_program(const TaskGraph& tasks, const Schedule& sche
     task.ddr_write = spec.ddr_write;
     task.multicast = spec.multicast;
     task.macs = spec.macs;
-    task.flags |= spec.flags;  // task_signals may have been set already
+    task.flags = spec.flags;
+    if (signals[at]) task.flags |= qaic::task_signals;
     task.thread_imbalance = spec.thread_imbalance;
     task.threads = spec.threads;
     task.port = spec.port;
     task.wait_begin = std::uint32_t(program.waits.size());
     const auto [first_wait, last_wait] = waits_of[origin[at]];
     task.wait_count = last_wait - first_wait;
-    for (const qaic::Wait& wait : std::span(waits).subspan(first_wait, task.wait_count)) {
-      program.waits.push_back(wait);
-      program.tasks[program.queue_begin[wait.queue] + wait.count - 1].flags |= qaic::task_signals;
-    }
+    program.waits.insert(program.waits.end(), waits.begin() + first_wait,
+                         waits.begin() + last_wait);
     task.dependency_begin = std::uint32_t(program.dependencies.size());
     for (const TaskNeed& need : tasks.needs(origin[at])) {
       program.dependencies.push_back({place[need.task], need.data ? 0u : 1u});

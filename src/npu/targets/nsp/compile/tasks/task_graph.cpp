@@ -131,6 +131,13 @@ std::vector<std::uint32_t> VtcmAllocator::take_over(std::uint64_t begin, std::ui
   return predecessors;
 }
 
+void TaskGraph::reserve(const Size& size) {
+  tasks_.reserve(size.tasks);
+  queues_.reserve(size.tasks);
+  need_begin_.reserve(size.tasks + 1);
+  needs_.reserve(size.needs);
+}
+
 TaskIndex TaskGraph::add(const TaskSpec& spec, const TaskNeeds& needs) {
   // By queue, data first, the latest task first, each in one number.
   constexpr std::uint64_t kind = std::uint64_t{1} << 32;
@@ -166,7 +173,7 @@ BufferId TaskGraph::add_buffer(std::uint64_t bytes, VtcmAllocator::Allocation al
   const auto first = std::uint32_t(predecessors_.size());
   predecessors_.insert(predecessors_.end(), allocation.predecessors.begin(),
                        allocation.predecessors.end());
-  buffers_.push_back({allocation.address, bytes, first, std::uint32_t(predecessors_.size())});
+  buffers_.push_back({allocation.address, bytes, first, std::uint32_t(predecessors_.size()), 0});
   uses_.resize(buffers_.size() * cores_);
   return BufferId(buffers_.size() - 1);
 }
@@ -189,10 +196,24 @@ void TaskGraph::add_predecessors(const Buffer& buffer, const AddressRange& range
 }
 
 void TaskGraph::need_predecessors(const BufferUse& use, TaskNeeds& needs) {
+  const bool whole = use.part.count == 1;
+  if (whole && latest_.buffer != use.buffer) {
+    ++latest_.number;
+    latest_.buffer = use.buffer;
+    latest_.needs.clear();
+    latest_.of_core.assign(cores_, {});
+  }
+  if (const auto [begin, end] = whole ? latest_.of_core[use.core] : std::pair(0u, 0u);
+      begin < end) {
+    needs.insert(needs.end(), latest_.needs.begin() + begin, latest_.needs.begin() + end);
+    return;
+  }
+  const std::size_t before = needs.size();
   const AddressRange range = range_of(use.buffer, use.part);
   pending_.clear();
   add_predecessors(buffers_[std::uint32_t(use.buffer)], range);
   for (std::size_t i = 0; i < pending_.size(); ++i) {
+    if (whole) buffers_[pending_[i]].looked_at = latest_.number;
     const CoreUse& users = use_of(BufferId(pending_[i]), use.core);
     // Who read all of it has waited for those who wrote before: of multicasts those are many.
     std::optional<TaskIndex> read;
@@ -209,6 +230,10 @@ void TaskGraph::need_predecessors(const BufferUse& use, TaskNeeds& needs) {
     // through it.
     if (!wrote_all) add_predecessors(buffers_[pending_[i]], range);
   }
+  if (!whole) return;
+  const auto first = std::uint32_t(latest_.needs.size());
+  latest_.needs.insert(latest_.needs.end(), needs.begin() + std::ptrdiff_t(before), needs.end());
+  latest_.of_core[use.core] = {first, std::uint32_t(latest_.needs.size())};
 }
 
 void TaskGraph::need(const BufferUse& use, TaskNeeds& needs) {
@@ -223,6 +248,8 @@ void TaskGraph::need(const BufferUse& use, TaskNeeds& needs) {
 void TaskGraph::record(TaskIndex task, const BufferUse& use) {
   const bool reads = use.kind == BufferUse::Kind::read;
   if (logging_) accesses_.push_back({task, use.buffer, use.core, !reads, use.part});
+  if (buffers_[std::uint32_t(use.buffer)].looked_at == latest_.number)
+    latest_.buffer = BufferId::none;
   CoreUse& users = use_of(use.buffer, use.core);
   if (use.kind == BufferUse::Kind::overwrite) {
     const auto replaced = [&](const User& user) { return use.part.contains(user.part); };

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "formats/qaic/qpc/program.hpp"
@@ -169,6 +170,11 @@ class TaskGraph {
   explicit TaskGraph(std::uint32_t cores) : cores_(cores) {}
 
   TaskIndex add(const TaskSpec& spec, const TaskNeeds& needs);
+  struct Size {
+    std::size_t tasks = 0, needs = 0;
+  };
+  Size size() const { return {tasks_.size(), needs_.size()}; }
+  void reserve(const Size& size);  // for so many
   // When all tasks are there: lets go of what only adding takes. Logged accesses stay.
   void complete();
 
@@ -182,7 +188,6 @@ class TaskGraph {
     return std::span(needs_).subspan(need_begin_[index],
                                      need_begin_[index + 1] - need_begin_[index]);
   }
-  std::size_t all_needs() const { return needs_.size(); }
   bool runs_in_program_order(TaskIndex index) const { return is_in_order(queues_[index]); }
   std::uint32_t queue_of(TaskIndex index) const { return queues_[index]; }
 
@@ -258,6 +263,15 @@ class TaskGraph {
     std::uint64_t bytes = 0;
     std::uint32_t first_predecessor = 0;  // in predecessors_
     std::uint32_t last_predecessor = 0;
+    std::uint32_t looked_at = 0;  // for latest_, when it had that number
+  };
+  // What writing all of a buffer needs on each core: of a multicast every sender asks for it. Of no
+  // use any more when one of the buffers before it is used.
+  struct WholeWrite {
+    std::uint32_t number = 0;
+    BufferId buffer = BufferId::none;
+    TaskNeeds needs;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> of_core;  // first, last; the same: not yet
   };
   struct AddressRange {
     std::uint64_t begin = 0, end = 0;
@@ -280,6 +294,7 @@ class TaskGraph {
   std::vector<User> users_;
   Users free_users_ = nobody;
   std::vector<std::uint32_t> pending_;  // buffers to look at, of the use at hand
+  WholeWrite latest_;
   bool logging_ = false;
   std::vector<Access> accesses_;
   std::vector<DdrAccess> ddr_accesses_;
