@@ -1,6 +1,7 @@
 // The compiler, and the main job whole: import, compile, one inference on the reference NPU,
 // decode. Amber 7B, one token, 14 cores, level 70; the argument is the number of layers, so that
-// the rates (layers per second) show whether the cost stays linear.
+// the rates (layers per second) show whether the cost stays linear. peak_MiB is that of the process
+// so far: choose one benchmark (--benchmark_filter) for its own.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
@@ -14,10 +15,11 @@
 namespace npuscope::npu::nsp {
 namespace {
 
-std::string amber(std::int64_t layers) {
+std::string amber(std::int64_t layers, std::int64_t tokens = 1) {
   ArchitectureChanges changes;
   changes.layers = layers;
-  return generate_onnx(*make_architecture("amber-7b", changes), {1, 1, 128}, {})->bytes;
+  const InputSizes sizes{1, tokens, std::max<std::int64_t>(tokens, 128)};
+  return generate_onnx(*make_architecture("amber-7b", changes), sizes, {})->bytes;
 }
 
 CompiledNetwork compile_amber(const std::string& onnx, const Target& target) {
@@ -29,12 +31,16 @@ CompiledNetwork compile_amber(const std::string& onnx, const Target& target) {
   return *compile_network(*import_onnx(as_byte_span(onnx), "amber", {}), target, options);
 }
 
-void report(benchmark::State& state, std::int64_t layers) {
-  state.counters["layers/s"] =
-      benchmark::Counter(double(layers), benchmark::Counter::kIsIterationInvariantRate);
+void report_memory(benchmark::State& state) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   state.counters["peak_MiB"] = double(usage.ru_maxrss) / 1024;
+}
+
+void report(benchmark::State& state, std::int64_t layers) {
+  state.counters["layers/s"] =
+      benchmark::Counter(double(layers), benchmark::Counter::kIsIterationInvariantRate);
+  report_memory(state);
 }
 
 void CompileAmber(benchmark::State& state) {
@@ -65,11 +71,12 @@ void CompileRunAndDecodeAmber(benchmark::State& state) {
   report(state, state.range(0));
 }
 
-// One inference at level 70 with its statistics; events are thread tasks. simulated_Mcycles/s is
-// what simulators that step cycles report: device time times its clock, by the time it took.
+// One inference of so many tokens at level 70 with its statistics; items are thread tasks.
+// simulated_Mcycles/s is what simulators that step cycles report: device time times its clock, by
+// the time it took.
 void SimulateAmber(benchmark::State& state) {
   const Target target = *builtin_target("aic100");
-  const CompiledNetwork network = compile_amber(amber(32), target);
+  const CompiledNetwork network = compile_amber(amber(32, state.range(0)), target);
   SimulationOptions options;
   options.inferences = 1;
   std::uint64_t events = 0;
@@ -83,8 +90,29 @@ void SimulateAmber(benchmark::State& state) {
   state.SetItemsProcessed(std::int64_t(events));
   state.counters["simulated_Mcycles/s"] =
       benchmark::Counter(cycles * 1e-6, benchmark::Counter::kIsRate);
+  report_memory(state);
 }
-BENCHMARK(SimulateAmber)->Unit(benchmark::kMillisecond);
+BENCHMARK(SimulateAmber)->Arg(1)->Arg(2048)->Unit(benchmark::kMillisecond);
+
+// The same from the model on: compiled, packaged, simulated.
+void CompileAndSimulateAmber(benchmark::State& state) {
+  const std::string onnx = amber(32, state.range(0));
+  const Target target = *builtin_target("aic100");
+  SimulationOptions options;
+  options.inferences = 1;
+  std::uint64_t events = 0;
+  for (auto _ : state) {
+    std::vector<CompiledNetwork> networks;
+    networks.push_back(compile_amber(onnx, target));
+    auto qpc = package_qpc(networks, target);
+    benchmark::DoNotOptimize(qpc);
+    qpc = {};
+    events += simulate(networks[0].program, target, options)->task_events;
+  }
+  state.SetItemsProcessed(std::int64_t(events));
+  report_memory(state);
+}
+BENCHMARK(CompileAndSimulateAmber)->Arg(1)->Arg(2048)->Unit(benchmark::kMillisecond);
 
 BENCHMARK(CompileAmber)->RangeMultiplier(2)->Range(8, 64)->Unit(benchmark::kMillisecond);
 BENCHMARK(CompileRunAndDecodeAmber)

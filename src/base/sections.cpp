@@ -123,42 +123,56 @@ SectionWriter::SectionWriter(std::string_view magic, SectionVersion version)
   magic_.resize(magic_bytes);
 }
 
-void SectionWriter::reserve(std::size_t bytes) {
-  constexpr std::size_t frame = 4096;  // header, table of some hundred sections, padding
-  payload_.reserve(bytes + frame);
-}
-
 void SectionWriter::add_bytes(std::uint32_t kind, std::uint32_t key, std::size_t record_size,
-                              ByteSpan bytes) {
-  payload_.resize(aligned(payload_.size()));
+                              ByteSpan section) {
+  payload_bytes_ = aligned(payload_bytes_);
   SectionEntry entry;
   entry.kind = kind;
   entry.key = key;
   entry.record_size = std::uint32_t(record_size);
-  entry.offset = payload_.size();  // from the end of the table; finish() adds its size
-  entry.count = bytes.size() / record_size;
-  entry.checksum = XXH3_64bits(bytes.data(), bytes.size());
+  entry.offset = payload_bytes_;  // from the end of the table; finish() adds its size
+  entry.count = section.size() / record_size;
   entries_.push_back(entry);
-  payload_.insert(payload_.end(), bytes.begin(), bytes.end());
+  sections_.push_back(section);
+  payload_bytes_ += section.size();
 }
 
-std::vector<std::byte> SectionWriter::finish() && {
+std::uint64_t SectionWriter::bytes() const {
+  return sizeof(Header) + entries_.size() * sizeof(SectionEntry) + payload_bytes_;
+}
+
+std::vector<std::byte> SectionWriter::finish() const {
+  std::vector<std::byte> out;
+  finish(out);
+  return out;
+}
+
+void SectionWriter::finish(std::vector<std::byte>& out) const {
   const std::uint64_t table_end = sizeof(Header) + entries_.size() * sizeof(SectionEntry);
-  for (SectionEntry& entry : entries_) entry.offset += table_end;
-  const ByteSpan table = std::as_bytes(std::span(entries_));
+  std::vector<SectionEntry> entries = entries_;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    entries[i].offset += table_end;
+    entries[i].checksum = XXH3_64bits(sections_[i].data(), sections_[i].size());
+  }
+  const ByteSpan table = std::as_bytes(std::span(entries));
 
   Header header;
   std::memcpy(header.magic, magic_.data(), magic_bytes);
   header.major_version = version_.major;
   header.minor_version = version_.minor;
-  header.section_count = std::uint32_t(entries_.size());
-  header.file_size = table_end + payload_.size();
+  header.section_count = std::uint32_t(entries.size());
+  header.file_size = bytes();
   header.table_checksum = table_checksum(header, table);
 
-  payload_.insert(payload_.begin(), table_end, std::byte{0});
-  std::memcpy(payload_.data(), &header, sizeof header);
-  copy_to(payload_.data() + sizeof header, table);
-  return std::move(payload_);
+  const std::size_t begin = out.size();
+  const auto append = [&](ByteSpan part) { out.insert(out.end(), part.begin(), part.end()); };
+  out.reserve(begin + header.file_size);
+  append(std::as_bytes(std::span(&header, 1)));
+  append(table);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    out.resize(begin + entries[i].offset);
+    append(sections_[i]);
+  }
 }
 
 Result<SectionReader> SectionReader::open(ByteSpan bytes, std::string_view magic,

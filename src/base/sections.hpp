@@ -45,9 +45,7 @@ class SectionWriter {
  public:
   SectionWriter(std::string_view magic, SectionVersion version);
 
-  // Optional, for large artifacts: room for so many bytes of records, so that none is copied twice.
-  void reserve(std::size_t bytes);
-
+  // What is added must stay where it is until finish(): it is copied there, once.
   template <class Record>
   void add(std::uint32_t kind, std::uint32_t key, std::span<const Record> records) {
     static_assert(std::is_trivially_copyable_v<Record>);
@@ -56,15 +54,18 @@ class SectionWriter {
   void add_text(std::uint32_t kind, std::uint32_t key, std::string_view text) {
     add_bytes(kind, key, 1, as_byte_span(text));
   }
-  std::vector<std::byte> finish() &&;
+  std::uint64_t bytes() const;  // of what finish() makes
+  std::vector<std::byte> finish() const;
+  void finish(std::vector<std::byte>& out) const;  // appends it
 
  private:
-  void add_bytes(std::uint32_t kind, std::uint32_t key, std::size_t record_size, ByteSpan bytes);
+  void add_bytes(std::uint32_t kind, std::uint32_t key, std::size_t record_size, ByteSpan section);
 
   std::string magic_;
   SectionVersion version_;
   std::vector<SectionEntry> entries_;
-  std::vector<std::byte> payload_;
+  std::vector<ByteSpan> sections_;
+  std::uint64_t payload_bytes_ = 0;
 };
 
 // Reads hostile bytes: open() checks magic, version, table checksum and that every section lies

@@ -26,7 +26,7 @@ std::vector<std::byte> sample() {
   writer.add<Point>(1, 0, points);
   writer.add_text(2, 0, "hello");
   writer.add<Point>(1, 7, {});
-  return std::move(writer).finish();
+  return writer.finish();
 }
 
 template <class T>

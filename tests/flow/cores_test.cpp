@@ -40,7 +40,8 @@ Outcome outcome_of(const Graph& graph, std::uint32_t cores) {
   for (const auto& core : network->descriptor.stats.ops)
     for (const auto& group : core)
       for (const auto& op : group)
-        if (op.kind == "aicsoftmax") outcome.softmax_bytes += op.output_size;
+        if (network->descriptor.stats.texts[op.kind] == "aicsoftmax")
+          outcome.softmax_bytes += op.output_size;
   return outcome;
 }
 

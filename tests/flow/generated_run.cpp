@@ -150,9 +150,9 @@ qaic::NetworkDescriptor descriptor_of(const Program& program, const npu::nsp::Ta
     for (auto i = program.queue_begin[queue]; i < program.queue_begin[queue + 1]; ++i) {
       const Task& task = program.tasks[i];
       qaic::OpNameKind op;
-      op.name = fmt::format("t{}", i);
-      op.kind = program.kernels[task.kernel];
-      op.memory = task.kernel == gather ? "DDR" : "TCM";
+      op.name = stats.texts.intern(fmt::format("t{}", i));
+      op.kind = stats.texts.intern(program.kernels[task.kernel]);
+      op.memory = stats.texts.intern(task.kernel == gather ? "DDR" : "TCM");
       op.output_size = bytes_of(task);
       stats.ops[queue / qaic::thread_groups][queue % qaic::thread_groups].push_back(op);
     }

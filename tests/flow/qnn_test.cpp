@@ -373,7 +373,8 @@ void expect_owners(const QnnFlow& flow) {
     const Op& op = profile.ops[index_of(profile.spans.op[found.at(place)])];
     const std::uint32_t group = group_of(flow.program(), span.task);
     const std::uint32_t position = span.task - flow.program().queue_begin[group];
-    std::string name = flow.descriptor().stats.ops[0][group][position].name;
+    const qaic::StatsDescriptor& stats = flow.descriptor().stats;
+    std::string name(stats.texts[stats.ops[0][group][position].name]);
     if (const auto tile = name.rfind("/__"); tile != std::string::npos) name.resize(tile);
     ASSERT_EQ(profile.text(op.node), name);
     ++compared;

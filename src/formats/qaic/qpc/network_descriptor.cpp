@@ -45,7 +45,8 @@ std::string contradiction_in_ops(const NetworkDescriptor& network) {
     for (const auto& group : groups) {
       for (const OpNameKind& op : group) {
         if (op.output_size <= max_output_bytes) continue;
-        return fmt::format("op {} has an output of {} bytes", op.name, op.output_size);
+        return fmt::format("op {} has an output of {} bytes", network.stats.texts[op.name],
+                           op.output_size);
       }
     }
   }
@@ -146,25 +147,26 @@ class DescriptorJson {
     list("core_op_name_kinds", stats.ops, [&](const auto& groups) {
       json_.object([&] {
         list("tg_op_name_kinds", groups, [&](const auto& ops) {
-          json_.object(
-              [&] { list("op_name_kinds", ops, [&](const OpNameKind& op) { write_op(op); }); });
+          json_.object([&] {
+            list("op_name_kinds", ops, [&](const OpNameKind& op) { write_op(op, stats.texts); });
+          });
         });
       });
     });
     json_.member("pmu_stats_level", stats.pmu_stats_level);
   }
 
-  void write_op(const OpNameKind& op) {
+  void write_op(const OpNameKind& op, const StringPool& texts) {
     json_.object([&] {
-      json_.member("name", op.name);
-      json_.member("kind", op.kind);
-      json_.member("type", op.type);
-      json_.member("memory", op.memory);
-      json_.member("shape", op.shape);
-      json_.member("operand", op.operand);
+      json_.member("name", texts[op.name]);
+      json_.member("kind", texts[op.kind]);
+      json_.member("type", texts[op.type]);
+      json_.member("memory", texts[op.memory]);
+      json_.member("shape", texts[op.shape]);
+      json_.member("operand", texts[op.operand]);
       json_.member("output_size", op.output_size);
-      json_.member("attributes", op.attributes);
-      list("operands", op.operands, [&](const std::string& text) { json_.value(text); });
+      json_.member("attributes", texts[op.attributes]);
+      list("operands", op.operands, [&](StringId text) { json_.value(texts[text]); });
     });
   }
 

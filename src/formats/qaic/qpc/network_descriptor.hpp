@@ -13,6 +13,7 @@
 
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/result.hpp"
+#include "npuscope/base/string_pool.hpp"
 
 namespace npuscope::qaic {
 
@@ -50,16 +51,18 @@ struct DmaBuffer {
   std::uint32_t direction = 0;  // 0 in, 1 out
 };
 
+// Texts are those of StatsDescriptor::texts: a large network names hundreds of thousands of ops, in
+// few words.
 struct OpNameKind {
-  std::string name;    // path in the model graph
-  std::string kind;    // kernel
-  std::string type;    // distinct operand element types: "float16, i8"
-  std::string memory;  // TCM, DDR
-  std::string shape;
-  std::string operand;            // older form of `operands`
-  std::uint64_t output_size = 0;  // bytes
-  std::string attributes;
-  std::vector<std::string> operands;  // "in TCM act conv1_out i8 1 x 56 x 56 x 64 196KB"
+  StringId name{};    // path in the model graph
+  StringId kind{};    // kernel
+  StringId type{};    // distinct operand element types: "float16, i8"
+  StringId memory{};  // TCM, DDR
+  StringId shape{};
+  StringId operand{};  // older form of `operands`
+  StringId attributes{};
+  std::uint64_t output_size = 0;   // bytes
+  std::vector<StringId> operands;  // "in TCM act conv1_out i8 1 x 56 x 56 x 64 196KB"
 };
 
 struct StatsDescriptor {
@@ -74,6 +77,7 @@ struct StatsDescriptor {
   std::int32_t utimer_ticks_per_ms = 19200;
   std::vector<std::int32_t> pmu_events;
   std::vector<std::int32_t> ops_per_core;
+  StringPool texts;  // of the ops
   // [core][thread group][position]
   std::vector<std::vector<std::vector<OpNameKind>>> ops;
   std::uint32_t pmu_stats_level = 0;

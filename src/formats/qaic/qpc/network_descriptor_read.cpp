@@ -219,21 +219,21 @@ class DescriptorReader {
         append_packed(in, out.ops_per_core, [](auto& m) { return m.get_packed_int32(); });
         return true;
       case tag_and_type(StatsField::core_op_name_kinds, bytes_type):
-        read_core(in.get_view(), out.ops.emplace_back());
+        read_core(in.get_view(), out.texts, out.ops.emplace_back());
         return true;
       default: return false;
     }
   }
 
-  void read_core(data_view bytes, std::vector<std::vector<OpNameKind>>& groups) {
+  void read_core(data_view bytes, StringPool& texts, std::vector<std::vector<OpNameKind>>& groups) {
     for_each<CoreField>(bytes, [&](auto& in) {
       if (in.tag_and_type() != tag_and_type(CoreField::tg_op_name_kinds, bytes_type)) return false;
-      read_group(in.get_view(), groups.emplace_back());
+      read_group(in.get_view(), texts, groups.emplace_back());
       return true;
     });
   }
 
-  void read_group(data_view bytes, std::vector<OpNameKind>& ops) {
+  void read_group(data_view bytes, StringPool& texts, std::vector<OpNameKind>& ops) {
     // Counted before any is made, so that a hostile file costs no memory.
     std::size_t count = 0;
     const auto is_op = [](auto& in) {
@@ -248,26 +248,26 @@ class DescriptorReader {
     ops.reserve(count);
     for_each<ThreadGroupField>(bytes, [&](auto& in) {
       if (!is_op(in)) return false;
-      read_op(in.get_view(), ops.emplace_back());
+      read_op(in.get_view(), texts, ops.emplace_back());
       return true;
     });
   }
 
-  void read_op(data_view bytes, OpNameKind& out) {
+  void read_op(data_view bytes, StringPool& texts, OpNameKind& out) {
     for_each<OpField>(bytes, [&](auto& in) {
       if (in.tag_and_type() == tag_and_type(OpField::output_size, varint)) {
         out.output_size = in.get_uint64();
         return true;
       }
-      std::string* text = in.wire_type() == bytes_type ? text_field(in.tag(), out) : nullptr;
+      StringId* text = in.wire_type() == bytes_type ? text_field(in.tag(), out) : nullptr;
       if (text == nullptr) return false;
       const data_view view = in.get_view();
-      text->assign(view.data(), view.size());
+      *text = texts.intern({view.data(), view.size()});
       return true;
     });
   }
 
-  static std::string* text_field(OpField field, OpNameKind& out) {
+  static StringId* text_field(OpField field, OpNameKind& out) {
     switch (field) {
       case OpField::name: return &out.name;
       case OpField::kind: return &out.kind;

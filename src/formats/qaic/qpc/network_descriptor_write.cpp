@@ -13,8 +13,8 @@ template <class Field>
 using Builder = protozero::pbf_builder<Field>;
 
 template <class Field>
-void add_string(Builder<Field>& out, Field field, const std::string& text) {
-  if (!text.empty()) out.add_string(field, text);
+void add_string(Builder<Field>& out, Field field, std::string_view text) {
+  if (!text.empty()) out.add_string(field, text.data(), text.size());
 }
 
 template <class Field>
@@ -116,31 +116,35 @@ class Writer {
                          stats.ops_per_core.end());
     for (const auto& groups : stats.ops) {
       nest<CoreField>(out, StatsField::core_op_name_kinds, [&](auto& core) {
-        for (const auto& ops : groups) write_group(core, ops);
+        for (const auto& ops : groups) write_group(core, ops, stats.texts);
       });
     }
     add_number(out, StatsField::pmu_stats_level, stats.pmu_stats_level);
   }
 
-  void write_group(Builder<CoreField>& core, const std::vector<OpNameKind>& ops) {
+  void write_group(Builder<CoreField>& core, const std::vector<OpNameKind>& ops,
+                   const StringPool& texts) {
     nest<ThreadGroupField>(core, CoreField::tg_op_name_kinds, [&](auto& group) {
       for (const OpNameKind& op : ops) {
         nest<OpField>(group, ThreadGroupField::op_name_kinds,
-                      [&](auto& out) { write_op(out, op); });
+                      [&](auto& out) { write_op(out, op, texts); });
       }
     });
   }
 
-  void write_op(Builder<OpField>& out, const OpNameKind& op) {
-    add_string(out, OpField::name, op.name);
-    add_string(out, OpField::kind, op.kind);
-    add_string(out, OpField::type, op.type);
-    add_string(out, OpField::memory, op.memory);
-    add_string(out, OpField::shape, op.shape);
-    add_string(out, OpField::operand, op.operand);
+  void write_op(Builder<OpField>& out, const OpNameKind& op, const StringPool& texts) {
+    add_string(out, OpField::name, texts[op.name]);
+    add_string(out, OpField::kind, texts[op.kind]);
+    add_string(out, OpField::type, texts[op.type]);
+    add_string(out, OpField::memory, texts[op.memory]);
+    add_string(out, OpField::shape, texts[op.shape]);
+    add_string(out, OpField::operand, texts[op.operand]);
     add_number(out, OpField::output_size, op.output_size);
-    add_string(out, OpField::attributes, op.attributes);
-    for (const std::string& operand : op.operands) out.add_string(OpField::operands, operand);
+    add_string(out, OpField::attributes, texts[op.attributes]);
+    for (const StringId operand : op.operands) {
+      const std::string_view text = texts[operand];
+      out.add_string(OpField::operands, text.data(), text.size());
+    }
   }
 
   std::string bytes_;

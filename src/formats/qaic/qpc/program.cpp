@@ -55,22 +55,30 @@ Identity identity_of(const Program& program) {
           program.input_bytes, program.output_bytes,     program.retained_bytes};
 }
 
+// Records that the program has in another form.
+struct OwnRecords {
+  explicit OwnRecords(const Program& program)
+      : identity(identity_of(program)), slice{program.slice, program.slices} {
+    for (const std::string& kernel : program.kernels) {
+      names += kernel;
+      ends.push_back(std::uint32_t(names.size()));
+    }
+  }
+  Identity identity;
+  Slice slice;
+  std::vector<std::uint32_t> ends;
+  std::string names;
+};
+
 // Calls visit(section, records) for every section in order. What is written and what is
 // fingerprinted are the same by construction.
 template <class Visit>
-void for_each_section(const Program& program, Visit visit) {
-  const Identity identity = identity_of(program);
-  std::vector<std::uint32_t> ends;
-  std::string names;
-  for (const std::string& kernel : program.kernels) {
-    names += kernel;
-    ends.push_back(std::uint32_t(names.size()));
-  }
-  visit(section_identity, std::span<const Identity>(&identity, 1));
+void for_each_section(const Program& program, const OwnRecords& own, Visit visit) {
+  visit(section_identity, std::span<const Identity>(&own.identity, 1));
   visit(section_network_name, std::span<const char>(program.network_name));
   visit(section_pmu_events, std::span<const std::uint32_t>(program.pmu_events));
-  visit(section_kernel_ends, std::span<const std::uint32_t>(ends));
-  visit(section_kernel_names, std::span<const char>(names));
+  visit(section_kernel_ends, std::span<const std::uint32_t>(own.ends));
+  visit(section_kernel_names, std::span<const char>(own.names));
   visit(section_queue_begin, std::span<const std::uint32_t>(program.queue_begin));
   visit(section_tasks, std::span<const Task>(program.tasks));
   visit(section_waits, std::span<const Wait>(program.waits));
@@ -79,8 +87,7 @@ void for_each_section(const Program& program, Visit visit) {
     visit(section_hoisted_bytes, std::span<const std::uint64_t>(program.hoisted_bytes));
   }
   if (program.slices == 1) return;
-  const Slice slice{program.slice, program.slices};
-  visit(section_slice, std::span<const Slice>(&slice, 1));
+  visit(section_slice, std::span<const Slice>(&own.slice, 1));
   visit(section_peer_transfers, std::span<const PeerTransfer>(program.peer_transfers));
 }
 
@@ -162,20 +169,38 @@ Status read_kernels(const SectionReader& sections, std::string_view name, Progra
 
 std::uint64_t fingerprint(const Program& program) {
   std::vector<std::uint64_t> checksums;
-  for_each_section(program, [&](ProgramSection, auto records) {
+  for_each_section(program, OwnRecords(program), [&](ProgramSection, auto records) {
     const ByteSpan bytes = std::as_bytes(records);
     checksums.push_back(XXH3_64bits(bytes.data(), bytes.size()));
   });
   return XXH3_64bits(checksums.data(), checksums.size() * sizeof(std::uint64_t));
 }
 
-std::vector<std::byte> write_program(const Program& program) {
+namespace {
+
+// `own` stays as long as the writer does.
+SectionWriter writer_of(const Program& program, const OwnRecords& own) {
   SectionWriter writer(program_magic, program_version);
-  writer.reserve(program.tasks.size() * sizeof(Task) + program.waits.size() * sizeof(Wait) +
-                 program.dependencies.size() * sizeof(Dependency));
-  for_each_section(program,
+  for_each_section(program, own,
                    [&](ProgramSection kind, auto records) { writer.add(kind, 0, records); });
-  return std::move(writer).finish();
+  return writer;
+}
+
+}  // namespace
+
+std::uint64_t program_bytes(const Program& program) {
+  return writer_of(program, OwnRecords(program)).bytes();
+}
+
+std::vector<std::byte> write_program(const Program& program) {
+  std::vector<std::byte> out;
+  write_program(program, out);
+  return out;
+}
+
+void write_program(const Program& program, std::vector<std::byte>& out) {
+  const OwnRecords own(program);
+  writer_of(program, own).finish(out);
 }
 
 Result<Program> read_program(ByteSpan bytes, std::string name) {

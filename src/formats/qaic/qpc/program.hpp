@@ -136,7 +136,9 @@ struct Program {
 // is recognised.
 std::uint64_t fingerprint(const Program& program);
 
+std::uint64_t program_bytes(const Program& program);  // of what is written
 std::vector<std::byte> write_program(const Program& program);
+void write_program(const Program& program, std::vector<std::byte>& out);  // appends it
 
 // Refuses (input error) a program whose indices point outside its tables, whose waits can never
 // hold, or whose sizes are absurd, so that the simulator need not check again.

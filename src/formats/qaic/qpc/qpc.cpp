@@ -179,10 +179,6 @@ Result<Qpc> read_qpc(ByteSpan bytes, std::string_view name) {
 
 namespace {
 
-std::uint64_t padded(std::uint64_t size, QpcVariant variant) {
-  return variant == QpcVariant::in_memory ? (size + 7) & ~std::uint64_t{7} : size;
-}
-
 Status check_names(const std::vector<QpcSegmentSource>& segments) {
   std::set<std::string_view> names;
   for (const QpcSegmentSource& segment : segments) {
@@ -200,57 +196,53 @@ Status check_names(const std::vector<QpcSegmentSource>& segments) {
   return {};
 }
 
-// A container laid out but not yet copied: header and table, then all names, then all data.
-struct Layout {
-  QpcHeader header;
-  std::vector<QpcImage> images;
-};
-
-Layout lay_out(const std::vector<QpcSegmentSource>& segments, QpcVariant variant,
-               std::uint64_t base) {
-  Layout layout;
-  layout.images.resize(segments.size());
-  std::uint64_t end = sizeof(QpcHeader) + segments.size() * sizeof(QpcImage);
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    layout.images[i].name = base + end;
-    end += padded(segments[i].name.size() + 1, variant);
-  }
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    layout.images[i].start = base + end;
-    layout.images[i].size = segments[i].bytes.size();
-    layout.images[i].offset = segments[i].offset;
-    end += padded(segments[i].bytes.size(), variant);
-  }
-  layout.header.size = end;
-  layout.header.base = base;
-  layout.header.image_count = segments.size();
-  layout.header.images = base + sizeof(QpcHeader);
-  return layout;
-}
-
 }  // namespace
 
-Result<std::vector<std::byte>> write_qpc_at(const std::vector<QpcSegmentSource>& segments,
+// Header and table, then all names, then all data.
+Result<std::vector<std::byte>> write_qpc_at(std::vector<QpcSegmentSource> segments,
                                             QpcVariant variant, std::uint64_t base) {
   TRY(check_names(segments));
-  const Layout layout = lay_out(segments, variant, base);
-  std::vector<std::byte> out(layout.header.size);
-  std::memcpy(out.data(), &layout.header, sizeof(QpcHeader));
+  std::vector<QpcImage> images(segments.size());
+  std::vector<std::byte> out(sizeof(QpcHeader) + images.size() * sizeof(QpcImage));
+  constexpr std::size_t padding = 16;  // of a name and its segment, the name's end included
+  std::size_t bytes = out.size();
+  for (const QpcSegmentSource& each : segments) {
+    bytes += each.name.size() + each.bytes.size() + each.append_bytes + padding;
+  }
+  out.reserve(bytes);
+  const auto append = [&](ByteSpan part) { out.insert(out.end(), part.begin(), part.end()); };
+  const auto pad = [&] {
+    if (variant == QpcVariant::in_memory) out.resize((out.size() + 7) / 8 * 8);
+  };
   for (std::size_t i = 0; i < segments.size(); ++i) {
-    const QpcImage& image = layout.images[i];
-    const QpcSegmentSource& segment = segments[i];
-    std::memcpy(out.data() + sizeof(QpcHeader) + i * sizeof(QpcImage), &image, sizeof image);
-    std::memcpy(out.data() + (image.name - base), segment.name.data(), segment.name.size());
-    if (!segment.bytes.empty()) {
-      std::memcpy(out.data() + (image.start - base), segment.bytes.data(), segment.bytes.size());
-    }
+    images[i].name = base + out.size();
+    append(as_byte_span(segments[i].name));
+    out.push_back(std::byte{0});
+    pad();
+  }
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    images[i].start = base + out.size();
+    segments[i].append ? segments[i].append(out) : append(segments[i].bytes);
+    segments[i].bytes = {};
+    images[i].size = base + out.size() - images[i].start;
+    images[i].offset = segments[i].offset;
+    pad();
+  }
+  QpcHeader header;
+  header.size = out.size();
+  header.base = base;
+  header.image_count = images.size();
+  header.images = base + sizeof(QpcHeader);
+  std::memcpy(out.data(), &header, sizeof header);
+  if (!images.empty()) {
+    std::memcpy(out.data() + sizeof header, images.data(), images.size() * sizeof(QpcImage));
   }
   return out;
 }
 
-Result<std::vector<std::byte>> write_qpc(const std::vector<QpcSegmentSource>& segments,
+Result<std::vector<std::byte>> write_qpc(std::vector<QpcSegmentSource> segments,
                                          QpcVariant variant) {
-  return write_qpc_at(segments, variant, 0);
+  return write_qpc_at(std::move(segments), variant, 0);
 }
 
 }  // namespace npuscope::qaic

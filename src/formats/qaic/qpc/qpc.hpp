@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,9 +59,13 @@ struct QpcSegmentSource {
   std::string name;
   std::vector<std::byte> bytes;
   std::uint64_t offset = 0;
+  // Appends the bytes where they are many, so that they are there once; how many these are.
+  std::function<void(std::vector<std::byte>& out)> append = {};
+  std::uint64_t append_bytes = 0;
 };
 enum class QpcVariant { in_memory, file };  // 8-byte aligned or packed
-Result<std::vector<std::byte>> write_qpc(const std::vector<QpcSegmentSource>& segments,
+// Lets go of each segment's bytes when they were copied.
+Result<std::vector<std::byte>> write_qpc(std::vector<QpcSegmentSource> segments,
                                          QpcVariant variant = QpcVariant::in_memory);
 
 // A program found in a QPC or in one nested in it: where it lies and its own segments.

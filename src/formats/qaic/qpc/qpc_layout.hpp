@@ -33,7 +33,7 @@ inline constexpr std::uint16_t compression_none = 1;
 inline constexpr std::size_t max_segment_name_bytes = 255;
 
 // write_qpc with pointers that count from `base`, as the in-memory writer's do.
-Result<std::vector<std::byte>> write_qpc_at(const std::vector<QpcSegmentSource>& segments,
+Result<std::vector<std::byte>> write_qpc_at(std::vector<QpcSegmentSource> segments,
                                             QpcVariant variant, std::uint64_t base);
 
 }  // namespace npuscope::qaic

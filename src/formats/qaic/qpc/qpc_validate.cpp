@@ -236,10 +236,11 @@ class ContainerValidator {
       const Task& task = program_->tasks[i];
       if (!program_->records(task)) continue;
       const std::string& kernel = program_->kernels[task.kernel];
-      if (position < ops.size() &&
-          without_trailing_blanks(ops[position].kind) != without_trailing_blanks(kernel)) {
+      const std::string_view kind =
+          position < ops.size() ? descriptor_->stats.texts[ops[position].kind] : kernel;
+      if (without_trailing_blanks(kind) != without_trailing_blanks(kernel)) {
         return fmt::format("{} op {}: {} in the descriptor, {} in the program", where, position,
-                           ops[position].kind, kernel);
+                           kind, kernel);
       }
       ++position;
     }

@@ -143,7 +143,7 @@ std::vector<std::byte> write_schematic(const Schematic& schematic) {
   add(section_op_buffers, schematic.op_buffers);
   add(section_buffers, schematic.buffers);
   if (!schematic.scales.empty()) add(section_scales, schematic.scales);
-  return std::move(writer).finish();
+  return writer.finish();
 }
 
 Result<Schematic> read_schematic(ByteSpan bytes, std::string name) {

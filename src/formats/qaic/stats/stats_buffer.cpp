@@ -42,7 +42,7 @@ std::vector<std::byte> write_stats_buffer(const StatsBuffer& buffer) {
   if (records_op_pmu(buffer.identity)) {
     add_per_thread(writer, stats_op_pmu, threads, buffer.op_pmu);
   }
-  return std::move(writer).finish();
+  return writer.finish();
 }
 
 std::uint64_t stats_buffer_bytes(const StatsIdentity& identity, bool ddr_stats,

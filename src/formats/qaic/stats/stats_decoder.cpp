@@ -107,10 +107,6 @@ namespace {
 
 // What a statistics buffer is decoded against: units, ops and edges of one network.
 
-std::string operands_of(const OpNameKind& op) {
-  return op.operands.empty() ? op.operand : fmt::format("{}", fmt::join(op.operands, "\n"));
-}
-
 Status check_descriptor(const NetworkDescriptor& descriptor) {
   const std::string& name = descriptor.network_name;
   if (!descriptor.has_stats) {
@@ -162,6 +158,23 @@ void StatsNetwork::add_units() {
 
 void StatsNetwork::add_ops(const NetworkDescriptor& descriptor) {
   StringPool& strings = profile_.strings;
+  const StringPool& texts = descriptor.stats.texts;
+  std::vector<StringId> interned(texts.size());  // by its id among `texts`; empty: not yet
+  const auto intern = [&](StringId text) {
+    StringId& id = interned[std::uint32_t(text)];
+    if (id == StringId::empty) id = strings.intern(texts[text]);
+    return id;
+  };
+  std::string joined;
+  const auto operands_of = [&](const OpNameKind& op) {
+    if (op.operands.size() < 2) return intern(op.operands.empty() ? op.operand : op.operands[0]);
+    joined.clear();
+    for (const StringId& operand : op.operands) {
+      if (&operand != &op.operands.front()) joined += '\n';
+      joined += texts[operand];
+    }
+    return strings.intern(joined);
+  };
   op_begin_.assign(1, 0);
   for (std::uint32_t core = 0; core < cores_; ++core) {
     for (std::uint32_t group = 0; group < groups_; ++group) {
@@ -171,13 +184,13 @@ void StatsNetwork::add_ops(const NetworkDescriptor& descriptor) {
       if (listed) {
         for (const OpNameKind& source : descriptor.stats.ops[core][group]) {
           Op op;
-          op.name = strings.intern(source.name);
-          op.kind = strings.intern(without_trailing_blanks(source.kind));
-          op.memory = strings.intern(source.memory);
-          op.types = strings.intern(source.type);
-          op.shape = strings.intern(source.shape);
-          op.attributes = strings.intern(source.attributes);
-          op.operands = strings.intern(operands_of(source));
+          op.name = intern(source.name);
+          op.kind = strings.intern(without_trailing_blanks(texts[source.kind]));
+          op.memory = intern(source.memory);
+          op.types = intern(source.type);
+          op.shape = intern(source.shape);
+          op.attributes = intern(source.attributes);
+          op.operands = operands_of(source);
           op.output = Bytes{std::int64_t(source.output_size)};
           op.core = core;
           op.group = group;

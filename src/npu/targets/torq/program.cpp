@@ -213,7 +213,7 @@ std::vector<std::byte> write_program(const Program& program) {
   writer.add<TaskRecord>(task_section, 0, tasks);
   writer.add<StepRecord>(step_section, 0, steps);
   writer.add<KernelRecord>(kernel_section, 0, kernels);
-  return std::move(writer).finish();
+  return writer.finish();
 }
 
 Result<Program> read_program(ByteSpan bytes, const std::string& name) {

@@ -148,6 +148,7 @@ OpstatsRow row_by_hand(const RandomCase& random, std::uint32_t core, const Opsta
   std::vector<double> per_kilobyte;
   for (std::uint32_t group = 0; group < 3; ++group) {
     if (random.descriptor.thread_group_names[group] != like.group) continue;
+    const StringPool& texts = random.descriptor.stats.texts;
     const auto& listed = random.descriptor.stats.ops[core][group];
     for (std::size_t position = 0; position < listed.size(); ++position) {
       const OpNameKind& op = listed[position];
@@ -167,8 +168,8 @@ OpstatsRow row_by_hand(const RandomCase& random, std::uint32_t core, const Opsta
       if (like.type == OpstatsRow::Type::barrier && barriered) {
         row.count += 1, row.ucycles += barrier;
       }
-      if (like.type != OpstatsRow::Type::op || op.kind != like.kind || op.memory != like.memory ||
-          op.type != like.types) {
+      if (like.type != OpstatsRow::Type::op || texts[op.kind] != like.kind ||
+          texts[op.memory] != like.memory || texts[op.type] != like.types) {
         continue;
       }
       row.count += 1;

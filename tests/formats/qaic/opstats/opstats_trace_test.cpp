@@ -70,11 +70,19 @@ class OpstatsTrace : public ::testing::Test {
 RandomCase tiny() {
   auto random = make_random_case({.cores = 1, .ops_per_group = 1});
   auto& listed = random.descriptor.stats.ops[0];
-  listed[0][0] = {
-      "/a\"b", "elementadd ", "float16", "TCM", "", "", 2048, "", {"in TCM x", "out TCM y"}};
-  listed[1][0] = {"/c", "aicconvolutiond32",           "i8", "TCM", "", "",
-                  1024, "{Kernels: [1, 1], Group: 1}", {}};
-  listed[2][0] = {"/d", "aiccopytovtcm", "", "DDR", "", "", 0, "", {}};
+  const auto text = [&](std::string_view of) { return random.descriptor.stats.texts.intern(of); };
+  listed[0][0] = {text("/a\"b"),
+                  text("elementadd "),
+                  text("float16"),
+                  text("TCM"),
+                  {},
+                  {},
+                  {},
+                  2048,
+                  {text("in TCM x"), text("out TCM y")}};
+  listed[1][0] = {text("/c"), text("aicconvolutiond32"),           text("i8"), text("TCM"), {},
+                  {},         text("{Kernels: [1, 1], Group: 1}"), 1024,       {}};
+  listed[2][0] = {text("/d"), text("aiccopytovtcm"), {}, text("DDR"), {}, {}, {}, 0, {}};
   const auto thread = [&](std::uint32_t key, std::uint64_t sync, std::uint32_t kernel,
                           std::uint32_t barrier, std::uint32_t transfer, std::uint32_t cycles) {
     StatsOp& op = random.buffer.ops[key][0];
@@ -162,7 +170,8 @@ TEST_F(OpstatsTrace, MergedTracksAddUpToTheSummary) {
         if (slice["name"] != row.kind || slice["args"]["opMemory"] != row.memory) continue;
         const auto& listed = random.descriptor.stats.ops[core.core];
         const auto number = std::stoul(slice["args"]["oc"].get<std::string>());
-        if (listed[number / 80][number % 80].type != row.types) continue;
+        const StringId types = listed[number / 80][number % 80].type;
+        if (random.descriptor.stats.texts[types] != row.types) continue;
         count += 1;
         pcycles += std::stoull(slice["args"]["opPCycle"].get<std::string>());
       }
@@ -385,12 +394,13 @@ TEST_F(OpstatsTrace, SeveralInferencesActivationsAndDevices) {
 
 TEST_F(OpstatsTrace, NamesAreData) {
   auto random = make_random_case({.cores = 1, .ops_per_group = 5, .network = "g\"\n</script>"});
+  StringPool& texts = random.descriptor.stats.texts;
   for (auto& group : random.descriptor.stats.ops[0]) {
     for (OpNameKind& op : group) {
-      op.name = "a\"b\\c\nd\xff\x01";
-      op.kind = "k\",\"ph\":\"M";
-      op.attributes = "{x: \"}";
-      op.operands = {"in \"", "out \\"};
+      op.name = texts.intern("a\"b\\c\nd\xff\x01");
+      op.kind = texts.intern("k\",\"ph\":\"M");
+      op.attributes = texts.intern("{x: \"}");
+      op.operands = {texts.intern("in \""), texts.intern("out \\")};
     }
   }
   const CheckedTrace trace = write(random);
@@ -407,8 +417,8 @@ TEST_F(OpstatsTrace, NamesAreData) {
 
 TEST_F(OpstatsTrace, TransfersBetweenDevicesNameTheirPorts) {
   auto random = make_random_case({.cores = 1, .ops_per_group = 2});
-  random.descriptor.stats.ops[0][2][1].attributes =
-      "{PortType: P2P, PortDescription: 0->1, TransactionId: 17}";
+  random.descriptor.stats.ops[0][2][1].attributes = random.descriptor.stats.texts.intern(
+      "{PortType: P2P, PortDescription: 0->1, TransactionId: 17}");
   const CheckedTrace trace = write(random);
   const auto slices = trace.slices("QAicGraph_Core_0_DMAIssue");
   EXPECT_FALSE(slices.front()["args"].contains("PortType"));

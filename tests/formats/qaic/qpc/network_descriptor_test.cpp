@@ -42,19 +42,20 @@ NetworkDescriptor small() {
   network.stats.count_ddr_bandwidth = true;
   network.stats.pmu_events = {63, 112, 512};
   network.stats.ops_per_core = {2};
+  const auto text = [&](std::string_view of) { return network.stats.texts.intern(of); };
   OpNameKind convert;
-  convert.name = "/conv1/Conv";
-  convert.kind = "aicconverttod32";
-  convert.type = "float16, i8";
-  convert.memory = "TCM";
-  convert.shape = "1 x 224 x 224 x 3";
-  convert.operand = "in x";
+  convert.name = text("/conv1/Conv");
+  convert.kind = text("aicconverttod32");
+  convert.type = text("float16, i8");
+  convert.memory = text("TCM");
+  convert.shape = text("1 x 224 x 224 x 3");
+  convert.operand = text("in x");
   convert.output_size = 150528;
-  convert.attributes = "{Group: 1}";
-  convert.operands = {"in DDR src data float16", "out TCM dst data i8"};
+  convert.attributes = text("{Group: 1}");
+  convert.operands = {text("in DDR src data float16"), text("out TCM dst data i8")};
   OpNameKind convolution;
-  convolution.name = "/conv1/Conv";
-  convolution.kind = "aicconvolutiond32";
+  convolution.name = text("/conv1/Conv");
+  convolution.kind = text("aicconvolutiond32");
   network.stats.ops = {{{convert}, {convolution}, {}}};
   network.stats.pmu_stats_level = 1;
   return network;
@@ -90,9 +91,11 @@ TEST(NetworkDescriptor, IsReadFromProtobufsBytes) {
   EXPECT_THAT(network->stats.pmu_events, ElementsAre(63, 112, 512));
   ASSERT_EQ(network->stats.ops[0].size(), 3u);
   EXPECT_EQ(network->stats.ops[0][0][0].output_size, 150528u);
-  EXPECT_THAT(network->stats.ops[0][0][0].operands,
-              ElementsAre("in DDR src data float16", "out TCM dst data i8"));
-  EXPECT_EQ(network->stats.ops[0][1][0].kind, "aicconvolutiond32");
+  const StringPool& texts = network->stats.texts;
+  std::vector<std::string_view> operands;
+  for (const StringId each : network->stats.ops[0][0][0].operands) operands.push_back(texts[each]);
+  EXPECT_THAT(operands, ElementsAre("in DDR src data float16", "out TCM dst data i8"));
+  EXPECT_EQ(texts[network->stats.ops[0][1][0].kind], "aicconvolutiond32");
   EXPECT_THAT(network->stats.ops[0][2], IsEmpty());
   EXPECT_EQ(as_text(write_network_descriptor(*network)), as_text(file.bytes()));
 }
@@ -178,7 +181,9 @@ TEST(NetworkDescriptor, AsJsonHasAKeyALine) {
   network.thread_group_names = {"HVX", "HMX"};
   network.has_stats = true;
   network.stats.stats_level = 70;
-  network.stats.ops = {{{OpNameKind{"n", "k", "", "TCM", "", "", 5, "", {"in"}}}, {}}};
+  const auto text = [&](std::string_view of) { return network.stats.texts.intern(of); };
+  network.stats.ops = {
+      {{OpNameKind{text("n"), text("k"), {}, text("TCM"), {}, {}, {}, 5, {text("in")}}}, {}}};
   EXPECT_EQ(network_descriptor_json(network), R"({
   "major_version": 9,
   "minor_version": 0,

@@ -22,10 +22,10 @@ inline qaic::NetworkDescriptor sample_descriptor() {
   network.has_stats = true;
   network.stats.buffer_index = 2;
   network.stats.stats_level = 70;
-  const auto op = [](std::string kind) {
+  const auto op = [&](const std::string& kind) {
     qaic::OpNameKind out;
-    out.name = "/" + kind;
-    out.kind = std::move(kind);
+    out.name = network.stats.texts.intern("/" + kind);
+    out.kind = network.stats.texts.intern(kind);
     return out;
   };
   network.stats.ops = {{{op("aicconverttod32"), op("aicsoftmax")},

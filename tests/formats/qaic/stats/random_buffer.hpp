@@ -100,17 +100,20 @@ class RandomNetwork {
     descriptor.stats.stats_level = options_.stats_level;
     descriptor.stats.batch_size = 8;
     const Program& program = case_.program;
+    StringPool& texts = descriptor.stats.texts;
     descriptor.stats.ops.assign(options_.cores, {{}, {}, {}});
     for (std::uint32_t queue = 0; queue < program.queues(); ++queue) {
       for (auto i = program.queue_begin[queue]; i < program.queue_begin[queue + 1]; ++i) {
         if (!program.records(program.tasks[i])) continue;
         OpNameKind op;
-        op.name = "/layer." + std::to_string(i / 7) + "/MatMul/__" + std::to_string(i);
-        op.kind = program.kernels[program.tasks[i].kernel];
-        op.type = chance(50) ? "float16" : chance(50) ? "float16, i8" : "";
-        op.memory = chance(80) ? "TCM" : "DDR";
+        op.name =
+            texts.intern("/layer." + std::to_string(i / 7) + "/MatMul/__" + std::to_string(i));
+        op.kind = texts.intern(program.kernels[program.tasks[i].kernel]);
+        op.type = texts.intern(chance(50) ? "float16" : chance(50) ? "float16, i8" : "");
+        op.memory = texts.intern(chance(80) ? "TCM" : "DDR");
         op.output_size = chance(5) ? 0 : number(1, 64) * 512;
-        op.operands = {"out TCM Dest x/__" + std::to_string(i) + " float16 <1 x 32> 1KB"};
+        op.operands = {
+            texts.intern("out TCM Dest x/__" + std::to_string(i) + " float16 <1 x 32> 1KB")};
         descriptor.stats.ops[queue / thread_groups][queue % thread_groups].push_back(op);
       }
     }

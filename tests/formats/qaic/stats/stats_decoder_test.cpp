@@ -57,7 +57,7 @@ std::vector<Row> expected_rows(const RandomCase& random) {
     const auto thread = std::uint32_t(key % 6);
     const auto& names = random.descriptor.stats.ops[core][random.descriptor.thread_groups[thread]];
     for (const StatsOp& op : random.buffer.ops[key]) {
-      const std::string& name = names[op.position()].name;
+      const std::string name(random.descriptor.stats.texts[names[op.position()].name]);
       const auto start = std::int64_t(op.start_ticks);
       const auto add = [&](Engine engine, SpanKind kind, std::int64_t from, std::int64_t ticks,
                            std::int64_t cycles) {
@@ -398,9 +398,8 @@ std::vector<std::byte> resectioned(const RandomCase& random, bool add_unknown, D
     const auto add = [&]<std::size_t size>() {
       using Record = std::array<std::byte, size>;
       if (entry.record_size != size) return;
-      std::vector<Record> copied(entry.count);
-      if (!copied.empty()) std::memcpy(copied.data(), records.data(), records.size());
-      writer.add<Record>(entry.kind, entry.key, copied);
+      writer.add<Record>(entry.kind, entry.key,
+                         std::span(reinterpret_cast<const Record*>(records.data()), entry.count));
     };
     add.template operator()<1>();
     add.template operator()<16>();
@@ -410,7 +409,7 @@ std::vector<std::byte> resectioned(const RandomCase& random, bool add_unknown, D
     add.template operator()<88>();
   }
   if (add_unknown) writer.add_text(99, 0, "from the future");
-  return std::move(writer).finish();
+  return writer.finish();
 }
 
 TEST(StatsDecoder, OperatorCountersThatAreMissingWentUnnoticed) {

@@ -22,10 +22,11 @@ bool has_retained_state(const Graph& graph, const CompileOptions& options) {
 // Twice where that leaves room for constants to stay in VTCM: how much room there is shows only
 // when everything has found its place.
 LoweredNetwork lower(const Graph& graph, const Target& target, const CompileOptions& options,
-                     bool log_accesses) {
+                     bool log_accesses, const TaskGraph::Size& expected) {
   const auto lowered = [&](std::uint64_t hoisted, bool& leaves_room) {
     Lowering lowering(graph, target, options, hoisted);
     if (log_accesses) lowering.log_accesses();
+    lowering.expect(expected);
     LoweredNetwork network = lowering.run();
     leaves_room = lowering.has_space_for(hoisted_room(target));
     return network;
@@ -66,6 +67,7 @@ std::int64_t query_blocks(const Tensor& scores, const Target& target,
 struct Merit {
   std::uint32_t cores = 0;
   double seconds = 0;
+  TaskGraph::Size size;
   std::uint64_t spill_bytes = 0;  // written and read
 };
 
@@ -73,7 +75,8 @@ Merit merit_of(const LoweredProgram& candidate, const Target& target,
                const CompileOptions& options) {
   const TaskGraph& tasks = candidate.network.tasks;
   Merit merit{tasks.cores(),
-              estimated_seconds(tasks, candidate.schedule, target, options.stats_level)};
+              estimated_seconds(tasks, candidate.schedule, target, options.stats_level),
+              tasks.size()};
   for (const TaskSpec& task : tasks.tasks()) {
     if (task.read_purpose == TrafficPurpose::spill) merit.spill_bytes += task.ddr_read;
     if (task.write_purpose == TrafficPurpose::spill) merit.spill_bytes += task.ddr_write;
@@ -97,14 +100,14 @@ BandLimits band_limits(const Target& target, const CompileOptions& options) {
 }
 
 LoweredProgram lower_for(const Graph& graph, const Target& target, const CompileOptions& options,
-                         bool log_accesses) {
+                         bool log_accesses, const TaskGraph::Size& expected = {}) {
   std::optional<Graph> blocks;
   if (!target.session) {
     blocks = with_query_blocks(
         graph, [&](const Tensor& scores) { return query_blocks(scores, target, options); });
   }
   const auto lowered = [&](std::optional<Graph> own) {
-    LoweredNetwork network = lower(own ? *own : graph, target, options, log_accesses);
+    LoweredNetwork network = lower(own ? *own : graph, target, options, log_accesses, expected);
     Schedule schedule = schedule_tasks(network.tasks, target);
     return LoweredProgram{std::move(own), std::move(network), std::move(schedule)};
   };
@@ -178,6 +181,7 @@ std::optional<Graph> first_nodes(const Graph& graph) {
 // The number of cores that is best for `graph`, and the program for it where that is at hand.
 struct BestCores {
   std::uint32_t cores = 0;
+  TaskGraph::Size size;  // of the program for it
   std::optional<LoweredProgram> program;
 };
 
@@ -203,6 +207,7 @@ BestCores find_best(const Graph& graph, const Target& target, const CompileOptio
   }
   if (merits.empty()) throw *failure;
   best.cores = best_of(merits).cores;
+  best.size = best_of(merits).size;
   if (best.cores != options.cores) best.program.reset();
   return best;
 }
@@ -218,7 +223,11 @@ LoweredProgram lower_for_best_cores(const Graph& graph, const Target& target,
   if (best.program && !sample) return std::move(*best.program);
   CompileOptions own = options;
   own.cores = best.cores;
-  LoweredProgram program = lower_for(graph, target, own, log_accesses);
+  // All of the graph, in proportion, and some more.
+  const double more = sample ? 1.1 * double(graph.nodes.size()) / double(sample->nodes.size()) : 1;
+  const TaskGraph::Size expected{std::size_t(double(best.size.tasks) * more),
+                                 std::size_t(double(best.size.needs) * more)};
+  LoweredProgram program = lower_for(graph, target, own, log_accesses, expected);
   program.network.tasks.add_idle_cores(options.cores);
   program.network.metrics.cores.resize(options.cores);
   program.schedule.queues.resize(std::size_t(options.cores) * qaic::thread_groups);

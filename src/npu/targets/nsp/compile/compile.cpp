@@ -181,7 +181,12 @@ std::vector<qaic::QpcSegmentSource> segments_of(const CompiledNetwork& network,
   };
   add(qaic::segment_constants_descriptor, constants_descriptor(network.metrics.constant_bytes));
   add(qaic::segment_network_descriptor, qaic::write_network_descriptor(network.descriptor));
-  add(qaic::segment_program, qaic::write_program(network.program));
+  segments.push_back(
+      {std::string(qaic::segment_program),
+       {},
+       0,
+       [&network](std::vector<std::byte>& out) { qaic::write_program(network.program, out); },
+       network.metrics.program_bytes});
   add(qaic::segment_target, copy_of(target.toml));
   if (network.schematic) add(qaic::segment_schematic, qaic::write_schematic(*network.schematic));
   return segments;
@@ -201,7 +206,7 @@ Result<std::vector<std::byte>> package_qpc(const std::vector<CompiledNetwork>& n
   if (!partition.empty()) {
     outer.push_back({std::string(qaic::segment_partition), copy_of(partition), 0});
   }
-  return qaic::write_qpc(outer);
+  return qaic::write_qpc(std::move(outer));
 }
 
 Result<std::vector<std::uint32_t>> parse_pmu_events(std::string_view list) {

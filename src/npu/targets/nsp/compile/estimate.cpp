@@ -67,8 +67,9 @@ class Estimate {
         queue.next_waiter = std::exchange(first_waiter_[need.task], index);
         return;
       }
-      if (tasks_.queue_of(need.task) == index) continue;
-      const bool own = tasks_.tasks()[need.task].core == tasks_.tasks()[task].core;
+      const std::uint32_t other = tasks_.queue_of(need.task);
+      if (other == index) continue;
+      const bool own = other / qaic::thread_groups == index / qaic::thread_groups;
       start =
           std::max(start, end + cycles(own ? target_.sync_cycles : target_.cross_core_sync_cycles));
     }

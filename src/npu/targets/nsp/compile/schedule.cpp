@@ -314,25 +314,33 @@ std::vector<TaskIndex> emit_program(const TaskGraph& tasks, const Schedule& sche
   // progress need not look for less.
   const std::size_t queue_count = schedule.queues.size();
   std::vector<std::uint32_t> seen(queue_count * queue_count, 0);
-  std::vector<std::vector<qaic::Wait>> waits(count);
+  std::vector<qaic::Wait> waits;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> waits_of(count);  // first, last
   for (TaskIndex index : schedule.global) {
     const std::uint32_t queue = tasks.queue_of(index);
+    const std::size_t first = waits.size();
     for (const TaskNeed& need : tasks.needs(index)) {
       const std::uint32_t other = tasks.queue_of(need.task);
       const std::uint32_t done = position[need.task] + 1;
       std::uint32_t& known = seen[queue * queue_count + other];
       if (other == queue || known >= done) continue;
       known = done;
-      auto& mine = waits[index];
-      const auto same =
-          std::ranges::find_if(mine, [&](const qaic::Wait& wait) { return wait.queue == other; });
-      if (same != mine.end()) {
+      const auto same = std::find_if(waits.begin() + std::ptrdiff_t(first), waits.end(),
+                                     [&](const qaic::Wait& wait) { return wait.queue == other; });
+      if (same != waits.end()) {
         same->count = done;
       } else {
-        mine.push_back({other, done});
+        waits.push_back({other, done});
       }
     }
+    waits_of[index] = {std::uint32_t(first), std::uint32_t(waits.size())};
   }
+  std::vector<bool> signals(count);  // by place
+  for (const qaic::Wait& wait : waits) {
+    signals[program.queue_begin[wait.queue] + wait.count - 1] = true;
+  }
+  program.waits.reserve(waits.size());
+  program.dependencies.reserve(tasks.size().needs);
   std::map<StringId, std::uint32_t> kernel_numbers;
   for (std::uint32_t at = 0; at < count; ++at) {
     const TaskSpec& spec = tasks.tasks()[origin[at]];
@@ -346,16 +354,16 @@ std::vector<TaskIndex> emit_program(const TaskGraph& tasks, const Schedule& sche
     task.ddr_write = spec.ddr_write;
     task.multicast = spec.multicast;
     task.macs = spec.macs;
-    task.flags |= spec.flags;  // task_signals may have been set already
+    task.flags = spec.flags;
+    if (signals[at]) task.flags |= qaic::task_signals;
     task.thread_imbalance = spec.thread_imbalance;
     task.threads = spec.threads;
     task.port = spec.port;
     task.wait_begin = std::uint32_t(program.waits.size());
-    task.wait_count = std::uint32_t(waits[origin[at]].size());
-    for (const qaic::Wait& wait : waits[origin[at]]) {
-      program.waits.push_back(wait);
-      program.tasks[program.queue_begin[wait.queue] + wait.count - 1].flags |= qaic::task_signals;
-    }
+    const auto [first_wait, last_wait] = waits_of[origin[at]];
+    task.wait_count = last_wait - first_wait;
+    program.waits.insert(program.waits.end(), waits.begin() + first_wait,
+                         waits.begin() + last_wait);
     task.dependency_begin = std::uint32_t(program.dependencies.size());
     for (const TaskNeed& need : tasks.needs(origin[at])) {
       program.dependencies.push_back({place[need.task], need.data ? 0u : 1u});

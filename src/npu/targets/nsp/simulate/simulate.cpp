@@ -99,6 +99,8 @@ class Simulation {
       device_options_[i].device = devices[i];
       device_contexts_.push_back(
           std::make_unique<RecordingContext>(*slices[i], target, device_options_[i], i));
+      if (options.samples + options.outputs > 0)
+        device_contexts_.back()->program_fingerprint = qaic::fingerprint(*slices[i]);
     }
     if (!target.session) return;
     for (std::uint32_t i = 0; i < options.activations; ++i) {
@@ -272,7 +274,6 @@ class Simulation {
 
 Status check_simulation(std::span<const qaic::Program* const> slices, const Target& target,
                         const SimulationOptions& options) {
-  for (const qaic::Program* slice : slices) TRY(qaic::check_program(*slice, slice->network_name));
   if (slices.empty()) return usage_error("no program to run");
   if (slices.size() == 1 && slices[0]->slices > 1) {
     return input_error("network {}: is the part of device {} of {}; all parts run together",
@@ -289,6 +290,7 @@ Status check_simulation(std::span<const qaic::Program* const> slices, const Targ
 Result<SimulationResult> simulate(std::span<const qaic::Program* const> slices,
                                   std::span<const std::uint32_t> devices, const Target& target,
                                   const SimulationOptions& options) {
+  for (const qaic::Program* slice : slices) TRY(qaic::check_program(*slice, slice->network_name));
   TRY(check_simulation(slices, target, options));
   if (devices.size() != slices.size()) {
     return usage_error("{} devices are named for a program of {}; name one for each",

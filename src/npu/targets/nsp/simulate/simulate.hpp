@@ -112,13 +112,13 @@ double samples_per_second(const SimulationResult& result, std::uint32_t batch_si
 // Of a program, or of the parts of a multi-device program (in order of their slices), which execute
 // together, part i on devices[i]: one inference is one of all of them. Usage errors: the
 // activations need more cores than the target has, an option makes no sense, or the target has no
-// link between devices. Input errors: the program cannot run, the parts are not those of one
-// program, or a figure of the target makes no sense.
+// link between devices. Input errors: the parts are not those of one program, or a figure of the
+// target makes no sense. The programs themselves are checked where they are read.
 Status check_simulation(std::span<const qaic::Program* const> slices, const Target& target,
                         const SimulationOptions& options);
 
-// What check_simulation refuses, and an input error when the target's figures make the run take
-// more than 11 days of the device's time.
+// What check_simulation refuses, and an input error when a program cannot run or the target's
+// figures make the run take more than 11 days of the device's time.
 Result<SimulationResult> simulate(std::span<const qaic::Program* const> slices,
                                   std::span<const std::uint32_t> devices, const Target& target,
                                   const SimulationOptions& options);

@@ -21,7 +21,9 @@ std::set<std::string> kernels_listed(const CompiledNetwork& network) {
   std::set<std::string> kernels;
   for (const auto& core : network.descriptor.stats.ops) {
     for (const auto& group : core) {
-      for (const auto& op : group) kernels.insert(op.kind);
+      for (const auto& op : group) {
+        kernels.emplace(network.descriptor.stats.texts[op.kind]);
+      }
     }
   }
   return kernels;
@@ -108,7 +110,7 @@ TEST(StatsLevels, ListExactlyTheRecordedTasks) {
       }
       std::vector<std::string> listed;
       for (const auto& op : network.descriptor.stats.ops[queue / 3][queue % 3]) {
-        listed.push_back(op.kind);
+        listed.emplace_back(network.descriptor.stats.texts[op.kind]);
       }
       EXPECT_EQ(listed, expected) << "level " << level << ", queue " << queue;
     }

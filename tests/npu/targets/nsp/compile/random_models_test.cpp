@@ -193,9 +193,12 @@ TEST(LargeTensors, GoThroughARowThatKeepsManyTiles) {
 
 std::uint64_t bytes_put_out(const CompiledNetwork& network, std::string_view kind) {
   std::uint64_t bytes = 0;
-  for (const auto& core : network.descriptor.stats.ops) {
+  const qaic::StatsDescriptor& stats = network.descriptor.stats;
+  for (const auto& core : stats.ops) {
     for (const auto& group : core) {
-      for (const qaic::OpNameKind& op : group) bytes += op.kind == kind ? op.output_size : 0;
+      for (const qaic::OpNameKind& op : group) {
+        bytes += stats.texts[op.kind] == kind ? op.output_size : 0;
+      }
     }
   }
   return bytes;

@@ -36,9 +36,12 @@ TEST(TaskOperands, OfATaskWereThoseOfItsWholeNode) {
 TEST(TaskOperands, AreARowsByColumnsTileOnEachCore) {
   const auto network = compiled(generated_model("bert-base", {1, 128, 0}, 1), options_for(4));
   std::map<std::string, std::set<std::string>> shapes;
+  const StringPool& texts = network.descriptor.stats.texts;
   for (const auto& core : network.descriptor.stats.ops) {
     for (const auto& group : core) {
-      for (const auto& op : group) shapes[op.kind + " of " + op.name].insert(op.shape);
+      for (const auto& op : group) {
+        shapes[fmt::format("{} of {}", texts[op.kind], texts[op.name])].emplace(texts[op.shape]);
+      }
     }
   }
   const auto of = [&](const std::string& kind, const std::string& node) {

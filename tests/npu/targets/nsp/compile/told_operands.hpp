@@ -1,6 +1,7 @@
 // What a descriptor says that its tasks work on, read in another way than the program does.
 #pragma once
 
+#include <fmt/format.h>
 #include <map>
 #include <sstream>
 #include <string>
@@ -56,7 +57,7 @@ struct OperandCheck {
   void add(const CompiledNetwork& network, const std::string& what) {
     for (const auto& core : network.descriptor.stats.ops) {
       for (const auto& group : core) {
-        for (const auto& op : group) add(op, what);
+        for (const auto& op : group) add(op, network.descriptor.stats.texts, what);
       }
     }
   }
@@ -68,19 +69,21 @@ struct OperandCheck {
   }
 
  private:
-  void add(const qaic::OpNameKind& op, const std::string& what) {
+  void add(const qaic::OpNameKind& op, const StringPool& texts, const std::string& what) {
     ++tasks;
     std::uint64_t written = 0;
     bool reads_ddr = false;
-    std::string text = "\n" + what + ": " + op.name + " " + op.kind + " in " + op.memory + ": " +
-                       std::to_string(op.output_size);
-    for (const std::string& line : op.operands) {
+    std::string text = fmt::format("\n{}: {} {} in {}: {}", what, texts[op.name], texts[op.kind],
+                                   texts[op.memory], op.output_size);
+    for (const StringId operand : op.operands) {
+      const std::string line(texts[operand]);
       const ToldOperand told = told_operand(line);
       if (told.use != "in") written += bytes_of(told);
       reads_ddr = reads_ddr || told.memory == "DDR";
       text += "\n    " + line;
     }
-    if (written != op.output_size || reads_ddr != (op.memory == "DDR")) wrong.push_back(text);
+    if (written != op.output_size || reads_ddr != (texts[op.memory] == "DDR"))
+      wrong.push_back(text);
   }
 };
 

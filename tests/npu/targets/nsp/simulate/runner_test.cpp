@@ -40,9 +40,9 @@ qaic::NetworkDescriptor descriptor_of(const qaic::Program& program) {
     for (std::uint32_t i = program.queue_begin[queue]; i < program.queue_begin[queue + 1]; ++i) {
       if (!program.records(program.tasks[i])) continue;
       qaic::OpNameKind op;
-      op.name = fmt::format("/node_{}", i);
-      op.kind = program.kernels[program.tasks[i].kernel];
-      op.memory = "TCM";
+      op.name = descriptor.stats.texts.intern(fmt::format("/node_{}", i));
+      op.kind = descriptor.stats.texts.intern(program.kernels[program.tasks[i].kernel]);
+      op.memory = descriptor.stats.texts.intern("TCM");
       op.output_size = 1024;
       group.push_back(op);
     }

@@ -57,31 +57,28 @@ void add_binding(const Graph& graph, TensorId id, bool output, const CompileOpti
   descriptor.dma_buffers.push_back({device_bytes(tensor.elements(), device), output ? 1u : 0u});
 }
 
-qaic::OpNameKind describe_op(const TaskSpec& spec, const StringPool& strings) {
-  qaic::OpNameKind op;
-  op.name = strings[spec.name];
-  op.kind = strings[spec.kernel];
-  op.type = strings[spec.types];
-  op.memory = strings[spec.memory];
-  op.shape = strings[spec.shape];
-  op.output_size = spec.output_bytes;
-  op.attributes = strings[spec.attributes];
-  std::string_view operands = strings[spec.operands];
+// `texts` has those of the task.
+qaic::OpNameKind describe_op(const TaskSpec& spec, StringPool& texts) {
+  qaic::OpNameKind op{spec.name, spec.kernel,     spec.types,        spec.memory, spec.shape,
+                      {},        spec.attributes, spec.output_bytes, {}};
+  std::string_view operands = texts[spec.operands];
   while (!operands.empty()) {
     const std::size_t end = operands.find('\n');
-    op.operands.emplace_back(operands.substr(0, end));
+    op.operands.push_back(texts.intern(operands.substr(0, end)));
     operands.remove_prefix(end == std::string_view::npos ? operands.size() : end + 1);
   }
   return op;
 }
 
 // Its size is that of the whole buffer, as on the device.
-void describe_statistics(std::uint64_t bytes, const CompileOptions& options, qaic::OpNameKind& op) {
+void describe_statistics(std::uint64_t bytes, const CompileOptions& options, StringPool& texts,
+                         qaic::OpNameKind& op) {
   const TaskOperand buffer{TaskOperand::Use::out, TaskOperand::Memory::ddr, statistics_output,
                            DataType::int8, Shape{std::int64_t(bytes)}};
   op.output_size = bytes;
-  op.shape = shapes_of(std::span(&buffer, 1));
-  if (options.op_stats_verbosity >= 2) op.operands = {operands_of(std::span(&buffer, 1))};
+  op.shape = texts.intern(shapes_of(std::span(&buffer, 1)));
+  if (options.op_stats_verbosity < 2) return;
+  op.operands = {texts.intern(operands_of(std::span(&buffer, 1)))};
 }
 
 }  // namespace
@@ -185,17 +182,21 @@ qaic::NetworkDescriptor describe_network(const Graph& graph, const LoweredNetwor
   stats.count_ddr_bandwidth = program.ddr_stats;
   stats.pmu_events.assign(program.pmu_events.begin(), program.pmu_events.end());
   stats.pmu_stats_level = program.stats_level >= 100 ? 1 : 0;
+  stats.texts = network.strings;
   stats.ops.resize(program.cores, std::vector<std::vector<qaic::OpNameKind>>(qaic::thread_groups));
   for (std::uint32_t core = 0; core < program.cores; ++core) {
     std::int32_t ops = 0;
     for (std::uint32_t group = 0; group < qaic::thread_groups; ++group) {
       const std::uint32_t queue = core * qaic::thread_groups + group;
       auto& list = stats.ops[core][group];
+      if (program.stats_level >= 70) {
+        list.reserve(program.queue_begin[queue + 1] - program.queue_begin[queue]);
+      }
       for (std::uint32_t i = program.queue_begin[queue]; i < program.queue_begin[queue + 1]; ++i) {
         if (!program.records(program.tasks[i])) continue;
-        list.push_back(describe_op(network.tasks.tasks()[origin[i]], network.strings));
+        list.push_back(describe_op(network.tasks.tasks()[origin[i]], stats.texts));
         const bool end = (program.tasks[i].flags & qaic::task_end_stats) != 0;
-        if (end) describe_statistics(bytes, options, list.back());
+        if (end) describe_statistics(bytes, options, stats.texts, list.back());
       }
       ops += std::int32_t(list.size());
     }

@@ -148,7 +148,7 @@ void complete_metrics(const Graph& model, const Graph& graph, const LoweredNetwo
   }
   metrics.statistics_bytes = program.stats_level >= 40 ? statistics_bytes(program) : 0;
   metrics.host = traffic_of_host(program, metrics.statistics_bytes);
-  metrics.program_bytes = qaic::write_program(program).size();
+  metrics.program_bytes = qaic::program_bytes(program);
   count_barriers(program, metrics);
   add_spills(network.spills, schedule, metrics);
   metrics.performance_warnings = performance_warnings(graph, target, metrics);

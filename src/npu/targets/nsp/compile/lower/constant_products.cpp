@@ -289,8 +289,8 @@ class ConstantProducts : LoweringPart {
       std::uint64_t rows = job.product.rows;
       std::uint64_t columns = all_columns;
       if (split) {
-        const auto mine = shares(job.partition.shape[std::size_t(job.partition.axis)],
-                                 job.partition.unit, context_.cores)[core];
+        const auto mine = share(job.partition.shape[std::size_t(job.partition.axis)],
+                                job.partition.unit, core, context_.cores);
         const auto extent = std::uint64_t(job.partition.shape[std::size_t(job.partition.axis)]);
         (job.by_columns ? columns : rows) =
             divide_up((job.by_columns ? all_columns : job.product.rows) * mine, extent);

@@ -48,6 +48,7 @@ LoweredNetwork Lowering::run() {
   writer_.go_to(nodes.size());
   if (!inputs_released) release_inputs();
   lower_outputs();
+  writer_.tasks().complete();
   return {std::move(writer_.tasks()), writer_.take_strings(), std::move(metrics_),
           place_.ddr.take_log()};
 }

@@ -32,6 +32,7 @@ class Lowering {
            std::uint64_t hoisted = 0);
   LoweredNetwork run();  // once
   void log_accesses() { writer_.tasks().log_accesses(); }
+  void expect(const TaskGraph::Size& size) { writer_.tasks().reserve(size); }
   // Whether the finished program would also fit into a VTCM with so many bytes less.
   bool has_space_for(std::uint64_t bytes) const { return place_.residency.has_space_for(bytes); }
 

@@ -1,7 +1,5 @@
 #include "npu/targets/nsp/compile/tasks/compile_context.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <algorithm>
 #include <set>
 #include <string>
@@ -103,10 +101,6 @@ bool satisfies(const Partition& held, const Partition& needed, std::uint32_t cor
   const std::int64_t extent = held.shape[std::size_t(held.axis)];
   return held.unit == needed.unit ||
          shares(extent, held.unit, cores) == shares(extent, needed.unit, cores);
-}
-
-std::string shape_text(const Shape& shape) {
-  return shape.empty() ? "1" : fmt::format("{}", fmt::join(shape, " x "));
 }
 
 namespace {

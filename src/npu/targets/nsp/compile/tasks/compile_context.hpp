@@ -63,9 +63,6 @@ Shape slice_shape(const Partition& partition, std::uint32_t core, std::uint32_t 
 // Whether a tensor held as `held` is where `needed` wants it, both in the same shape.
 bool satisfies(const Partition& held, const Partition& needed, std::uint32_t cores);
 
-// "1 x 32 x 4096"
-std::string shape_text(const Shape& shape);
-
 // What becomes of every node before tiles are cut: executed, folded away, a mere view, or part of
 // the matrix product before it (bias, batch normalisation, activation, requantisation).
 enum class NodeFate : std::uint8_t { execute, folded, view, fused };

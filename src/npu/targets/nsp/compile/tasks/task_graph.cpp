@@ -1,7 +1,7 @@
 #include "npu/targets/nsp/compile/tasks/task_graph.hpp"
 
 #include <algorithm>
-#include <tuple>
+#include <utility>
 
 #include "npu/targets/nsp/compile/tasks/compile_context.hpp"
 
@@ -131,33 +131,50 @@ std::vector<std::uint32_t> VtcmAllocator::take_over(std::uint64_t begin, std::ui
   return predecessors;
 }
 
+void TaskGraph::reserve(const Size& size) {
+  tasks_.reserve(size.tasks);
+  queues_.reserve(size.tasks);
+  need_begin_.reserve(size.tasks + 1);
+  needs_.reserve(size.needs);
+}
+
 TaskIndex TaskGraph::add(const TaskSpec& spec, const TaskNeeds& needs) {
-  sorted_ = needs;
-  std::ranges::sort(sorted_, [this](const TaskNeed& a, const TaskNeed& b) {
-    return std::tuple(queue_of(a.task), !a.data, b.task) <
-           std::tuple(queue_of(b.task), !b.data, a.task);
-  });
-  const TaskNeed* before = nullptr;
-  for (const TaskNeed& need : sorted_) {
-    const bool same_kind = before != nullptr && before->data == need.data;
-    const bool repeated = same_kind && before->task == need.task;
-    const bool later_one_kept = same_kind && runs_in_program_order(need.task) &&
-                                queue_of(before->task) == queue_of(need.task);
-    if (!repeated && !later_one_kept) needs_.push_back(need);
-    before = &need;
+  // By queue, data first, the latest task first, each in one number.
+  constexpr std::uint64_t kind = std::uint64_t{1} << 32;
+  sorted_.clear();
+  for (const TaskNeed& need : needs) {
+    sorted_.push_back(queue_of(need.task) * (2 * kind) + (need.data ? 0 : kind) +
+                      (no_task - need.task));
+  }
+  std::ranges::sort(sorted_);
+  std::uint64_t before = ~std::uint64_t{0};
+  for (const std::uint64_t need : sorted_) {
+    const bool later_one_kept =
+        need / kind == before / kind && is_in_order(std::uint32_t(need / (2 * kind)));
+    if (need != before && !later_one_kept) {
+      needs_.push_back({no_task - std::uint32_t(need), (need & kind) == 0});
+    }
+    before = need;
   }
   tasks_.push_back(spec);
+  queues_.push_back(std::uint16_t(spec.core * qaic::thread_groups + std::uint32_t(spec.group)));
   need_begin_.push_back(needs_.size());
   return TaskIndex(tasks_.size() - 1);
 }
 
+void TaskGraph::complete() {
+  predecessors_ = {};
+  uses_ = {};
+  users_ = {};
+  if (!logging_) buffers_ = {};
+}
+
 BufferId TaskGraph::add_buffer(std::uint64_t bytes, VtcmAllocator::Allocation allocation) {
-  Buffer buffer;
-  buffer.address = allocation.address;
-  buffer.bytes = bytes;
-  buffer.predecessors = std::move(allocation.predecessors);
-  buffer.cores.resize(cores_);
-  buffers_.push_back(std::move(buffer));
+  const auto first = std::uint32_t(predecessors_.size());
+  predecessors_.insert(predecessors_.end(), allocation.predecessors.begin(),
+                       allocation.predecessors.end());
+  buffers_.push_back({allocation.address, bytes, first, std::uint32_t(predecessors_.size()), 0});
+  uses_.resize(buffers_.size() * cores_);
   return BufferId(buffers_.size() - 1);
 }
 
@@ -167,69 +184,111 @@ TaskGraph::AddressRange TaskGraph::range_of(BufferId id, const BufferPart& part)
           buffer.address + divide_up(buffer.bytes * part.last, part.count)};
 }
 
-void TaskGraph::add_predecessors(const Buffer& buffer, const AddressRange& range,
-                                 std::vector<std::uint32_t>& pending) const {
-  for (std::uint32_t earlier : buffer.predecessors) {
+void TaskGraph::add_predecessors(const Buffer& buffer, const AddressRange& range) {
+  for (std::uint32_t i = buffer.first_predecessor; i < buffer.last_predecessor; ++i) {
+    const std::uint32_t earlier = predecessors_[i];
     const AddressRange place = range_of(BufferId(earlier), {});
     const bool there =
         place.begin < std::max(range.end, range.begin + 1) && range.begin < place.end + 1;
-    if (there && std::ranges::find(pending, earlier) == pending.end()) pending.push_back(earlier);
+    if (there && std::ranges::find(pending_, earlier) == pending_.end())
+      pending_.push_back(earlier);
   }
 }
 
-void TaskGraph::need_predecessors(const BufferUse& use, TaskNeeds& needs) const {
+void TaskGraph::need_predecessors(const BufferUse& use, TaskNeeds& needs) {
+  const bool whole = use.part.count == 1;
+  if (whole && latest_.buffer != use.buffer) {
+    ++latest_.number;
+    latest_.buffer = use.buffer;
+    latest_.needs.clear();
+    latest_.of_core.assign(cores_, {});
+  }
+  if (const auto [begin, end] = whole ? latest_.of_core[use.core] : std::pair(0u, 0u);
+      begin < end) {
+    needs.insert(needs.end(), latest_.needs.begin() + begin, latest_.needs.begin() + end);
+    return;
+  }
+  const std::size_t before = needs.size();
   const AddressRange range = range_of(use.buffer, use.part);
-  std::vector<std::uint32_t> pending;
-  add_predecessors(buffers_[std::uint32_t(use.buffer)], range, pending);
-  for (std::size_t i = 0; i < pending.size(); ++i) {
-    const Buffer& predecessor = buffers_[pending[i]];
-    const CoreUse& users = predecessor.cores[use.core];
+  pending_.clear();
+  add_predecessors(buffers_[std::uint32_t(use.buffer)], range);
+  for (std::size_t i = 0; i < pending_.size(); ++i) {
+    if (whole) buffers_[pending_[i]].looked_at = latest_.number;
+    const CoreUse& users = use_of(BufferId(pending_[i]), use.core);
     // Who read all of it has waited for those who wrote before: of multicasts those are many.
     std::optional<TaskIndex> read;
-    for (const User& reader : users.readers) {
+    for_each(users.readers, [&](const User& reader) {
       needs.push_back({reader.task, false});
       if (cores_ > 1 && reader.part.count == 1) read = std::max(read.value_or(0), reader.task);
-    }
-    for (const User& writer : users.writers) {
+    });
+    bool wrote_all = false;
+    for_each(users.writers, [&](const User& writer) {
       if (!read || writer.task > *read) needs.push_back({writer.task, false});
-    }
+      wrote_all = wrote_all || writer.part.count == 1;
+    });
     // One that this core never wrote, or only parts of, did not wait for all before it: look
     // through it.
-    const bool wrote_all = std::ranges::any_of(
-        users.writers, [](const User& writer) { return writer.part.count == 1; });
-    if (!wrote_all) add_predecessors(predecessor, range, pending);
+    if (!wrote_all) add_predecessors(buffers_[pending_[i]], range);
   }
+  if (!whole) return;
+  const auto first = std::uint32_t(latest_.needs.size());
+  latest_.needs.insert(latest_.needs.end(), needs.begin() + std::ptrdiff_t(before), needs.end());
+  latest_.of_core[use.core] = {first, std::uint32_t(latest_.needs.size())};
 }
 
-void TaskGraph::need(const BufferUse& use, TaskNeeds& needs) const {
+void TaskGraph::need(const BufferUse& use, TaskNeeds& needs) {
   if (use.kind == BufferUse::Kind::write) return need_predecessors(use, needs);
   const bool data = use.kind == BufferUse::Kind::read;
-  const CoreUse& users = buffers_[std::uint32_t(use.buffer)].cores[use.core];
-  for (const User& user : data ? users.writers : users.readers) {
+  const CoreUse& users = use_of(use.buffer, use.core);
+  for_each(data ? users.writers : users.readers, [&](const User& user) {
     if (use.part.overlaps(user.part)) needs.push_back({user.task, data});
-  }
+  });
 }
 
 void TaskGraph::record(TaskIndex task, const BufferUse& use) {
   const bool reads = use.kind == BufferUse::Kind::read;
   if (logging_) accesses_.push_back({task, use.buffer, use.core, !reads, use.part});
-  CoreUse& users = buffers_[std::uint32_t(use.buffer)].cores[use.core];
+  if (buffers_[std::uint32_t(use.buffer)].looked_at == latest_.number)
+    latest_.buffer = BufferId::none;
+  CoreUse& users = use_of(use.buffer, use.core);
   if (use.kind == BufferUse::Kind::overwrite) {
     const auto replaced = [&](const User& user) { return use.part.contains(user.part); };
-    std::erase_if(users.readers, replaced);
-    std::erase_if(users.writers, replaced);
+    erase_if(users.readers, replaced);
+    erase_if(users.writers, replaced);
   }
-  add_user({task, use.part}, reads ? users.readers : users.writers);
+  add_user(task, use.part, reads ? users.readers : users.writers);
 }
 
-void TaskGraph::add_user(const User& user, std::vector<User>& users) const {
-  if (runs_in_program_order(user.task)) {
-    const std::uint32_t queue = queue_of(user.task);
-    std::erase_if(users, [&](const User& other) {
-      return queue_of(other.task) == queue && user.part.contains(other.part);
+template <class Predicate>
+void TaskGraph::erase_if(Users& users, const Predicate& predicate) {
+  for (Users* at = &users; *at != nobody;) {
+    const Users here = *at;
+    User& user = users_[here];
+    if (!predicate(user)) {
+      at = &user.next;
+      continue;
+    }
+    *at = std::exchange(user.next, free_users_);
+    free_users_ = here;
+  }
+}
+
+void TaskGraph::add_user(TaskIndex task, const BufferPart& part, Users& users) {
+  if (runs_in_program_order(task)) {
+    const std::uint32_t queue = queue_of(task);
+    erase_if(users, [&](const User& other) {
+      return queue_of(other.task) == queue && part.contains(other.part);
     });
   }
-  users.push_back(user);
+  Users place = free_users_;
+  if (place == nobody) {
+    place = Users(users_.size());
+    users_.emplace_back();
+  } else {
+    free_users_ = users_[place].next;
+  }
+  users_[place] = {task, part, users};
+  users = place;
 }
 
 }  // namespace npuscope::npu::nsp

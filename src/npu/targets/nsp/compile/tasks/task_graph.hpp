@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "formats/qaic/qpc/program.hpp"
@@ -169,6 +170,13 @@ class TaskGraph {
   explicit TaskGraph(std::uint32_t cores) : cores_(cores) {}
 
   TaskIndex add(const TaskSpec& spec, const TaskNeeds& needs);
+  struct Size {
+    std::size_t tasks = 0, needs = 0;
+  };
+  Size size() const { return {tasks_.size(), needs_.size()}; }
+  void reserve(const Size& size);  // for so many
+  // When all tasks are there: lets go of what only adding takes. Logged accesses stay.
+  void complete();
 
   const std::vector<TaskSpec>& tasks() const { return tasks_; }
   TaskSpec& task(TaskIndex index) { return tasks_[index]; }
@@ -180,12 +188,8 @@ class TaskGraph {
     return std::span(needs_).subspan(need_begin_[index],
                                      need_begin_[index + 1] - need_begin_[index]);
   }
-  bool runs_in_program_order(TaskIndex index) const {
-    return tasks_[index].group != qaic::ThreadGroup::dma_issue;
-  }
-  std::uint32_t queue_of(TaskIndex index) const {
-    return tasks_[index].core * qaic::thread_groups + std::uint32_t(tasks_[index].group);
-  }
+  bool runs_in_program_order(TaskIndex index) const { return is_in_order(queues_[index]); }
+  std::uint32_t queue_of(TaskIndex index) const { return queues_[index]; }
 
   // Buffers: the same address on every core.
   // The owner number to allocate the next buffer's address under.
@@ -193,7 +197,7 @@ class TaskGraph {
   BufferId add_buffer(std::uint64_t bytes, VtcmAllocator::Allocation allocation);
   std::uint64_t buffer_bytes(BufferId id) const { return buffers_[std::uint32_t(id)].bytes; }
   std::uint64_t buffer_address(BufferId id) const { return buffers_[std::uint32_t(id)].address; }
-  void need(const BufferUse& use, TaskNeeds& needs) const;
+  void need(const BufferUse& use, TaskNeeds& needs);
   void record(TaskIndex task, const BufferUse& use);
 
   // Every use of VTCM, for checks that no two tasks can collide there.
@@ -230,36 +234,67 @@ class TaskGraph {
   }
 
  private:
+  // Lists of users, in users_.
+  using Users = std::uint32_t;
+  static constexpr Users nobody = std::numeric_limits<Users>::max();
   struct User {
     TaskIndex task = no_task;
     BufferPart part;
+    Users next = nobody;
   };
   // Of each HVX and HMX queue the last task on each part, of DMA queues all.
   struct CoreUse {
-    std::vector<User> readers;
-    std::vector<User> writers;
+    Users readers = nobody;
+    Users writers = nobody;
   };
-  void need_predecessors(const BufferUse& use, TaskNeeds& needs) const;
-  void add_user(const User& user, std::vector<User>& users) const;
+  template <class Visit>
+  void for_each(Users users, const Visit& visit) const {
+    for (; users != nobody; users = users_[users].next) visit(users_[users]);
+  }
+  template <class Predicate>
+  void erase_if(Users& users, const Predicate& predicate);
+  CoreUse& use_of(BufferId buffer, std::uint32_t core) {
+    return uses_[std::size_t(buffer) * cores_ + core];
+  }
+  void need_predecessors(const BufferUse& use, TaskNeeds& needs);
+  void add_user(TaskIndex task, const BufferPart& part, Users& users);
   struct Buffer {
     std::uint64_t address = 0;
     std::uint64_t bytes = 0;
-    std::vector<std::uint32_t> predecessors;
-    std::vector<CoreUse> cores;
+    std::uint32_t first_predecessor = 0;  // in predecessors_
+    std::uint32_t last_predecessor = 0;
+    std::uint32_t looked_at = 0;  // for latest_, when it had that number
+  };
+  // What writing all of a buffer needs on each core: of a multicast every sender asks for it. Of no
+  // use any more when one of the buffers before it is used.
+  struct WholeWrite {
+    std::uint32_t number = 0;
+    BufferId buffer = BufferId::none;
+    TaskNeeds needs;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> of_core;  // first, last; the same: not yet
   };
   struct AddressRange {
     std::uint64_t begin = 0, end = 0;
   };
+  static bool is_in_order(std::uint32_t queue) {
+    return queue % qaic::thread_groups != std::uint32_t(qaic::ThreadGroup::dma_issue);
+  }
   AddressRange range_of(BufferId id, const BufferPart& part) const;
-  void add_predecessors(const Buffer& buffer, const AddressRange& range,
-                        std::vector<std::uint32_t>& pending) const;
+  void add_predecessors(const Buffer& buffer, const AddressRange& range);
 
   std::uint32_t cores_;
   std::vector<TaskSpec> tasks_;
+  std::vector<std::uint16_t> queues_;  // by task
   std::vector<std::uint64_t> need_begin_{0};
   std::vector<TaskNeed> needs_;
-  TaskNeeds sorted_;  // of the task that is added
+  std::vector<std::uint64_t> sorted_;  // of the task that is added
   std::vector<Buffer> buffers_;
+  std::vector<std::uint32_t> predecessors_;  // of all buffers
+  std::vector<CoreUse> uses_;                // by buffer and core
+  std::vector<User> users_;
+  Users free_users_ = nobody;
+  std::vector<std::uint32_t> pending_;  // buffers to look at, of the use at hand
+  WholeWrite latest_;
   bool logging_ = false;
   std::vector<Access> accesses_;
   std::vector<DdrAccess> ddr_accesses_;

@@ -116,16 +116,25 @@ void for_each_operand(const Node& node, const Visit& visit) {
 // Dest, Dest1, Src, Src1: in the order in which they are asked for.
 class Roles {
  public:
-  std::string next(TaskOperand::Use use) {
+  void add_next(TaskOperand::Use use, fmt::memory_buffer& text) {
     const bool reads = use == TaskOperand::Use::in;
     const std::size_t index = reads ? sources_++ : results_++;
-    const char* name = reads ? "Src" : "Dest";
-    return index == 0 ? name : fmt::format("{}{}", name, index);
+    text.append(std::string_view(reads ? "Src" : "Dest"));
+    if (index > 0) text.append(fmt::format_int(index));
   }
 
  private:
   std::size_t results_ = 0, sources_ = 0;
 };
+
+// "1 x 32 x 4096"
+void add_shape(const Shape& shape, fmt::memory_buffer& text) {
+  if (shape.empty()) text.push_back('1');
+  for (const std::int64_t& extent : shape) {
+    if (&extent != &shape.front()) text.append(std::string_view(" x "));
+    text.append(fmt::format_int(extent));
+  }
+}
 
 std::string_view text_of(TaskOperand::Use use) {
   constexpr std::string_view texts[] = {"in", "out", "inout"};
@@ -162,17 +171,20 @@ Shape part_of_shape(const Shape& whole, std::uint64_t bytes, DataType type) {
 }
 
 std::string shapes_of(std::span<const TaskOperand> operands) {
-  std::string text;
+  fmt::memory_buffer text;
   Roles roles;
   for (const TaskOperand& operand : operands) {
     const TaskOperand& first = operands.front();
     const bool copied =
         &operand != &first && operand.name == first.name && operand.shape == first.shape;
     if (copied) continue;
-    text += fmt::format("{}{} [{}]", text.empty() ? "" : ", ", roles.next(operand.use),
-                        shape_text(operand.shape));
+    if (text.size() > 0) text.append(std::string_view(", "));
+    roles.add_next(operand.use, text);
+    text.append(std::string_view(" ["));
+    add_shape(operand.shape, text);
+    text.push_back(']');
   }
-  return text;
+  return fmt::to_string(text);
 }
 
 std::string types_of(const Graph& graph, const Node& node, bool convert_to_fp16) {
@@ -185,16 +197,19 @@ std::string types_of(const Graph& graph, const Node& node, bool convert_to_fp16)
 }
 
 std::string operands_of(std::span<const TaskOperand> operands) {
-  std::string text;
+  fmt::memory_buffer text;
   Roles roles;
   for (const TaskOperand& operand : operands) {
     const std::uint64_t bytes = device_bytes(elements_of(operand.shape), operand.type);
-    text +=
-        fmt::format("{}{} {} {} {} {} <{}> {}KB", text.empty() ? "" : "\n", text_of(operand.use),
-                    text_of(operand.memory), roles.next(operand.use), operand.name,
-                    name_of(operand.type), shape_text(operand.shape), bytes / 1024);
+    const auto out = std::back_inserter(text);
+    fmt::format_to(out, "{}{} {} ", text.size() == 0 ? "" : "\n", text_of(operand.use),
+                   text_of(operand.memory));
+    roles.add_next(operand.use, text);
+    fmt::format_to(out, " {} {} <", operand.name, name_of(operand.type));
+    add_shape(operand.shape, text);
+    fmt::format_to(out, "> {}KB", bytes / 1024);
   }
-  return text;
+  return fmt::to_string(text);
 }
 
 std::string attributes_of(const Node& node) {
@@ -246,8 +261,15 @@ TaskSpec TaskWriter::dma_task(std::uint32_t core, const DmaKernel& kernel, Strin
   spec.kernel = strings_.intern(kernel.name);
   const bool on_chip = kernel.from == kernel.to;
   spec.memory = strings_.intern(on_chip ? "TCM" : "DDR");
-  works_on(spec, {operand(TaskOperand::Use::out, kernel.to, id, whole, bytes),
-                  operand(TaskOperand::Use::in, kernel.from, id, whole, bytes)});
+  // Copies and the multicasts of what they brought take turns.
+  Moved& last = moved_[on_chip ? 1 : 0];
+  if (last.tensor != id || last.bytes != bytes || last.to != kernel.to || last.whole != whole) {
+    works_on(spec, {operand(TaskOperand::Use::out, kernel.to, id, whole, bytes),
+                    operand(TaskOperand::Use::in, kernel.from, id, whole, bytes)});
+    last = {id, bytes, kernel.to, whole, spec.shape, spec.operands};
+  }
+  spec.shape = last.shapes;
+  spec.operands = last.operands;
   spec.output_bytes = bytes;
   spec.tensor = id;
   spec.cycles = std::uint64_t(context_.target.dma_issue_cycles);

@@ -6,6 +6,7 @@
 //   const TaskIndex task = writer.add(spec, {reads(x, 3), writes(y, 3)});
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -182,6 +183,15 @@ class TaskWriter {
   // The latest operands and their texts: the tasks of a node on several cores mostly have the same.
   std::vector<TaskOperand> described_;
   StringId described_shapes_{}, described_operands_{};
+  // The same of the latest transfer from and to DDR, and of that within the chip.
+  struct Moved {
+    TensorId tensor = TensorId::none;
+    std::uint64_t bytes = 0;
+    TaskOperand::Memory to = TaskOperand::Memory::none;
+    Shape whole;
+    StringId shapes{}, operands{};
+  };
+  std::array<Moved, 2> moved_;
   // Of the task that is added.
   std::vector<BufferUse> uses_;
   TaskNeeds needs_;

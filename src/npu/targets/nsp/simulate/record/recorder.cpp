@@ -77,7 +77,6 @@ RecordingContext::RecordingContext(const Program& its_program, const Target& its
     : program(its_program),
       target(its_target),
       options(its_options),
-      program_fingerprint(qaic::fingerprint(its_program)),
       record_positions(positions_among_recorded(its_program)) {
   const auto kilohertz = std::uint32_t(std::lround(target.timer_hz / 1000));
   const std::uint64_t start = timer_at_start(options.seed, kilohertz);

@@ -64,7 +64,7 @@ struct RecordingContext {
   const qaic::Program& program;
   const Target& target;
   const SimulationOptions& options;
-  std::uint64_t program_fingerprint = 0;
+  std::uint64_t program_fingerprint = 0;     // for those whose buffers are kept
   std::vector<CoreTimer> timers;             // by physical core of an activation's devices
   std::vector<std::uint64_t> counter_bases;  // cycle counter at the start, by physical core
   // Place among the recorded tasks of its queue, by task; only at levels that record some of them.

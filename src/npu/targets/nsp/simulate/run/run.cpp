@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/mapped_pages.hpp"
 #include "base/numbers.hpp"
 #include "formats/qaic/opstats/opstats_files.hpp"
 #include "formats/qaic/qpc/qpc.hpp"
@@ -41,10 +42,12 @@ Result<LoadedProgram> load(const qaic::QpcProgram& found, const std::string& fil
     return fmt::format("{}: {}", place, segment);
   };
   TRY_AS(program, qaic::read_program(code->bytes, named(qaic::segment_program)));
+  drop_pages(code->bytes);
   TRY_AS(target, parse_target(as_text(hardware->bytes), named(qaic::segment_target)));
+  const ByteSpan described = found.qpc.find(qaic::segment_network_descriptor)->bytes;
   TRY_AS(descriptor,
-         qaic::read_network_descriptor(found.qpc.find(qaic::segment_network_descriptor)->bytes,
-                                       named(qaic::segment_network_descriptor)));
+         qaic::read_network_descriptor(described, named(qaic::segment_network_descriptor)));
+  drop_pages(described);
   LoadedProgram loaded;
   if (const auto* drawn = found.qpc.find(qaic::segment_schematic)) {
     TRY_AS(schematic, qaic::read_schematic(drawn->bytes, named(qaic::segment_schematic)));
