@@ -42,15 +42,22 @@ const Placement& FindingContext::placement() {
   });
 }
 
+OpTable FindingContext::table_of_kinds(bool active_and_span) const {
+  OpOptions options;
+  options.grouping = Grouping::kind;
+  options.top = ~std::size_t{0};
+  options.count_runs = false;
+  options.active_and_span = active_and_span;
+  options.counts = false;
+  return analysis_.ops(options);
+}
+
 const OpTable& FindingContext::kinds() {
-  return kinds_.get([&] {
-    OpOptions options;
-    options.grouping = Grouping::kind;
-    options.top = ~std::size_t{0};
-    options.count_runs = false;
-    options.counts = false;
-    return analysis_.ops(options);
-  });
+  return kinds_.get([&] { return table_of_kinds(false); });
+}
+
+const OpTable& FindingContext::active_kinds() {
+  return active_kinds_.get([&] { return table_of_kinds(true); });
 }
 
 const OpTable& FindingContext::kernels() {
@@ -84,11 +91,12 @@ void FindingContext::prepare() {
   spans_by_op_ = analysis_.spans_by_op();
   analysis_.busy_together();
   const std::function<void()> questions[] = {[&] { analysis_.coarse(); },
-                                             [&] { kinds(); },
+                                             [&] {
+                                               if (has_timeline()) kinds();
+                                             },
                                              [&] { analysis_.units(); },
                                              [&] { analysis_.imbalance(); },
                                              [&] { analysis_.overlap(); },
-                                             [&] { kernels(); },
                                              [&] {
                                                placement();
                                                analysis_.spill();
@@ -155,6 +163,8 @@ std::string FindingContext::why_no_bandwidth() {
 }
 
 std::vector<KernelTime> FindingContext::kernel_times(const std::vector<std::string_view>& names) {
+  const std::vector<bool> ops = ops_of(names);
+  if (std::find(ops.begin(), ops.end(), true) == ops.end()) return {};
   const OpTable& table = kernels();
   if (table.columns.empty()) return {};
   const auto active = has_timeline() ? table.place_of("active") : std::nullopt;

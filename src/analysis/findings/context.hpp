@@ -65,8 +65,9 @@ class FindingContext {
 
   // The whole run under its peaks, where anything says what it moved.
   const Placement& placement();
-  const OpTable& kinds();    // by kernel, without runs
-  const OpTable& kernels();  // by rules/kernels.toml
+  const OpTable& kinds();         // by kernel, without runs, active and span
+  const OpTable& active_kinds();  // the same with active and span, which few rules look at
+  const OpTable& kernels();       // by rules/kernels.toml
   // By op, its rule of rules/kernels.toml as in kernel_rules().
   const std::vector<std::uint32_t>& kernel_of();
 
@@ -123,6 +124,7 @@ class FindingContext {
   const PathAnalysis* path();
 
  private:
+  OpTable table_of_kinds(bool active_and_span) const;
   std::optional<Gain> gain_of_path(double after, const std::string& how);
   void relate_to_call(Gain& gain, std::optional<double> warm_ticks);
   std::optional<double> warm_ticks_of(const std::vector<double>& factors);
@@ -132,7 +134,7 @@ class FindingContext {
   const DiagnoseOptions& options_;
   std::shared_ptr<const OpSpansInGroups> spans_by_op_;  // held for all rules
   Lazy<Placement> placement_;
-  Lazy<OpTable> kinds_, kernels_;
+  Lazy<OpTable> kinds_, active_kinds_, kernels_;
   Lazy<std::vector<std::uint32_t>> kernel_of_;
   Lazy<std::vector<NumberRow>> numbers_;
   Lazy<double> path_wall_;  // by the model, nothing changed

@@ -148,7 +148,7 @@ bool runs_on_hvx(const OpRow& row) {
 
 // The kernels that the vector units are busy with, the longest first.
 void name_kernels(FindingContext& context, Finding& finding) {
-  const OpTable& kinds = context.kinds();
+  const OpTable& kinds = context.active_kinds();
   const auto active = kinds.place_of("active");
   if (!active) return;
   std::vector<const OpRow*> rows;

@@ -228,8 +228,9 @@ std::optional<double> transfers_of_cores_time(FindingContext& context) {
   const Profile& profile = context.profile();
   const auto cores = std::count_if(profile.units.begin(), profile.units.end(),
                                    [](const Unit& unit) { return unit.engine == Engine::core; });
-  const OpTable& kinds = context.kinds();
-  if (cores == 0 || kinds.columns.empty() || !(context.wall() > 0)) return std::nullopt;
+  if (cores == 0 || !(context.wall() > 0)) return std::nullopt;
+  const OpTable& kinds = context.active_kinds();
+  if (kinds.columns.empty()) return std::nullopt;
   const OpColumn& column = kinds.columns[kinds.ranked_by];
   if (column.clock != profile.base_clock || column.kind != MeasureKind::work) return std::nullopt;
   double transfers = 0;

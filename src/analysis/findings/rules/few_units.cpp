@@ -86,15 +86,21 @@ namespace one_thread {
 
 constexpr double min_share = 0.05;
 
+bool is_on_one_thread(const OpRow& row) {
+  return row.engines.size() == 1 && row.engines.front() == Engine::hvx && row.units == 1;
+}
+
 RuleOutcome apply(FindingContext& context) {
   if (!context.has_timeline()) return Missing{"a timeline of units"};
   const double threads = context.hvx_threads();
-  const auto active = context.kinds().place_of("active");
-  if (threads < 2 || !active) return DoesNotApply{};
+  if (threads < 2 || std::ranges::none_of(context.kinds().rows, is_on_one_thread)) {
+    return DoesNotApply{};
+  }
+  const auto active = context.active_kinds().place_of("active");
+  if (!active) return DoesNotApply{};
   std::vector<const OpRow*> rows;
-  for (const OpRow& row : context.kinds().rows) {
-    const bool only_hvx = row.engines.size() == 1 && row.engines.front() == Engine::hvx;
-    if (!only_hvx || row.units != 1) continue;
+  for (const OpRow& row : context.active_kinds().rows) {
+    if (!is_on_one_thread(row)) continue;
     if (row.values[*active].value_or(0) < min_share * context.wall()) continue;
     rows.push_back(&row);
   }

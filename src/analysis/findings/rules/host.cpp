@@ -33,7 +33,7 @@ const char* copies_advice() {
 // What the host does, the longest first.
 std::vector<const OpRow*> kinds_on_host(FindingContext& context, std::size_t active) {
   std::vector<const OpRow*> rows;
-  for (const OpRow& row : context.kinds().rows) {
+  for (const OpRow& row : context.active_kinds().rows) {
     const bool on_host = !row.engines.empty() && row.engines.front() == Engine::host;
     if (on_host && row.has_name && row.values[active].value_or(0) > 0) rows.push_back(&row);
   }
@@ -104,7 +104,7 @@ RuleOutcome apply(FindingContext& context) {
                      MeasureKind::wall, "show: WALL")};
   finding.gain = context.gain_of_wall(alone, "all of that time hidden behind the device");
   finding.advice = advice();
-  const auto active = context.kinds().place_of("active");
+  const auto active = context.active_kinds().place_of("active");
   if (!active) return finding;
   const auto rows = kinds_on_host(context, *active);
   constexpr std::size_t kinds_named = 3;

@@ -65,12 +65,12 @@ RuleOutcome apply(FindingContext& context) {
   const MeasureColumn* packets = profile.spans.measure(NumberRole::packets);
   if (packets == nullptr) return Missing{"instruction packets of kernels"};
   const auto kernels = hvx_kernels(profile, *packets);
-  const auto active = context.kinds().place_of("active");
+  const auto active = context.active_kinds().place_of("active");
   if (!active) return DoesNotApply{};
   Finding finding;
   std::vector<double> factors(profile.ops.size(), 1);
   bool custom = false;
-  for (const OpRow& row : context.kinds().rows) {
+  for (const OpRow& row : context.active_kinds().rows) {
     const auto kernel = kernels.find(row.label);
     if (kernel == kernels.end() || row.values[*active].value_or(0) < min_share * context.wall()) {
       continue;
