@@ -67,12 +67,9 @@ bool SpanArguments::look_for_escapes(StringId text) {
   return needs;
 }
 
-inline char* SpanArguments::print_text_argument(char* at, StringId id) {
+char* SpanArguments::print_text_argument(char* at, StringId id) {
   const std::string_view text = out_.text(id);
-  return needs_escapes(id) ? print_escaped(at, text) : print_in_quotes(at, text);
-}
-
-char* SpanArguments::print_escaped(char* at, std::string_view text) {
+  if (!needs_escapes(id)) return print_in_quotes(at, text);
   scratch_.clear();
   JsonWriter(scratch_).value(text);
   return print_text(at, scratch_);

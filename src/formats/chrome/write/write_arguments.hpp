@@ -82,7 +82,6 @@ class SpanArguments {
   char* print_argument(char* at, ArgumentType type, std::uint64_t bits);
   char* print_number(char* at, double number);
   char* print_text_argument(char* at, StringId text);
-  [[gnu::noinline]] char* print_escaped(char* at, std::string_view text);
   char* print_extras(char* at, const OfRow& arguments);
 
   const Profile& profile_;

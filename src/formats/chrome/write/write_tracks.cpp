@@ -164,11 +164,11 @@ void Arrangement::add_lanes(UnitId unit, std::uint32_t first_track) {
   const Spans& spans = profile_.spans;
   LanePlacer lanes;
   std::vector<std::uint32_t> track_of_lane{first_track};
-  NestingOrder nesting(nanoseconds_);
-  for (const SpanOfUnit& span : nesting.of(by_unit_.spans_of(unit))) {
-    if (span.kind == SpanKind::async || span.kind == SpanKind::instant) continue;
-    const std::uint32_t lane =
-        lanes.place(nanoseconds_.merges() ? nanoseconds_of(nanoseconds_, span) : span.interval());
+  NestingOrder nesting(spans, nanoseconds_);
+  for (const std::uint32_t row : nesting.of(by_unit_.of(unit))) {
+    if (spans.kind[row] == SpanKind::async || spans.kind[row] == SpanKind::instant) continue;
+    const std::uint32_t lane = lanes.place(
+        nanoseconds_.merges() ? nanoseconds_of(nanoseconds_, spans, row) : interval_of(spans, row));
     if (lane == 0) continue;
     if (lane >= track_of_lane.size()) {
       Track track = layout_.tracks[first_track];
@@ -185,7 +185,7 @@ void Arrangement::add_lanes(UnitId unit, std::uint32_t first_track) {
         layout_.track_of_span[i] = layout_.track(spans.unit[i]);
       }
     }
-    layout_.track_of_span[span.row] = track_of_lane[lane];
+    layout_.track_of_span[row] = track_of_lane[lane];
     layout_.moved += 1;
   }
 }
@@ -193,27 +193,25 @@ void Arrangement::add_lanes(UnitId unit, std::uint32_t first_track) {
 // Of slices that begin together viewers nest the one that comes later in the file.
 void Arrangement::order_equal_starts() {
   const Spans& spans = profile_.spans;
-  const auto moment = [&](const SpanOfUnit& span) {
-    return nanoseconds_.merges() ? nanoseconds_.of(span.begin) : span.begin;
+  const auto moment = [&](std::uint32_t row) {
+    return nanoseconds_.merges() ? nanoseconds_.of(spans.start[row]) : spans.start[row];
   };
-  const auto row_of = [](const SpanOfUnit& span) { return span.row; };
-  NestingOrder nesting(nanoseconds_);
+  NestingOrder nesting(spans, nanoseconds_);
   std::vector<std::uint32_t> places;
   for (std::size_t unit = 0; unit <= profile_.units.size(); ++unit) {
-    const auto all = nesting.of(by_unit_.spans_of(UnitId(std::uint32_t(unit))));
-    for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
-      const std::int64_t start = moment(all[begin]);
-      while (end < all.size() && moment(all[end]) == start) ++end;
-      const auto group = all.subspan(begin, end - begin);
-      if (std::ranges::is_sorted(group, {}, row_of)) continue;
+    const auto rows = nesting.of(by_unit_.of(UnitId(std::uint32_t(unit))));
+    for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
+      const std::int64_t start = moment(rows[begin]);
+      while (end < rows.size() && moment(rows[end]) == start) ++end;
+      const auto group = rows.subspan(begin, end - begin);
+      if (std::is_sorted(group.begin(), group.end())) continue;
       if (layout_.order.empty()) {
         layout_.order.resize(spans.size());
         std::iota(layout_.order.begin(), layout_.order.end(), 0);
       }
-      places.clear();
-      for (const SpanOfUnit& span : group) places.push_back(span.row);
+      places.assign(group.begin(), group.end());
       std::sort(places.begin(), places.end());
-      for (std::size_t i = 0; i < group.size(); ++i) layout_.order[places[i]] = group[i].row;
+      for (std::size_t i = 0; i < group.size(); ++i) layout_.order[places[i]] = group[i];
     }
   }
 }
@@ -261,6 +259,14 @@ std::uint32_t LanePlacer::place(Interval slice) {
   return lane;
 }
 
+std::uint32_t Layout::track(const Profile& profile, std::size_t row) const {
+  return track_of_span.empty() ? track(profile.spans.unit[row]) : track_of_span[row];
+}
+
+std::uint32_t Layout::track(UnitId unit) const {
+  return track_of_unit[std::min<std::size_t>(index_of(unit), track_of_unit.size() - 1)];
+}
+
 Layout lay_out(const Profile& profile, const SpansByUnit& by_unit) {
   return Arrangement(profile, by_unit).make();
 }
@@ -286,15 +292,20 @@ std::uint32_t add_process(Layout& layout, const std::string& name, std::uint32_t
   return first;
 }
 
-std::span<const SpanOfUnit> NestingOrder::of(std::span<const SpanOfUnit> spans) {
-  if (!nanoseconds_.merges()) return spans;
-  sorted_.assign(spans.begin(), spans.end());
-  const auto key = [&](const SpanOfUnit& span) {
-    const Interval slice = nanoseconds_of(nanoseconds_, span);
+Interval nanoseconds_of(const Nanoseconds& nanoseconds, const Spans& spans, std::size_t row) {
+  const Interval ticks = interval_of(spans, row);
+  return {nanoseconds.of(ticks.begin), nanoseconds.of(ticks.end)};
+}
+
+std::span<const std::uint32_t> NestingOrder::of(std::span<const std::uint32_t> rows) {
+  if (!nanoseconds_.merges()) return rows;
+  sorted_.assign(rows.begin(), rows.end());
+  const auto key = [&](std::uint32_t row) {
+    const Interval slice = nanoseconds_of(nanoseconds_, spans_, row);
     return std::pair(slice.begin, -slice.end);
   };
   std::stable_sort(sorted_.begin(), sorted_.end(),
-                   [&](const SpanOfUnit& a, const SpanOfUnit& b) { return key(a) < key(b); });
+                   [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
   return sorted_;
 }
 
@@ -361,19 +372,17 @@ std::vector<Anchor> anchors_of(const Profile& profile, const SpansByUnit& by_uni
   const Spans& spans = profile.spans;
   std::vector<Anchor> anchors(spans.size());
   std::vector<bool> found(spans.size(), false);
-  NestingOrder nesting(nanoseconds);
+  NestingOrder nesting(spans, nanoseconds);
   for (std::size_t unit = 0; unit <= profile.units.size(); ++unit) {
-    const auto all = nesting.of(by_unit.spans_of(UnitId(std::uint32_t(unit))));
-    const bool any =
-        std::ranges::any_of(all, [&](const SpanOfUnit& span) { return wanted[span.row]; });
+    const auto rows = nesting.of(by_unit.of(UnitId(std::uint32_t(unit))));
+    const bool any = std::any_of(rows.begin(), rows.end(), [&](auto row) { return wanted[row]; });
     if (!any) continue;
     std::map<std::uint32_t, AnchorFinder> tracks;
-    for (const SpanOfUnit& span : all) {
-      const std::uint32_t row = span.row;
-      const Interval slice = nanoseconds_of(nanoseconds, span);
+    for (const std::uint32_t row : rows) {
+      const Interval slice = nanoseconds_of(nanoseconds, spans, row);
       anchors[row] = {slice.begin, slice.begin, slice.begin, true, true};
-      if (span.kind == SpanKind::async) continue;
-      const bool is_instant = span.kind == SpanKind::instant;
+      if (spans.kind[row] == SpanKind::async) continue;
+      const bool is_instant = spans.kind[row] == SpanKind::instant;
       const std::uint32_t track =
           is_instant ? layout.track(spans.unit[row]) : layout.track(profile, row);
       const auto [finder, is_new] = tracks.try_emplace(track, anchors, found);

@@ -3,7 +3,6 @@
 // nanoseconds that the trace counts, in which different ticks can be one moment.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -49,32 +48,28 @@ struct Layout {
   std::vector<std::uint32_t> order;          // of spans; empty: as they are
   std::uint64_t moved = 0;                   // spans on further lanes
 
-  std::uint32_t track(const Profile& profile, std::size_t row) const {
-    return track_of_span.empty() ? track(profile.spans.unit[row]) : track_of_span[row];
-  }
-  std::uint32_t track(UnitId unit) const {
-    return track_of_unit[std::min<std::size_t>(index_of(unit), track_of_unit.size() - 1)];
-  }
+  std::uint32_t track(const Profile& profile, std::size_t row) const;
+  std::uint32_t track(UnitId unit) const;
 };
 
 Layout lay_out(const Profile& profile, const SpansByUnit& by_unit);
 
 // The nanoseconds of a span, from its begin to its end.
-inline Interval nanoseconds_of(const Nanoseconds& nanoseconds, const SpanOfUnit& span) {
-  return {nanoseconds.of(span.begin), nanoseconds.of(span.end)};
-}
+Interval nanoseconds_of(const Nanoseconds& nanoseconds, const Spans& spans, std::size_t row);
 
 // The spans of a unit as the trace nests them: by start, the longer first, in nanoseconds.
 class NestingOrder {
  public:
-  explicit NestingOrder(const Nanoseconds& nanoseconds) : nanoseconds_(nanoseconds) {}
+  NestingOrder(const Spans& spans, const Nanoseconds& nanoseconds)
+      : spans_(spans), nanoseconds_(nanoseconds) {}
 
-  // `spans` are in that order by ticks. The result is theirs, or lies here until the next call.
-  std::span<const SpanOfUnit> of(std::span<const SpanOfUnit> spans);
+  // `rows` are in that order by ticks. The result is theirs, or lies here until the next call.
+  std::span<const std::uint32_t> of(std::span<const std::uint32_t> rows);
 
  private:
+  const Spans& spans_;
   const Nanoseconds& nanoseconds_;
-  std::vector<SpanOfUnit> sorted_;
+  std::vector<std::uint32_t> sorted_;
 };
 
 // A new process with so many tracks, for what belongs to no unit; the number of the first.
