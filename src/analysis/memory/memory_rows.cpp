@@ -146,6 +146,7 @@ MemoryCells MemoryAnalysis::cells_of(std::size_t group) {
   InCells<Interval> active, not_moving;
   InCells<Counted> spans;
   if (options_.active_of_rows && issues_.empty()) active.reserve(count);
+  bool moves = false;
   std::uint64_t working = 0;
   for (const std::uint32_t op : ops_.of(group)) {
     const auto of_op = by_op_->of(op);
@@ -176,8 +177,11 @@ MemoryCells MemoryAnalysis::cells_of(std::size_t group) {
       if (!issues_.empty()) {
         spans.add(cell, span);
       } else if (is_active(kind)) {
+        const bool is_moving = any_movement_ && is_movement(kind, span.engine);
+        if (is_moving && !moves) not_moving = active;  // as most rows have nothing that moves
+        moves = moves || is_moving;
+        if (moves && !is_moving) not_moving.add(cell, interval);
         active.add(cell, interval);
-        if (any_movement_ && !is_movement(kind, span.engine)) not_moving.add(cell, interval);
       }
     }
   }
@@ -185,8 +189,7 @@ MemoryCells MemoryAnalysis::cells_of(std::size_t group) {
   active.for_cells(cells.size(), [&](std::uint32_t cell, std::span<Interval> of_cell) {
     const auto length = double(covered_length(of_cell));
     cells.set(MemoryFigure::active_ticks, cell, length);
-    if (!any_movement_) return;
-    cells.set(MemoryFigure::moving_ticks, cell, length);
+    if (moves) cells.set(MemoryFigure::moving_ticks, cell, length);
     if (ddr_use_) measure_ddr(cells, cell, {of_cell.begin(), of_cell.end()});
   });
   not_moving.for_cells(cells.size(), [&](std::uint32_t cell, std::span<Interval> of_cell) {
