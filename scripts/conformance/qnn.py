@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+TARGETS = ["htp-v73"]
 TITLE = "HTP v73 against Qualcomm's host estimate"
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = [ROOT / "models", ROOT.parent / "shared" / "models"]
@@ -123,15 +124,29 @@ def within(rows):
     return lines
 
 
-def section(npuscope, folder):
-    """Markdown; a sentence of why there is none raises SystemExit."""
+KEYS = ["hmx_cycles", "hvx_cycles", "ddr_bytes"]
+
+
+def runs(npuscope, folder):
+    """Entries of docs/validation.toml; a sentence of why there are none raises SystemExit."""
+    for names, fitted in ((FITS, True), (PREDICTIONS, False)):
+        for name, precision, theirs, ours in compare(npuscope, folder, names):
+            entry = {"target": "htp-v73", "judge": "estimate", "run": name, "figure": "cycles", "family": "other",
+                     "precision": precision, "network": True, "fitted": fitted, "reference": theirs[0], "npuscope": ours[0]}
+            yield entry | {key: [theirs[i], ours[i]] for i, key in enumerate(KEYS, 1)}
+
+
+def section(entries):
+    """Markdown of these entries."""
     lines = ["onnxruntime-qnn's compiler prepares each model on a host for a SoC with HTP v73 (soc_model 52) and estimates its cycles;",
              "the reference NPU compiles and runs the same file for `htp-v73`. HMX cycles are of ops on the HMX, HVX those of the",
              "thread with most; waits for transfers count for neither. int8 models are quantised with ONNX Runtime's tools; what quantises",
              "their inputs and outputs stays with the host in both."]
-    for title, names, what in (
-            ("Fits", FITS, "The figures of targets/htp-v73.toml were taken from these models and from single operators."),
-            ("Predictions", PREDICTIONS, "While the figures were taken only these tables were looked at, not how the models are compiled.")):
-        rows = compare(npuscope, folder, names)
+    for title, fitted, what in (
+            ("Fits", True, "The figures of targets/htp-v73.toml were taken from these models and from single operators."),
+            ("Predictions", False, "While the figures were taken only these tables were looked at, not how the models are compiled.")):
+        rows = [(each["run"], each["precision"], [each["reference"], *(each[key][0] for key in KEYS)],
+                 [each["npuscope"], *(each[key][1] for key in KEYS)])
+                for each in entries if each["target"] == "htp-v73" and each["fitted"] == fitted]
         lines += ["", f"### {title}", "", what, "", *table(rows), "", *within(rows)]
     return lines

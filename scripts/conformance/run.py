@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""The reference NPU against vendors' own compilers and estimators, as a section of docs/validation.md.
+"""The reference NPU against vendors' own compilers and estimators: entries of docs/validation.toml, and the section
+of docs/validation.md that is made of them.
 
-    scripts/conformance/run.py NPUSCOPE FOLDER [--write DOCUMENT]
+    scripts/conformance/run.py NPUSCOPE FOLDER [--write DOCUMENTS]
 
-Each vendor is a module with TITLE and section(npuscope, folder), which returns lines of Markdown, or raises
-SystemExit with the sentence of why it cannot be tried here; then its section of the document stays as it is.
-FOLDER keeps what is made. ./dev conformance calls it.
+Each vendor is a module with TITLE, TARGETS, runs(npuscope, folder), which gives entries, and section(entries), which
+gives lines of Markdown. runs raises SystemExit with the sentence of why it cannot be tried here; then its entries
+stay as they are. FOLDER keeps what is made. ./dev conformance calls it.
 """
 
-import re
+import json
 import sys
+import tomllib
 from pathlib import Path
 
 import qnn
@@ -17,33 +19,45 @@ import torq
 
 VENDORS = [qnn, torq]
 HEADING = "# The reference NPU against vendors' compilers"
+MARK = "  # Vendors' estimates, written by ./dev conformance write."  # before it: the validation test's
 
 
-def sections_of(text):
-    """The vendors' parts of the document, by title."""
-    _, _, ours = text.partition("\n" + HEADING + "\n")
-    parts = re.split(r"^## (.*)$", ours, flags=re.MULTILINE)
-    return dict(zip(parts[1::2], parts[2::2]))
+def line_of(entry):
+    return "  {" + ", ".join(f"{key} = {json.dumps(value)}" for key, value in entry.items()) + "},"
 
 
-def main(npuscope, folder, document=None):
+def document_of(text, entries):
+    before = text.partition("\n" + HEADING + "\n")[0].rstrip("\n")
+    sections = [f"## {vendor.TITLE}\n\n" + "\n".join(vendor.section(entries)) for vendor in VENDORS]
+    return "\n\n".join([before, HEADING, "Written by `./dev conformance write` of [validation.toml](validation.toml).", *sections]) + "\n"
+
+
+def main(npuscope, folder, documents=None):
     Path(folder).mkdir(parents=True, exist_ok=True)
-    text = Path(document).read_text() if document else ""
-    parts = sections_of(text)
+    documents = Path(documents or Path(__file__).resolve().parents[2] / "docs")
+    text = (documents / "validation.toml").read_text()
+    known, entries = tomllib.loads(text)["runs"], []
     for vendor in VENDORS:
         try:
-            lines = vendor.section(Path(npuscope).resolve(), Path(folder).resolve())
+            made = list(vendor.runs(Path(npuscope).resolve(), Path(folder).resolve()))
         except SystemExit as why:
             print(f"{vendor.TITLE}: not tried: {why}")
-            continue
-        print(f"## {vendor.TITLE}", "", *lines, sep="\n")
-        parts[vendor.TITLE] = "\n\n" + "\n".join(lines) + "\n\n"
-    if document:
-        before = text.partition("\n" + HEADING + "\n")[0].rstrip("\n")
-        ours = "".join(f"## {title}{part}" for title, part in parts.items()).rstrip("\n")
-        Path(document).write_text(f"{before}\n\n{HEADING}\n\nWritten by `./dev conformance write`.\n\n{ours}\n")
+            made = [each for each in known if each["target"] in vendor.TARGETS]
+        else:
+            print(f"## {vendor.TITLE}", "", *vendor.section(made), sep="\n")
+        entries += made
+    return text, documents, entries
+
+
+def write(text, documents, entries):
+    before = text.partition(MARK)[0]
+    (documents / "validation.toml").write_text("\n".join([before + MARK, *map(line_of, entries), "]\n"]))
+    document = documents / "validation.md"
+    document.write_text(document_of(document.read_text(), entries))
 
 
 if __name__ == "__main__":
     given = sys.argv[1:]
-    main(given[0], given[1], given[3] if given[2:3] == ["--write"] else None)
+    found = main(given[0], given[1], given[3] if given[2:3] == ["--write"] else None)
+    if given[2:3] == ["--write"]:
+        write(*found)

@@ -90,6 +90,9 @@ void add_conversation_command(Command& program) {
       .shows_usual();
   command.flag("--keep-precision", options->keeps_precision,
                "float32 tensors stay float32; otherwise they become float16");
+  command.flag("--mxfp6-matmul", request.mxfp6_matmul, "as of compile: weights as MXFP6");
+  command.flag("--mxint8-kv-cache", request.mxint8_state,
+               "as of compile: retained state as MXINT8");
   command
       .flag("--target", request.target,
             npu::builtin_target_names(npu::TargetArchitecture::nsp) + " or a .toml file")

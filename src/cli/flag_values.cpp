@@ -44,7 +44,7 @@ const std::map<std::string_view, KnownValue>& known_values() {
       {"network-specialization-config", read_file},
       {"input", {"FILE"}},
       {"input-file", {"FILE"}},
-      {"custom-IO-list-file", {"FILE"}},
+      {"custom-IO-list-file", read_file},
       {"input-dir", read_folder},
       {"test-data", read_folder},
       {"source", read_folder},

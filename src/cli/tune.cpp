@@ -115,6 +115,9 @@ void add_tune_command(Command& program) {
                "value of a symbolic dimension: name,value (repeatable)");
   command.flag("--retained-state", request.retained_state,
                "X and X_RetainedState stay on the device");
+  command.flag("--mxfp6-matmul", request.mxfp6_matmul, "as of compile: weights as MXFP6");
+  command.flag("--mxint8-kv-cache", request.mxint8_state,
+               "as of compile: retained state as MXINT8");
   command.flag("--allow-unknown", request.import.allow_unknown,
                "treat unsupported operators as elementwise instead of failing");
   options->page.top.set(30);

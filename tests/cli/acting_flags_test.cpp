@@ -62,13 +62,14 @@ const Trials& compile_trials() {
       {"--multicast-weights", {{"-multicast-weights"}, Does::always}},
       {"--verbose", {{"-v"}, Does::says}},
       {"--aic-hw-version", {{"-aic-hw-version=2.0"}, Does::says}},
-      {"--custom-IO-list-file", {{"-custom-IO-list-file=io.yaml"}, Does::says}},
+      {"--custom-IO-list-file", {{}, Does::elsewhere}},
       {"--mdts-mos", {{"-mdts-mos=1"}, Does::says}},
       {"--aic-enable-depth-first", {{"-aic-enable-depth-first"}, Does::says}},
       {"--allocator-dealloc-delay", {{"-allocator-dealloc-delay=1"}, Does::says}},
       {"--size-split-granularity", {{"-size-split-granularity=1024"}, Does::says}},
       {"--vtcm-working-set-limit-ratio", {{"-vtcm-working-set-limit-ratio=1"}, Does::says}},
-      {"--mxfp6-matmul", {{}, Does::elsewhere}}};
+      {"--mxfp6-matmul", {{"-mxfp6-matmul"}, Does::says}},
+      {"--mxint8-kv-cache", {{"--mxint8-kv-cache"}, Does::says}}};
   return trials;
 }
 

@@ -51,20 +51,6 @@ TEST_F(Compile, RefusesTwoValuesOfOneSymbol) {
             "npuscope: -onnx-define-symbol gives 'b' the values 3 and 4; give it one\n");
 }
 
-TEST_F(Compile, SaysWhyBlockCompressedWeightsAreRefused) {
-  for (const std::string flag : {"-mxfp6-matmul", "--mxfp6-matmul"}) {
-    const Outcome outcome =
-        run_npuscope({"compile", "-m", squeezenet(), "-aic-binary-dir", path("out"), flag});
-    EXPECT_EQ(outcome.status, 2);
-    EXPECT_EQ(outcome.errors,
-              "npuscope: -mxfp6-matmul: the reference NPU has no block-compressed weights; compile "
-              "without it; see npuscope compile --help\n");
-    EXPECT_FALSE(std::filesystem::exists(path("out")));
-  }
-  EXPECT_THAT(run_npuscope({"compile", "--help"}).output,
-              HasSubstr("block-compressed weights, which the reference NPU does not have"));
-}
-
 TEST_F(Compile, RefusesASecondListOfSpecializations) {
   std::ofstream(path("s.json")) << R"({"specializations": [{"N": 1}], "specializations": []})";
   const Outcome outcome =

@@ -24,6 +24,8 @@ constexpr const char* offline_sixteen_exact = "v1.1, 16 cards: 5,508.44 / 16";
 // quic/cloud-ai-sdk-pages, blogs/Microscaling, table 1: the Standard card (14 cores), one sequence,
 // context 2048.
 constexpr const char* microscaling = "Microscaling blog, Standard card";
+// blogs/AmberChat: the same card and context; Amber 7B has Llama's architecture.
+constexpr const char* amber_chat = "AmberChat blog, Standard card";
 
 // Questions in one input of 384 tokens: those of SQuAD 1.1 are 172.0 tokens long in the mean
 // (graphcore/examples, packedBERT/histograms.py), and the submissions pack several into one input.
@@ -49,6 +51,14 @@ Result<npu::Graph> decoder(const Decoder& sizes) {
   return npu::import_onnx(as_byte_span(model->bytes), "decoder", {});
 }
 
+Result<npu::Graph> amber() {
+  const auto architecture = npu::make_architecture("amber-7b", {});
+  if (!architecture) return tl::unexpected(architecture.error());
+  const auto model = npu::generate_onnx(*architecture, {1, 1, 2048}, {});
+  if (!model) return tl::unexpected(model.error());
+  return npu::import_onnx(as_byte_span(model->bytes), "amber", {});
+}
+
 Result<npu::Graph> bert_large(bool int8_products) {
   npu::ArchitectureChanges changes;
   changes.hidden_size = 1024;
@@ -68,8 +78,10 @@ Result<npu::Graph> bert_large(bool int8_products) {
 std::vector<PublishedThroughput> published_throughputs() {
   const auto images = [] { return resnet50(8); };
   const PublishedThroughput resnet{.name = "ResNet-50 int8",
+                                   .family = npu::ModelFamily::convolutional,
                                    .compiled = "batch 8, 8 cores x 2",
                                    .model = images,
+                                   .int8 = true,
                                    .cores = 8,
                                    .activations = 2,
                                    .samples = 8,
@@ -83,8 +95,10 @@ std::vector<PublishedThroughput> published_throughputs() {
   const auto bert_with = [](bool int8, double published, const char* source) {
     return PublishedThroughput{
         .name = int8 ? "BERT-Large 384, int8 products" : "BERT-Large 384 fp16",
+        .family = npu::ModelFamily::encoder,
         .compiled = "packed, 4 cores x 4",
         .model = [=] { return bert_large(int8); },
+        .int8 = int8,
         .fp16 = true,
         .cores = 4,
         .activations = 4,
@@ -96,6 +110,7 @@ std::vector<PublishedThroughput> published_throughputs() {
   const auto decoder_with = [](const char* name, const Decoder& sizes, double published,
                                double first) {
     return PublishedThroughput{.name = name,
+                               .family = npu::ModelFamily::decoder,
                                .compiled = "one token, context 2048, 14 cores",
                                .model = [=] { return decoder(sizes); },
                                .fp16 = true,
@@ -105,22 +120,35 @@ std::vector<PublishedThroughput> published_throughputs() {
                                .first = first,
                                .source = microscaling};
   };
+  const auto packed = [](PublishedThroughput run) {
+    run.mxfp6 = true;
+    return run;
+  };
+  const Decoder gpt_j{4096, 28, 16, 16'384, 50'400}, opt{2560, 32, 32, 10'240, 50'272},
+      opt_13b{5120, 40, 40, 20'480, 50'272};
+  PublishedThroughput amber_chat_run = decoder_with("Amber 7B mxfp6", {}, 14.9, 14.59);
+  amber_chat_run.model = amber;
+  amber_chat_run.source = amber_chat;
   return {
       resnet_with(20'015.4, offline_five),
       resnet_with(19'379.0, server_sixteen),
       resnet_with(21'375.7, offline_sixteen_images),
       resnet_with(22'667, offline_one),
       {.name = "SSD-ResNet34 int8",
+       .family = npu::ModelFamily::convolutional,
        .compiled = "batch 1, 1 core x 16",
        .model = [] { return ssd_resnet34(1); },
+       .int8 = true,
        .cores = 1,
        .activations = 16,
        .published = 435.026,
        .first = 187,
        .source = offline_one},
       {.name = "SSD-MobileNet int8",
+       .family = npu::ModelFamily::convolutional,
        .compiled = "batch 4, 1 core x 16",
        .model = [] { return ssd_mobilenet(4); },
+       .int8 = true,
        .cores = 1,
        .activations = 16,
        .samples = 4,
@@ -130,8 +158,12 @@ std::vector<PublishedThroughput> published_throughputs() {
       bert_with(true, 670.908, offline_one),
       bert_with(true, 662.6, offline_sixteen_questions),
       bert_with(false, 344.28, offline_sixteen_exact),
-      decoder_with("GPT-J 6B fp16", {4096, 28, 16, 16'384, 50'400}, 8.08, 8.11),
-      decoder_with("OPT 2.7B fp16", {2560, 32, 32, 10'240, 50'272}, 15.44, 16.80),
+      decoder_with("GPT-J 6B fp16", gpt_j, 8.08, 8.11),
+      decoder_with("OPT 2.7B fp16", opt, 15.44, 16.80),
+      packed(decoder_with("GPT-J 6B mxfp6", gpt_j, 13.9, 15.25)),
+      packed(decoder_with("OPT 2.7B mxfp6", opt, 27.72, 32.32)),
+      packed(decoder_with("OPT 13B mxfp6", opt_13b, 6.98, 8.36)),
+      packed(amber_chat_run),
   };
 }
 
@@ -143,6 +175,7 @@ Result<PredictedThroughput> run_published(const PublishedThroughput& run,
   options.cores = run.cores;
   options.convert_to_fp16 = run.fp16;
   options.retained_state = run.retained_state;
+  options.mxfp6_matmul = run.mxfp6;
   const auto network = npu::nsp::compile_network(*graph, target, options);
   if (!network) return tl::unexpected(network.error());
   npu::nsp::SimulationOptions simulation;

@@ -13,16 +13,20 @@
 
 #include "npu/graph/graph.hpp"
 #include "npu/targets/nsp/target/target.hpp"
+#include "npu/tune/model_facts.hpp"
 #include "npuscope/base/result.hpp"
 
 namespace npuscope::validation {
 
 struct PublishedThroughput {
-  std::string name;      // "ResNet-50 int8, offline"
+  std::string name;  // "ResNet-50 int8, offline"
+  npu::ModelFamily family = npu::ModelFamily::other;
   std::string compiled;  // "batch 8, 8 cores x 2"
   std::function<Result<npu::Graph>()> model;
+  bool int8 = false;  // its products
   bool fp16 = false;  // what is floating point
   bool retained_state = false;
+  bool mxfp6 = false;             // weights
   std::uint32_t cores = 0;        // of an activation
   std::uint32_t activations = 1;  // on one card
   double samples = 1;             // images, questions, tokens that an inference answers

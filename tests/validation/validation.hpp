@@ -26,6 +26,7 @@ struct ValidationCase {
   std::uint32_t cores = 0;
   std::uint32_t stats_level = 70;
   std::uint64_t warm_up = 2;  // inferences before the one that is looked at
+  npu::ModelFamily family = npu::ModelFamily::decoder;
 };
 
 // The least times that the sizes of the model allow, from closed forms: nothing of the compiler or

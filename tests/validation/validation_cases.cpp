@@ -34,7 +34,9 @@ ValidationCase amber_prefill_case() {
   return {"Amber 7B prefill 32", "amber-7b", {1, 32, 128}, 14, 0};
 }
 
-ValidationCase bert_case() { return {"BERT-base batch 8", "bert-base", {8, 128, 0}, 2, 70, 20}; }
+ValidationCase bert_case() {
+  return {"BERT-base batch 8", "bert-base", {8, 128, 0}, 2, 70, 20, npu::ModelFamily::encoder};
+}
 
 std::vector<ValidationCase> predicted_cases() {
   std::vector<ValidationCase> cases{

@@ -9,4 +9,7 @@ namespace npuscope::validation {
 report::Document make_validation_document(const Validation& validation,
                                           const npu::nsp::Target& target);
 
+// Those of it that judge a model's times: the beginning of docs/validation.toml.
+std::string judged_runs_text(const Validation& validation, const npu::nsp::Target& target);
+
 }  // namespace npuscope::validation

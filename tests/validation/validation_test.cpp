@@ -139,23 +139,33 @@ TEST(ValidationFigures, MeasureSharesInPointsAndTheRestRelatively) {
   EXPECT_TRUE(std::isnan(figure.difference()));
 }
 
-// Writes the document instead where NPUSCOPE_WRITE_VALIDATION is set; what stands from the heading
-// of the readers on is written by hand.
-TEST(ValidationDocument, IsTheOneInTheDocumentation) {
-  const std::string path = std::string(NPUSCOPE_SOURCE_DIR) + "/docs/validation.md";
-  const std::string current = report::document_markdown(
-      make_validation_document(the_validation(), aic100()), "The reference NPU against real cards");
+// Of a file that others go on with from `rest` on. Writes it instead where
+// NPUSCOPE_WRITE_VALIDATION is set.
+void expect_begins_with(const std::string& name, const std::string& current,
+                        std::string_view rest) {
+  const std::string path = NPUSCOPE_SOURCE_DIR "/docs/" + name;
   std::ifstream file(path);
   const std::string text((std::istreambuf_iterator<char>(file)), {});
-  const std::size_t by_hand = text.find("\n# Readers and pages against");
-  ASSERT_NE(by_hand, text.npos);
+  const std::size_t others = text.find(rest);
+  ASSERT_NE(others, text.npos);
   if (std::getenv("NPUSCOPE_WRITE_VALIDATION") != nullptr) {
-    std::ofstream(path) << current << text.substr(by_hand);
+    std::ofstream(path) << current << text.substr(others);
     return;
   }
-  EXPECT_EQ(text.substr(0, by_hand), current)
-      << "write it anew: NPUSCOPE_WRITE_VALIDATION=1 ./dev test release "
-         "validation";
+  EXPECT_EQ(text.substr(0, others), current)
+      << "write it anew: NPUSCOPE_WRITE_VALIDATION=1 ./dev test release validation";
+}
+
+TEST(ValidationDocument, IsTheOneInTheDocumentation) {
+  expect_begins_with("validation.md",
+                     report::document_markdown(make_validation_document(the_validation(), aic100()),
+                                               "The reference NPU against real cards"),
+                     "\n# Readers and pages against");
+}
+
+TEST(ValidationTable, IsTheOneThatTheProgramHolds) {
+  expect_begins_with("validation.toml", judged_runs_text(the_validation(), aic100()),
+                     "  # Vendors' estimates");
 }
 
 }  // namespace

@@ -83,6 +83,7 @@ void print_outcome_json(const std::filesystem::path& program, const npu::nsp::Bu
 void print_text(const NspArguments& arguments, const npu::nsp::BuildResult& result) {
   print_warnings(result.warnings);
   for (const npu::nsp::CompiledNetwork& network : *result.networks) {
+    print(stdout, "{}", report::blocks_text(network));
     if (arguments.perf_metrics) print(stdout, "{}", report::compile_metrics_text(network));
     if (!arguments.perf_warnings) continue;
     for (const std::string& warning : network.metrics.performance_warnings) {
@@ -146,9 +147,6 @@ constexpr IdleVendorFlag idle_vendor_flags[] = {
     {"-v,--verbose", false, "no effect", "nothing more is printed"},
     {"--aic-hw-version", true, "no effect: --target says the hardware",
      "the hardware is that of --target"},
-    {"--custom-IO-list-file", true, "no effect: inputs and outputs keep their types",
-     "the file is not read; inputs, outputs and retained state keep the model's types, so that a "
-     "state in mxint8 is read and written as float16"},
     {"--mdts-mos", true, "no effect: -mos is for all devices",
      "-mos splits the weights of all devices alike"},
     {"--multicast-weights", false, "weights that several cores need are multicast in any case", ""},
@@ -176,17 +174,6 @@ std::vector<std::string> idle_flag_remarks(const Command& command) {
     remarks.push_back(fmt::format("{} has no effect: {}", name, each.remark));
   }
   return remarks;
-}
-
-// Flags that change what a program does, in ways that the reference NPU cannot: without effect they
-// would make every figure wrong.
-void add_refused_flags(Command& command) {
-  command
-      .add("--mxfp6-matmul",
-           Refusal{"-mxfp6-matmul: the reference NPU has no block-compressed weights; compile "
-                   "without it"},
-           "block-compressed weights, which the reference NPU does not have")
-      .under("Refused");
 }
 
 void add_instrumentation_flags(Command& command, NspArguments& arguments) {
@@ -238,6 +225,12 @@ void add_program_flags(Command& command, NspArguments& arguments) {
                "float32 tensors become float16");
   command.flag("--retained-state", request.options.retained_state,
                "X and X_RetainedState stay on the device");
+  command.flag("--mxfp6-matmul", request.options.mxfp6_matmul,
+               "constant weights of MatMul and Gemm lie in DDR as MXFP6, 6.25 bits a value");
+  command.flag("--mxint8-kv-cache", request.options.mxint8_state,
+               "retained state lies in DDR as MXINT8, 8.25 bits a value");
+  command.flag("--custom-IO-list-file", request.io_list,
+               "YAML file with the precision of inputs and outputs; retained state can be mxint8");
   command.flag("--network-specialization-config", request.specializations,
                "JSON file with a list of specialisations; each becomes a network");
   command.flag("--aic-perf-metrics", arguments.perf_metrics, "print what the compiler estimates");
@@ -250,7 +243,6 @@ class NspCompilation : public CompileArchitecture {
     add_program_flags(command, arguments_);
     add_instrumentation_flags(command, arguments_);
     add_vendor_flags(command, arguments_);
-    add_refused_flags(command);
   }
 
   Status compile(const CompileArguments& common, const npu::TargetFile&) override {

@@ -6,12 +6,13 @@ namespace npuscope::npu {
 namespace {
 
 // In the order of DataType; names as kernels print them.
-constexpr std::array<std::string_view, 18> type_names{
-    "undefined", "float",   "float16", "bfloat16", "float64", "float8", "i8",  "ui8",  "i16",
-    "ui16",      "index32", "ui32",    "index64",  "ui64",    "i4",     "ui4", "bool", "string"};
-constexpr std::array<std::uint32_t, 18> type_bits{0,  32, 16, 16, 64, 8, 8, 8, 16,
-                                                  16, 32, 32, 64, 64, 4, 4, 8, 0};
-static_assert(type_names.size() == std::size_t(DataType::string) + 1);
+constexpr std::array<std::string_view, 23> type_names{
+    "undefined", "float", "float16", "bfloat16", "float64", "float8",  "float4", "i8",
+    "ui8",       "i16",   "ui16",    "index32",  "ui32",    "index64", "ui64",   "i4",
+    "ui4",       "i2",    "ui2",     "bool",     "string",  "mxfp6",   "mxint8"};
+constexpr std::array<std::uint32_t, 23> type_bits{0,  32, 16, 16, 64, 8, 4, 8, 8, 16, 16, 32,
+                                                  32, 64, 64, 4,  4,  2, 2, 8, 0, 6,  8};
+static_assert(type_names.size() == std::size_t(DataType::mxint8) + 1);
 
 constexpr std::uint64_t largest_count = std::uint64_t(std::numeric_limits<std::int64_t>::max());
 
@@ -27,7 +28,7 @@ std::string_view name_of(DataType type) { return type_names[std::size_t(type)]; 
 
 std::uint32_t bits_of(DataType type) { return type_bits[std::size_t(type)]; }
 
-bool is_float(DataType type) { return type >= DataType::float32 && type <= DataType::float8; }
+bool is_float(DataType type) { return type >= DataType::float32 && type <= DataType::float4; }
 
 std::uint64_t Tensor::elements() const {
   std::uint64_t product = 1;

@@ -25,6 +25,7 @@ enum class DataType : std::uint8_t {
   bfloat16,
   float64,
   float8,
+  float4,
   int8,
   uint8,
   int16,
@@ -35,13 +36,18 @@ enum class DataType : std::uint8_t {
   uint64,
   int4,
   uint4,
+  int2,
+  uint2,
   boolean,
   string,
+  // As tensors lie in memory: blocks of 32 elements share a scale of 8 bits (OCP microscaling).
+  mxfp6,
+  mxint8,
 };
 
 // As kernels print it: float, float16, i8, index64 ...
 std::string_view name_of(DataType type);
-// Bits of one element (int4 is 4); 0 for undefined and string.
+// Bits of one element (int4 is 4), without the scale of its block; 0 for undefined and string.
 std::uint32_t bits_of(DataType type);
 bool is_float(DataType type);
 

@@ -233,6 +233,7 @@ T little_endian(std::string_view raw, std::size_t index) {
 
 std::int64_t raw_integer(DataType type, std::string_view raw, std::size_t i) {
   const auto nibble = [&] { return (std::uint8_t(raw[i / 2]) >> (i % 2 * 4)) & 15; };
+  const auto pair = [&] { return (std::uint8_t(raw[i / 4]) >> (i % 4 * 2)) & 3; };
   switch (type) {
     case DataType::int8: return little_endian<std::int8_t>(raw, i);
     case DataType::uint8:
@@ -243,6 +244,8 @@ std::int64_t raw_integer(DataType type, std::string_view raw, std::size_t i) {
     case DataType::uint32: return little_endian<std::uint32_t>(raw, i);
     case DataType::uint4: return nibble();
     case DataType::int4: return nibble() >= 8 ? nibble() - 16 : nibble();
+    case DataType::uint2: return pair();
+    case DataType::int2: return pair() >= 2 ? pair() - 4 : pair();
     default: return little_endian<std::int64_t>(raw, i);
   }
 }
@@ -256,7 +259,7 @@ double raw_float(DataType type, std::string_view raw, std::size_t i) {
   }
 }
 
-bool has_folded_floats(DataType type) { return is_float(type) && type != DataType::float8; }
+bool has_folded_floats(DataType type) { return is_float(type) && bits_of(type) > 8; }
 
 // The typed fields, as far as small tensors need them.
 struct TypedData {
@@ -301,11 +304,11 @@ void use_values(Tensor& tensor, std::string_view raw, const TypedData& typed) {
 }  // namespace
 
 DataType data_type_of(std::int64_t onnx_type) {
-  using enum DataType;  // complex numbers (14, 15) and types after 24 are not known
-  constexpr DataType types[] = {undefined, float32,   uint8,     int8,    uint16,  int16,  int32,
-                                int64,     string,    boolean,   float16, float64, uint32, uint64,
-                                undefined, undefined, bfloat16,  float8,  float8,  float8, float8,
-                                uint4,     int4,      undefined, float8};
+  using enum DataType;  // complex numbers (14, 15) and types after 26 are not known
+  constexpr DataType types[] = {undefined, float32,   uint8,    int8,    uint16,  int16,  int32,
+                                int64,     string,    boolean,  float16, float64, uint32, uint64,
+                                undefined, undefined, bfloat16, float8,  float8,  float8, float8,
+                                uint4,     int4,      float4,   float8,  uint2,   int2};
   return onnx_type >= 0 && std::size_t(onnx_type) < std::size(types) ? types[onnx_type] : undefined;
 }
 

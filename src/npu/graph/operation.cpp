@@ -97,6 +97,11 @@ std::int64_t Operation::required_attribute(std::string_view name) const {
   return attribute(name, 0);
 }
 
+bool Operation::has_graph(std::string_view name) const {
+  const auto found = attributes_.find(name);
+  return found != attributes_.end() && found->second.graph.has_value();
+}
+
 std::optional<Tensor> Operation::tensor_attribute(std::string_view name) const {
   const auto found = attributes_.find(name);
   if (found == attributes_.end()) return std::nullopt;

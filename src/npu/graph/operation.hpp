@@ -60,6 +60,7 @@ class Operation {
 
   // Attributes
   bool has_attribute(std::string_view name) const { return node_.attributes.contains(name); }
+  bool has_graph(std::string_view name) const;  // an attribute that is a graph
   std::int64_t attribute(std::string_view name, std::int64_t otherwise) const {
     return node_.int_attribute(name, otherwise);
   }

@@ -53,6 +53,7 @@ std::span<const OperatorRow> quantization_operators();
 std::span<const OperatorRow> recurrent_operators();
 std::span<const OperatorRow> reduction_operators();
 std::span<const OperatorRow> resize_operators();
+std::span<const OperatorRow> state_space_operators();
 
 // Shared by families: output 0 is as input 0.
 void infer_same(Operation& op);

@@ -27,7 +27,7 @@ const std::vector<Operator>& every_operator() {
           generator_operators(), indexing_operators(), layout_operators(), matmul_operators(),
           movement_operators(), normalization_operators(), pooling_operators(),
           quantization_operators(), recurrent_operators(), reduction_operators(),
-          resize_operators()}) {
+          resize_operators(), state_space_operators()}) {
       for (const OperatorRow& row : family) {
         for (const std::string_view name : words_of(row.names)) {
           operators.push_back({name, row.op_class, row.infer, row.fold, row.bound});

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/try.hpp"
+#include "npu/graph/import_onnx.hpp"
 #include "npu/targets/nsp/compile/compile.hpp"
 #include "npu/targets/nsp/simulate/events.hpp"
 #include "npu/targets/nsp/simulate/simulate.hpp"
@@ -47,6 +48,7 @@ class Talk {
       result_.seconds += phase.seconds;
       if (phase.is_prefill) result_.first_token_s += phase.seconds;
     }
+    TRY(look_at_model());
     const double decode_s = result_.seconds - result_.first_token_s;
     if (request_.tokens > 1) {
       result_.tokens_per_second = double(request_.tokens - 1) / decode_s;
@@ -77,16 +79,28 @@ class Talk {
     }
   }
 
+  ImportOptions import_of(const ConversationPhase& phase) const {
+    ImportOptions import = request_.import;
+    import.needs_all_symbols = true;  // of another model these are no tokens
+    import.symbols.insert_or_assign(request_.sequence_symbol, std::int64_t(phase.input_tokens));
+    import.symbols.insert_or_assign(request_.context_symbol, std::int64_t(phase.context));
+    return import;
+  }
+
+  Status look_at_model() {
+    TRY_AS(graph, import_onnx_file(request_.model, import_of(result_.phases.back())));
+    result_.model = facts_of(*graph);
+    return {};
+  }
+
   Status run(ConversationPhase& phase) {
     nsp::BuildRequest build;
     build.target = request_.target;
-    build.import = request_.import;
-    build.import.needs_all_symbols = true;  // of another model these are no tokens
-    build.import.symbols.insert_or_assign(request_.sequence_symbol,
-                                          std::int64_t(phase.input_tokens));
-    build.import.symbols.insert_or_assign(request_.context_symbol, std::int64_t(phase.context));
+    build.import = import_of(phase);
     build.options.cores = result_.cores;
     build.options.convert_to_fp16 = request_.convert_to_fp16;
+    build.options.mxfp6_matmul = request_.mxfp6_matmul;
+    build.options.mxint8_state = request_.mxint8_state;
     build.options.retained_state = true;
     TRY_AS(built, nsp::build(request_.model, build));
     const nsp::CompiledNetwork& network = built->networks->front();

@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "npu/tune/model_facts.hpp"
 #include "npuscope/base/result.hpp"
 #include "npuscope/npu/graph/import_options.hpp"
 
@@ -32,6 +33,8 @@ struct ConversationRequest {
   std::string sequence_symbol = "seq_len";
   std::string context_symbol = "ctx_len";
   bool convert_to_fp16 = true;
+  bool mxfp6_matmul = false;  // as of compile
+  bool mxint8_state = false;
   std::uint32_t cores = 0;  // 0: all of the target's, shared by the activations
   std::uint32_t activations = 1;
   std::uint64_t prompt = 128;                // tokens
@@ -52,6 +55,7 @@ struct ConversationPhase {
 };
 
 struct Conversation {
+  ModelFacts model;
   std::uint32_t batch = 1;
   std::uint32_t cores = 0;  // of each activation
   std::vector<ConversationPhase> phases;

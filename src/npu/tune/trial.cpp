@@ -82,6 +82,8 @@ Result<std::unique_ptr<Trial>> compile_nsp(const TuneRequest& request,
   build.options.cores = configuration.cores;
   build.options.convert_to_fp16 = configuration.precision == TunePrecision::fp16;
   build.options.retained_state = request.retained_state;
+  build.options.mxfp6_matmul = request.mxfp6_matmul;
+  build.options.mxint8_state = request.mxint8_state;
   TRY_AS(built, nsp::build(request.model, build));
   return std::make_unique<NspTrial>(std::move(built->networks), std::move(*target));
 }

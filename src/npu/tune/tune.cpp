@@ -11,7 +11,6 @@
 #include "base/parallel.hpp"
 #include "base/try.hpp"
 #include "npu/graph/import_onnx.hpp"
-#include "npu/targets/nsp/compile/place/storages.hpp"
 #include "npu/tune/trial.hpp"
 
 namespace npuscope::npu {
@@ -21,41 +20,6 @@ constexpr std::uint32_t max_batch = 64, max_queued = 10;
 constexpr double gain = 1.01;  // of throughput, for which a longer queue is worth its latency
 // A run may have so much more throughput than its bound; and so much less latency is none.
 constexpr double margin = 1.03, as_fast = 1.01;
-
-struct ModelFacts {
-  ModelFamily family = ModelFamily::other;
-  bool is_quantized = false;
-  bool has_wide_floats = false;  // that fp16 would halve
-  bool is_float32 = false;       // most of its weights are
-};
-
-ModelFacts facts_of(const Graph& graph) {
-  ModelFacts facts;
-  std::set<std::string_view> operators;
-  for (const Node& node : graph.nodes) operators.insert(node.op);
-  const auto has = [&](const char* op) { return operators.contains(op); };
-  const bool attends = has("Attention") || has("MultiHeadAttention") ||
-                       has("GroupQueryAttention") || (has("MatMul") && has("Softmax"));
-  if (has("Conv")) {
-    facts.family = ModelFamily::convolutional;
-  } else if (std::ranges::count(nsp::find_retained_state(graph), true) > 0 ||
-             has("GroupQueryAttention")) {
-    facts.family = ModelFamily::decoder;
-  } else if (attends) {
-    facts.family = ModelFamily::encoder;
-  }
-  facts.is_quantized = has("DequantizeLinear") || has("QLinearConv") || has("QLinearMatMul");
-  double wide_weights = 0, weights = 0;
-  for (const Tensor& tensor : graph.tensors) {
-    const bool is_wide = tensor.type == DataType::float32 || tensor.type == DataType::float64;
-    facts.has_wide_floats |= is_wide;
-    if (!tensor.constant) continue;
-    weights += double(tensor.bytes());
-    if (is_wide) wide_weights += double(tensor.bytes());
-  }
-  facts.is_float32 = 2 * wide_weights > weights;
-  return facts;
-}
 
 // A model whose batch is open is looked at with a batch of 1.
 Result<ModelFacts> look_at(const TuneRequest& request) {

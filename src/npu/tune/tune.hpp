@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "npu/core/target_file.hpp"
+#include "npu/tune/model_facts.hpp"
 #include "npuscope/base/result.hpp"
 #include "npuscope/npu/graph/import_options.hpp"
 
@@ -65,13 +66,12 @@ struct TuneRemainder {
   std::string reason;
 };
 
-// What decides which runs of docs/validation.md are of such a model.
-enum class ModelFamily : std::uint8_t { convolutional, encoder, decoder, other };
-
 struct TuneRequest {
   std::filesystem::path model;
   ImportOptions import = {};  // its batch is not looked at
   bool retained_state = false;
+  bool mxfp6_matmul = false;  // as of compile
+  bool mxint8_state = false;
   std::vector<std::string> targets = {};
   // Only these; empty: all that there are.
   std::vector<std::uint32_t> cores = {}, batches = {}, activations = {}, queued = {};

@@ -268,6 +268,31 @@ std::string compile_metrics_text(const npu::nsp::CompiledNetwork& network) {
   return text;
 }
 
+namespace {
+
+constexpr const char* unpacking_assumption =
+    "assumed: HVX unpacks them on the way, at the rate of a public profile of an AI 100 Ultra, and "
+    "packs state at the same";
+
+const char* holding(npu::DataType type) {
+  return type == npu::DataType::mxfp6 ? "weights" : "retained states";
+}
+
+}  // namespace
+
+std::string blocks_text(const npu::nsp::CompiledNetwork& network) {
+  std::string text;
+  for (const npu::nsp::PackedTensors& each : network.metrics.packed) {
+    text +=
+        fmt::format("{}: {} {} lie in DDR as {}, {} instead of {}\n", network.program.network_name,
+                    thousands(each.tensors), holding(each.type), npu::name_of(each.type),
+                    compiler_size(each.ddr_bytes), compiler_size(each.bytes));
+  }
+  if (!text.empty())
+    text += fmt::format("{}: {}\n", network.program.network_name, unpacking_assumption);
+  return text;
+}
+
 void write_compile_metrics(Json& json, const npu::nsp::CompiledNetwork& network) {
   const npu::nsp::CompileMetrics& metrics = network.metrics;
 
@@ -282,6 +307,14 @@ void write_compile_metrics(Json& json, const npu::nsp::CompiledNetwork& network)
   });
   json.member("constant_bytes", metrics.constant_bytes);
   json.member("d32_constant_bytes", metrics.d32_constant_bytes);
+  if (!metrics.packed.empty())
+    json.objects("packed", metrics.packed, [&](const npu::nsp::PackedTensors& each) {
+      json.member("type", npu::name_of(each.type));
+      json.member("tensors", each.tensors);
+      json.member("float16_bytes", each.bytes);
+      json.member("ddr_bytes", each.ddr_bytes);
+      json.member("assumption", unpacking_assumption);
+    });
   json.member("spill_bytes", metrics.spill_bytes);
   json.member("vtcm_max_bytes", largest_vtcm(metrics));
   json.objects("cores", metrics.cores, [&](const npu::nsp::CoreMetrics& core) {

@@ -24,6 +24,9 @@ namespace npuscope::report {
 std::string compiler_size(std::uint64_t bytes);
 
 std::string compile_metrics_text(const npu::nsp::CompiledNetwork& network);
+// How much less DDR holds of what lies there as blocks, and what is assumed of unpacking it; empty:
+// nothing does.
+std::string blocks_text(const npu::nsp::CompiledNetwork& network);
 // The members of an object.
 void write_compile_metrics(Json& json, const npu::nsp::CompiledNetwork& network);
 

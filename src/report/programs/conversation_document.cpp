@@ -1,6 +1,7 @@
 #include "report/programs/conversation_document.hpp"
 
 #include "report/document/document_value.hpp"
+#include "report/programs/trust.hpp"
 
 namespace npuscope::report {
 
@@ -24,6 +25,11 @@ Document conversation_document(const npu::ConversationRequest& request,
       "tokens per second: of one conversation, after its first token; all conversations: times "
       "batch "
       "and activations. Simulated on the reference NPU; choosing a token takes no time."};
+  const npu::ModelFacts& model = conversation.model;
+  const bool is_float32 = model.is_float32 && !request.convert_to_fp16;
+  add_trust(facts,
+            trust_in(request.target, {model.family, model.is_quantized, is_float32,
+                                      request.mxfp6_matmul && !is_float32, request.mxint8_state}));
   Section phases{.key = "phases", .title = "PHASES"};
   phases.table.fields = {{"phase", "phase"},
                          {"input_tokens", "input", Format::count},

@@ -4,197 +4,105 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
-#include "base/numbers.hpp"
-#include "base/text.hpp"
-#include "report/words/builtin_pages.hpp"
+#include "report/programs/judged_runs.hpp"
 
 namespace npuscope::report {
 namespace {
 
 using npu::ModelFamily;
-using Row = std::vector<std::string>;
+using Runs = std::vector<const JudgedRun*>;
 
-std::string_view validation_page() {
-  for (const auto& [name, text] : builtin_pages) {
-    if (name == "validation") return text;
-  }
-  return {};
-}
-
-Row cells_of(std::string_view line) {
-  Row cells;
-  line.remove_prefix(1);
-  while (!line.empty()) {
-    const std::size_t end = std::min(line.find('|'), line.size());
-    if (end == line.size() && trimmed(line).empty()) break;
-    cells.emplace_back(trimmed(line.substr(0, end)));
-    line.remove_prefix(std::min(end + 1, line.size()));
-  }
-  return cells;
-}
-
-// The cell of a row below this head.
-std::string cell(const std::vector<Row>& table, const Row& row, std::string_view head) {
-  const auto found = std::ranges::find(table.front(), head);
-  const auto at = std::size_t(found - table.front().begin());
-  return at < row.size() ? row[at] : std::string();
-}
-
-std::optional<double> number_in(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  return take_number<double>(text);
-}
-
-struct Deviation {
-  std::string run;
-  double share = 0;
-};
-
-std::string range_of(const std::vector<Deviation>& runs) {
-  const auto [least, most] = std::ranges::minmax_element(runs, {}, &Deviation::share);
-  return least == most ? fmt::format("{:+.1f} %", least->share * 100)
-                       : fmt::format("{:+.1f} to {:+.1f} %", least->share * 100, most->share * 100);
-}
-
-Trust judged_by(const std::vector<Deviation>& runs, std::string statement) {
-  const auto [least, most] = std::ranges::minmax_element(runs, {}, &Deviation::share);
-  return {true, runs.size(), least->share, most->share, std::move(statement)};
-}
-
-Trust not_judged(const std::string& why) { return {.statement = "not judged: " + why}; }
-
-struct CardRuns {
-  std::vector<Deviation> same;      // of such a model
-  std::vector<std::string> others;  // with their differences
-};
-
-CardRuns card_runs(std::string_view heading, const JudgedModel& model) {
-  const auto table = table_below(validation_page(), heading);
-  CardRuns runs;
-  for (std::size_t i = 1; i < table.size(); ++i) {
-    const std::string figure = cell(table, table[i], "figure");
-    if (!figure.empty() && figure != "device time") continue;
-    const std::string run = cell(table, table[i], "run");
-    const auto difference = number_in(cell(table, table[i], "difference"));
-    const auto known = std::ranges::find(families_of_runs(), run, &FamilyOfRun::run);
-    if (!difference || known == families_of_runs().end()) continue;
-    if (known->family == model.family && known->is_quantized == model.is_quantized) {
-      runs.same.push_back({run, *difference / 100});
-    } else {
-      runs.others.push_back(fmt::format("{} {}", run, cell(table, table[i], "difference")));
-    }
+Runs runs_of(std::string_view target, Judge judge) {
+  Runs runs;
+  for (const JudgedRun& each : judged_runs()) {
+    if (each.target == target && each.judge == judge) runs.push_back(&each);
   }
   return runs;
 }
 
-std::string names_of(const std::vector<Deviation>& runs) {
+double share_of(const JudgedRun* run) { return run->share(); }
+
+std::string range_of(const Runs& runs) {
+  const auto [least, most] = std::ranges::minmax_element(runs, {}, share_of);
+  const double from = share_of(*least) * 100, to = share_of(*most) * 100;
+  return least == most ? fmt::format("{:+.1f} %", from)
+                       : fmt::format("{:+.1f} to {:+.1f} %", from, to);
+}
+
+Trust judged_by(const Runs& runs, std::string statement) {
+  const auto [least, most] = std::ranges::minmax_element(runs, {}, share_of);
+  return {true, runs.size(), share_of(*least), share_of(*most), std::move(statement)};
+}
+
+Trust not_judged(const std::string& why) { return {.statement = "not judged: " + why}; }
+
+std::string names_of(const Runs& runs) {
   std::vector<std::string> names;
-  for (const Deviation& each : runs) {
-    if (std::ranges::find(names, each.run) == names.end()) names.push_back(each.run);
+  for (const JudgedRun* each : runs) {
+    if (std::ranges::find(names, each->run) == names.end()) names.push_back(each->run);
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// Cloud AI 100: real cards.
-Trust of_cards(const JudgedModel& model) {
-  const CardRuns real = card_runs("## Real runs", model);
-  const CardRuns published = card_runs("## Predictions: throughput that was published", model);
-  std::vector<std::string> statements;
-  if (!real.same.empty()) {
-    statements.push_back(fmt::format(
-        "device time against a real card: {} ({}); figures of the target were taken from {}",
-        range_of(real.same), names_of(real.same),
-        real.same.size() > 1 ? "these runs" : "this run"));
-  }
-  if (!published.same.empty()) {
-    statements.push_back(fmt::format("throughput against what was published of cards: {} ({})",
-                                     range_of(published.same), names_of(published.same)));
+std::string_view precision_of(const JudgedModel& model) {
+  if (model.is_quantized) return "int8";
+  return model.has_mxfp6 ? "mxfp6" : "fp16";
+}
+
+// Cloud AI 100: real cards, and what was published of them.
+Trust of_cards(std::string_view target, const JudgedModel& model) {
+  std::vector<std::string> statements, others;
+  Runs all;
+  for (const Judge judge : {Judge::card, Judge::publication}) {
+    Runs same;
+    for (const JudgedRun* each : runs_of(target, judge)) {
+      if (each->family == model.family && each->precision == precision_of(model)) {
+        same.push_back(each);
+      } else {
+        others.push_back(fmt::format("{} {:+.1f} %", each->run, each->share() * 100));
+      }
+    }
+    if (same.empty()) continue;
+    all.insert(all.end(), same.begin(), same.end());
+    const std::string names = names_of(same);
+    statements.push_back(
+        judge == Judge::card
+            ? fmt::format("device time against a real card: {} ({}); figures of the target were "
+                          "taken from {}",
+                          range_of(same), names, same.size() > 1 ? "these runs" : "this run")
+            : fmt::format("throughput against what was published of cards: {} ({})", range_of(same),
+                          names));
   }
   if (statements.empty()) {
-    std::vector<std::string> others = real.others;
-    others.insert(others.end(), published.others.begin(), published.others.end());
-    return not_judged(fmt::format(
-        "docs/validation.md has no real run of {} {} network; of others: "
-        "{}",
-        name_of(model.family), model.is_quantized ? "int8" : "fp16", fmt::join(others, ", ")));
+    return not_judged(
+        fmt::format("docs/validation.md has no real run of {} {} network; of others: {}",
+                    name_of(model.family), precision_of(model), fmt::join(others, ", ")));
   }
-  std::vector<Deviation> all = real.same;
-  all.insert(all.end(), published.same.begin(), published.same.end());
+  if (model.has_mxint8) statements.emplace_back("state in MXINT8 is judged by none of these");
   return judged_by(all, fmt::format("{}", fmt::join(statements, "; ")));
 }
 
-// HTP v73: Qualcomm's estimate on the host.
-Trust of_estimates(bool is_quantized) {
-  const auto table = table_below(validation_page(), "### Predictions");
-  const std::string_view precision = is_quantized ? "int8" : "fp16";
-  std::vector<Deviation> runs;
-  for (std::size_t i = 1; i < table.size(); ++i) {
-    const auto ratio = number_in(cell(table, table[i], "ratio"));
-    if (cell(table, table[i], "precision") != precision || !ratio) continue;
-    runs.push_back({cell(table, table[i], "model"), *ratio - 1});
+// Predictions alone: the target's figures were taken from the rest.
+Trust of_estimates(std::string_view target, std::string_view estimate, std::string_view precision) {
+  Runs runs = runs_of(target, Judge::estimate);
+  std::erase_if(runs, [&](const JudgedRun* each) {
+    return each->is_fitted || !each->is_network || each->precision != precision;
+  });
+  if (runs.empty()) {
+    return not_judged(fmt::format("docs/validation.md has no prediction of a {} network on {}",
+                                  precision, target));
   }
-  if (runs.empty()) return not_judged("docs/validation.md has no prediction of such a network");
   const auto near = std::ranges::count_if(
-      runs, [](const Deviation& each) { return std::abs(each.share) <= 0.25; });
+      runs, [](const JudgedRun* each) { return std::abs(each->share()) <= 0.25; });
   return judged_by(
-      runs, fmt::format("cycles against Qualcomm's host estimate, not a device: {} ({} {} networks "
-                        "that were predicted, {} within 25 %)",
-                        range_of(runs), runs.size(), precision, near));
-}
-
-// Torq: torq-compiler's estimate.
-Trust of_torq(std::string_view heading, bool is_quantized) {
-  const auto table = table_below(validation_page(), heading);
-  const std::string_view type = is_quantized ? "int8" : "bf16";
-  for (std::size_t i = 1; i < table.size(); ++i) {
-    const Row& row = table[i];
-    if (cell(table, row, "kernels") != "whole nets" || cell(table, row, "type") != type) continue;
-    Trust trust{.is_judged = true};
-    trust.runs = parse_number<std::uint64_t>(cell(table, row, "cases")).value_or(0);
-    trust.statement = fmt::format(
-        "cycles against torq-compiler's estimate, not a device: {} of {} {} networks within 25 %, "
-        "furthest by a factor: {}",
-        cell(table, row, "within 25 %"), cell(table, row, "cases"), type,
-        cell(table, row, "furthest"));
-    return trust;
-  }
-  return not_judged("docs/validation.md has no network of such a type");
+      runs, fmt::format("cycles against {} estimate, not a device: {} ({} {} networks that were "
+                        "predicted, {} within 25 %)",
+                        estimate, range_of(runs), runs.size(), precision, near));
 }
 
 }  // namespace
-
-std::vector<Row> table_below(std::string_view markdown, std::string_view heading) {
-  std::vector<Row> table;
-  const std::size_t at = markdown.find(fmt::format("\n{}\n", heading));
-  if (at == markdown.npos) return table;
-  markdown.remove_prefix(at + 1 + heading.size());
-  while (!markdown.empty()) {
-    const std::size_t end = std::min(markdown.find('\n'), markdown.size());
-    const std::string_view line = markdown.substr(0, end);
-    markdown.remove_prefix(std::min(end + 1, markdown.size()));
-    if (line.starts_with('|')) {
-      if (!line.starts_with("|---") && !line.starts_with("|:--")) table.push_back(cells_of(line));
-    } else if (!table.empty() || line.starts_with('#')) {
-      break;
-    }
-  }
-  return table;
-}
-
-std::span<const FamilyOfRun> families_of_runs() {
-  using enum ModelFamily;
-  static constexpr FamilyOfRun families[] = {{"Amber 7B decode", decoder},
-                                             {"BERT-base batch 8", encoder},
-                                             {"ResNet-50 int8", convolutional, true},
-                                             {"SSD-ResNet34 int8", convolutional, true},
-                                             {"SSD-MobileNet int8", convolutional, true},
-                                             {"BERT-Large 384, int8 products", encoder, true},
-                                             {"BERT-Large 384 fp16", encoder},
-                                             {"GPT-J 6B fp16", decoder},
-                                             {"OPT 2.7B fp16", decoder}};
-  return families;
-}
 
 const char* name_of(ModelFamily family) {
   switch (family) {
@@ -211,18 +119,24 @@ Trust trust_in(std::string_view target, const JudgedModel& model) {
   if ((is_aic100 || is_htp) && model.is_float32 && !model.is_quantized) {
     return not_judged(fmt::format("docs/validation.md has no float32 network on {}", target));
   }
-  if (is_aic100) return of_cards(model);
-  if (is_htp) return of_estimates(model.is_quantized);
-  if (target == "torq-sl2610") {
-    return of_torq("### Predictions: shapes and nets that it was tried on afterwards",
-                   model.is_quantized);
-  }
-  if (target == "torq-sr200") {
-    return of_torq(
-        "### SR200: the same rules with one slice, its rate of the DMA and 256 KiB of LRAM",
-        model.is_quantized);
-  }
+  if (is_aic100) return of_cards(target, model);
+  if (is_htp) return of_estimates(target, "Qualcomm's host", precision_of(model));
+  if (target == "torq-sl2610" || target == "torq-sr200")
+    return of_estimates(target, "torq-compiler's", model.is_quantized ? "int8" : "bf16");
   return not_judged(fmt::format("docs/validation.md has nothing on {}", target));
+}
+
+void add_trust(Section& section, const Trust& trust) {
+  const std::vector<Fact> facts{{{"judged", "judged", Format::truth}, trust.is_judged},
+                                {{"judging_runs", "", Format::count}, trust.runs},
+                                {{"least_deviation", "", Format::change}, trust.least},
+                                {{"most_deviation", "", Format::change}, trust.most},
+                                {{"judgement", ""}, trust.statement}};
+  section.facts.insert(section.facts.end(), facts.begin(), facts.end());
+  section.remarks.push_back("Trust: " + trust.statement + ".");
+  if (!trust.is_judged) return;
+  section.remarks.push_back(
+      "Device time and cycles are of one inference; the host and its queues are not judged.");
 }
 
 }  // namespace npuscope::report

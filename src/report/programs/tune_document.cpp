@@ -46,9 +46,12 @@ std::string precision_of(const TuneConfiguration& configuration) {
   return configuration.precision == TunePrecision::fp16 ? "fp16" : "model's";
 }
 
-Trust trust_of(const TuneConfiguration& configuration, const npu::TuneResult& result) {
+Trust trust_of(const TuneRequest& request, const TuneConfiguration& configuration,
+               const npu::TuneResult& result) {
   const bool is_float32 = result.is_float32 && configuration.precision == TunePrecision::as_given;
-  return trust_in(configuration.target, {result.family, result.is_quantized, is_float32});
+  return trust_in(configuration.target, {result.family, result.is_quantized, is_float32,
+                                         request.mxfp6_matmul && !is_float32,
+                                         request.mxint8_state && request.retained_state});
 }
 
 Section front_section(const TuneRequest& request, const npu::TuneResult& result) {
@@ -70,11 +73,11 @@ Section front_section(const TuneRequest& request, const npu::TuneResult& result)
   for (std::size_t i = 0; i < result.front.size(); ++i) {
     const TunePoint& point = result.front[i];
     const TuneConfiguration& each = point.configuration;
-    section.table.rows.push_back({each.target, precision_of(each), point.batch,
-                                  if_positive(each.cores), each.activations, each.queued,
-                                  point.latency_s, point.latency_99_s, point.samples_per_second,
-                                  trust_of(each, result).is_judged, compile_command(request, each),
-                                  run_command(request, each), result.chosen == i});
+    section.table.rows.push_back(
+        {each.target, precision_of(each), point.batch, if_positive(each.cores), each.activations,
+         each.queued, point.latency_s, point.latency_99_s, point.samples_per_second,
+         trust_of(request, each, result).is_judged, compile_command(request, each),
+         run_command(request, each), result.chosen == i});
   }
   section.remarks.push_back(
       "latency: of an inference (a batch), median, from the host's queue to its result; per "
@@ -99,7 +102,7 @@ std::string goal_text(const TuneRequest& request) {
 Section chosen_section(const TuneRequest& request, const npu::TuneResult& result) {
   const TunePoint& point = result.front[*result.chosen];
   const TuneConfiguration& each = point.configuration;
-  const Trust trust = trust_of(each, result);
+  const Trust trust = trust_of(request, each, result);
   Section section{.key = "chosen", .title = result.is_reached ? "CHOSEN" : "NEAREST"};
   section.facts = {{{"goal", "goal"}, goal_text(request)},
                    {{"reached", "reached", Format::truth}, result.is_reached},
@@ -113,18 +116,9 @@ Section chosen_section(const TuneRequest& request, const npu::TuneResult& result
                    {{"latency_99_seconds", "99 %", Format::seconds}, point.latency_99_s},
                    {{"samples_per_second", "per second", Format::number}, point.samples_per_second},
                    {{"compile_command", ""}, compile_command(request, each)},
-                   {{"run_command", ""}, run_command(request, each)},
-                   {{"judged", "judged", Format::truth}, trust.is_judged},
-                   {{"judging_runs", "", Format::count}, trust.runs},
-                   {{"least_deviation", "", Format::change}, trust.least},
-                   {{"most_deviation", "", Format::change}, trust.most},
-                   {{"judgement", ""}, trust.statement}};
+                   {{"run_command", ""}, run_command(request, each)}};
   section.drawing = {compile_command(request, each), run_command(request, each)};
-  section.remarks = {"Trust: " + trust.statement + "."};
-  if (trust.is_judged) {
-    section.remarks.push_back(
-        "Device time and cycles are of one inference; the host and its queues are not judged.");
-  }
+  add_trust(section, trust);
   return section;
 }
 
@@ -160,6 +154,8 @@ std::string compile_command(const TuneRequest& request, const TuneConfiguration&
   }
   if (configuration.precision == TunePrecision::fp16) text += " -convert-to-fp16";
   if (request.retained_state) text += " -retained-state";
+  if (request.mxfp6_matmul) text += " -mxfp6-matmul";
+  if (request.mxint8_state) text += " --mxint8-kv-cache";
   return text + fmt::format(" -aic-num-cores={} -aic-binary-dir={}", configuration.cores, output);
 }
 

@@ -102,6 +102,42 @@ TEST(MatrixProducts, CountAttentionAsItsTwoProducts) {
       projection + self);
 }
 
+// Every step of the rule, one loop inside the other.
+std::uint64_t linear_attention_by_loops(std::int64_t tokens, std::int64_t heads,
+                                        std::int64_t key_heads, std::int64_t size,
+                                        std::int64_t value_size, bool is_delta) {
+  std::uint64_t count = 0;
+  for (std::int64_t t = 0; t < tokens; ++t) {
+    for (std::int64_t h = 0; h < key_heads; ++h) {
+      for (std::int64_t k = 0; k < size; ++k) {
+        for (std::int64_t v = 0; v < value_size; ++v) count += is_delta ? 2 : 1;
+      }
+    }
+    for (std::int64_t h = 0; h < heads; ++h) count += std::uint64_t(size * value_size);
+  }
+  return count;
+}
+
+TEST(MatrixProducts, CountLinearAttentionStepByStep) {
+  for (const auto& [rule, is_delta] : {std::pair("linear", false), std::pair("gated", false),
+                                       std::pair("delta", true), std::pair("gated_delta", true)}) {
+    EXPECT_EQ(macs_of({"LinearAttention",
+                       {{"q", {2, 5, 32}},
+                        {"k", {2, 5, 16}},
+                        {"v", {2, 5, 12}},
+                        {"s", {2, 2, 8, 6}},
+                        {"d", {2, 5, 2}},
+                        {"b", {2, 5, 2}}},
+                       {{"q_num_heads", 4}, {"kv_num_heads", 2}, {"update_rule", rule}}}),
+              2 * linear_attention_by_loops(5, 4, 2, 8, 6, is_delta))
+        << rule;
+  }
+}
+
+TEST(MatrixProducts, CountACausalConvolutionByItsWindow) {
+  EXPECT_EQ(macs_of({"CausalConvWithState", {{"x", {2, 6, 9}}, {"W", {6, 1, 4}}}}), 2u * 6 * 9 * 4);
+}
+
 // All index combinations of an equation, counted one by one.
 std::uint64_t counted_combinations(const std::map<char, std::int64_t>& sizes) {
   std::uint64_t count = 0;

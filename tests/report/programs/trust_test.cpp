@@ -2,49 +2,14 @@
 
 #include <gmock/gmock.h>
 
-#include <fstream>
-#include <iterator>
+#include "report/programs/judged_runs.hpp"
 
 namespace npuscope::report {
 namespace {
 
 using npu::ModelFamily;
-using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::StartsWith;
-
-std::string validation_page() {
-  std::ifstream file(NPUSCOPE_SOURCE_DIR "/docs/validation.md");
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-TEST(TableBelow, IsTheFirstOfItsSection) {
-  const std::string page =
-      "# Page\n\n## One\n\nText.\n\n| a | b |\n|---|---:|\n| x | 1 |\n| y |  |\n\n| c |\n\n## "
-      "Two\n\n### Three\n| d |\n";
-  EXPECT_THAT(table_below(page, "## One"),
-              ElementsAre(ElementsAre("a", "b"), ElementsAre("x", "1"), ElementsAre("y", "")));
-  EXPECT_THAT(table_below(page, "## Two"), IsEmpty());
-  EXPECT_THAT(table_below(page, "### Three"), ElementsAre(ElementsAre("d")));
-  EXPECT_THAT(table_below(page, "## Four"), IsEmpty());
-}
-
-TEST(Trust, KnowsTheFamilyOfEveryRealRun) {
-  const std::string page = validation_page();
-  for (const char* heading : {"## Real runs", "## Predictions: throughput that was published"}) {
-    const auto table = table_below(page, heading);
-    if (table.empty() && page.find(heading) == page.npos) continue;
-    ASSERT_GT(table.size(), 1U);
-    ASSERT_THAT(table.front(), testing::Contains("difference"));
-    for (std::size_t i = 1; i < table.size(); ++i) {
-      if (table.front().at(1) == "figure" && table[i].at(1) != "device time") continue;
-      bool known = false;
-      for (const FamilyOfRun& each : families_of_runs()) known |= each.run == table[i].front();
-      EXPECT_TRUE(known) << table[i].front();
-    }
-  }
-}
 
 TEST(Trust, SaysHowFarRunsOfTheFamilyWereOff) {
   const Trust decoder = trust_in("aic100", {.family = ModelFamily::decoder});
@@ -79,13 +44,25 @@ TEST(Trust, TakesPredictionsOfThePrecision) {
   }
 }
 
+TEST(Trust, OfPackedWeightsIsThatOfRunsWithThem) {
+  const Trust plain = trust_in("aic100", {.family = ModelFamily::decoder});
+  const Trust packed = trust_in("aic100", {.family = ModelFamily::decoder, .has_mxfp6 = true});
+  EXPECT_TRUE(packed.is_judged);
+  EXPECT_EQ(packed.runs, 4u);
+  EXPECT_THAT(packed.statement, StartsWith("throughput against what was published of cards: "));
+  EXPECT_THAT(packed.statement, HasSubstr("Amber 7B mxfp6"));
+  EXPECT_NE(plain.statement, packed.statement);
+  EXPECT_THAT(trust_in("aic100", {.family = ModelFamily::decoder, .has_mxint8 = true}).statement,
+              testing::EndsWith("; state in MXINT8 is judged by none of these"));
+}
+
 TEST(Trust, CountsTorqsNetworks) {
   for (const char* target : {"torq-sl2610", "torq-sr200"}) {
     const Trust trust =
         trust_in(target, {.family = ModelFamily::convolutional, .is_quantized = true});
     EXPECT_TRUE(trust.is_judged) << target;
     EXPECT_GT(trust.runs, 2U);
-    EXPECT_THAT(trust.statement, HasSubstr("int8 networks within 25 %"));
+    EXPECT_THAT(trust.statement, HasSubstr("int8 networks that were predicted"));
   }
 }
 
@@ -93,6 +70,58 @@ TEST(Trust, SaysWhereNothingJudges) {
   for (const char* target : {"htp-v75", "htp-v79", "ipu-muffin", "own.toml"}) {
     EXPECT_EQ(trust_in(target, {.family = ModelFamily::encoder}).statement,
               std::string("not judged: docs/validation.md has nothing on ") + target);
+  }
+}
+
+TEST(JudgedRuns, AreThoseOfTheTableWhichTheProgramHolds) {
+  ASSERT_GT(judged_runs().size(), 300U);
+  for (const JudgedRun& run : judged_runs()) EXPECT_GT(run.reference, 0) << run.run;
+}
+
+TEST(JudgedRuns, ComeBackAsTheyWereWritten) {
+  const JudgedRun run{"aic100",
+                      Judge::publication,
+                      "GPT-J",
+                      "throughput",
+                      ModelFamily::decoder,
+                      "mxfp6",
+                      true,
+                      false,
+                      13.9,
+                      17.5};
+  const auto again = read_judged_runs("runs = [\n" + judged_runs_toml(std::span(&run, 1)) + "]\n");
+  ASSERT_TRUE(again) << again.error().message;
+  ASSERT_EQ(again->size(), 1U);
+  const JudgedRun& read = again->front();
+  EXPECT_EQ(read.run, "GPT-J");
+  EXPECT_EQ(read.judge, Judge::publication);
+  EXPECT_EQ(read.family, ModelFamily::decoder);
+  EXPECT_EQ(read.precision, "mxfp6");
+  EXPECT_FALSE(read.is_fitted);
+  EXPECT_DOUBLE_EQ(read.share(), 17.5 / 13.9 - 1);
+}
+
+TEST(JudgedRuns, SayWhichKeyIsWrongAndWhere) {
+  const std::string good =
+      "{target = \"a\", judge = \"card\", run = \"r\", figure = \"f\", family = \"other\", "
+      "precision = \"p\", network = true, fitted = true, reference = 1, npuscope = 2}";
+  const auto error_of = [](const std::string& text) {
+    const auto runs = read_judged_runs(text);
+    return runs ? std::string("none") : runs.error().message;
+  };
+  EXPECT_EQ(error_of("runs = [" + good + "]"), "none");
+  EXPECT_THAT(error_of("x = 1"), HasSubstr("no list of runs"));
+  EXPECT_THAT(error_of("runs = [1]"), HasSubstr("not a table"));
+  EXPECT_THAT(error_of("runs = ["), StartsWith("validation.toml:1: "));
+  for (const auto& [old, now, key] : {std::tuple("judge = \"card\"", "judge = \"nobody\"", "judge"),
+                                      std::tuple("reference = 1", "reference = 0", "reference"),
+                                      std::tuple("fitted = true, ", "", "fitted")}) {
+    std::string bad = good;
+    bad.replace(bad.find(old), std::string_view(old).size(), now);
+    EXPECT_EQ(error_of("runs = [\n" + bad + "]"),
+              fmt::format("validation.toml:2: '{}' is missing or not as its kind is; see its other "
+                          "runs",
+                          key));
   }
 }
 

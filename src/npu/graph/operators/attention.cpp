@@ -140,7 +140,12 @@ AttentionSizes projecting(const Node& node, const Inputs& in) {
 
 }  // namespace
 
+bool is_flex_attention(const Node& node) {
+  return node.domain == "ai.onnx.preview" && node.op == "FlexAttention";
+}
+
 bool is_attention(const Node& node) {
+  if (is_flex_attention(node)) return true;
   if (node.domain.empty()) return node.op == "Attention";
   return node.domain == "com.microsoft" &&
          (node.op == "Attention" || node.op == "QAttention" || node.op == "MultiHeadAttention" ||
@@ -149,7 +154,7 @@ bool is_attention(const Node& node) {
 
 AttentionSizes attention_sizes(const Graph& graph, const Node& node) {
   const Inputs inputs(graph, node);
-  if (node.domain.empty()) return standard(node, inputs);
+  if (node.domain.empty() || is_flex_attention(node)) return standard(node, inputs);
   if (node.op == "GroupQueryAttention") return group_query(node, inputs);
   if (node.op == "Attention" || node.op == "QAttention") return projecting(node, inputs);
   return multi_head(node, inputs);
@@ -178,6 +183,15 @@ void infer_attention(Operation& op, const AttentionSizes& sizes) {
   op.set(3, op.type(0), {sizes.batch, sizes.heads, sizes.queries, sizes.keys});
 }
 
+// Scores and weights may go through graphs of the model's own.
+void infer_flex_attention(Operation& op, const AttentionSizes& sizes) {
+  for (const char* name : {"score_mod", "prob_mod"}) {
+    if (!op.has_graph(name)) continue;
+    fail("its {} is a graph of its own, which is not costed; export Attention with a mask", name);
+  }
+  infer_attention(op, sizes);
+}
+
 // -> (y [B, S, H * D], present key, present value, scores)
 void infer_fused_attention(Operation& op, const AttentionSizes& sizes) {
   op.set(0, op.type(0), joined_heads(sizes));
@@ -203,6 +217,7 @@ constexpr auto elementwise = OpClass::elementwise;
 
 constexpr OperatorRow rows[] = {
     {"Attention", matmul, with_sizes<infer_attention>},
+    {"ai.onnx.preview.FlexAttention", matmul, with_sizes<infer_flex_attention>},
     {"RotaryEmbedding com.microsoft.RotaryEmbedding", elementwise, infer_same},
     {"com.microsoft.Attention com.microsoft.QAttention", matmul,
      with_sizes<infer_projecting_attention>},

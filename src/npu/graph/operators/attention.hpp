@@ -27,6 +27,7 @@ struct AttentionSizes {
 };
 
 bool is_attention(const Node& node);
+bool is_flex_attention(const Node& node);
 
 // Throws OperatorFailure when the inputs do not fit each other.
 AttentionSizes attention_sizes(const Graph& graph, const Node& node);

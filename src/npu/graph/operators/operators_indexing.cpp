@@ -133,6 +133,17 @@ void bound_boxes(Operation& op) {
   op.set(0, DataType::int64, {multiply(multiply(scores[0], scores[1]), of_class), 3});
 }
 
+// TensorRT's, as exporters of detectors write it: (boxes [N, B, 4], scores [N, B, C]) -> how many
+// boxes of each image, then so many places of boxes, scores and classes.
+void infer_efficient_nms(Operation& op) {
+  const std::int64_t images = op.shape_of_rank_from(0, 3)[0];
+  const std::int64_t most = op.required_attribute("max_output_boxes");
+  op.set(0, DataType::int32, {images, 1});
+  op.set(1, op.type(0), {images, most, 4});
+  op.set(2, op.type(1), {images, most});
+  op.set(3, DataType::int32, {images, most});
+}
+
 constexpr auto gather = OpClass::gather;
 constexpr auto scatter = OpClass::scatter;
 constexpr auto sort = OpClass::sort;
@@ -149,6 +160,7 @@ constexpr OperatorRow rows[] = {
     {"Scatter ScatterElements ScatterND", scatter, infer_scatter},
     {"TensorScatter", scatter, infer_same},
     {"TopK", sort, infer_top_k},
+    {"TRT.EfficientNMS_TRT", sort, infer_efficient_nms},
     {"com.microsoft.GatherBlockQuantized", gather, infer_gather_block_quantized},
 };
 

@@ -343,7 +343,7 @@ class AttentionParts {
 
 void make_attention(Parts& parts, const Node& node) {
   AttentionParts attention(parts, node);
-  if (node.domain.empty()) return attention.standard();
+  if (node.domain.empty() || is_flex_attention(node)) return attention.standard();
   if (node.op == "GroupQueryAttention") return attention.group_query();
   if (node.op == "Attention" || node.op == "QAttention") return attention.projecting();
   attention.multi_head();

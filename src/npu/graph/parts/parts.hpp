@@ -115,5 +115,7 @@ inline TensorId output_of(const Node& node, std::size_t i) {
 // How each is taken apart.
 void make_attention(Parts& parts, const Node& node);
 void make_recurrent(Parts& parts, const Node& node);
+void make_linear_attention(Parts& parts, const Node& node);
+void make_causal_convolution(Parts& parts, const Node& node);
 
 }  // namespace npuscope::npu

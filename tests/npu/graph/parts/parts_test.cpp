@@ -288,5 +288,54 @@ TEST(RecurrentParts, OfUnknownWeightsStayWhole) {
   EXPECT_THAT(operators_of(*parts), testing::ElementsAre("whole RNN"));
 }
 
+// Four heads of queries share two of keys, 8 by 6. The product of key and value is one of HVX.
+TEST(StateSpaceParts, ATokenOfLinearAttentionReadsAndWritesItsState) {
+  for (const auto& [rule, of_keys] :
+       {std::pair("linear", 0u), std::pair("gated", 0u), std::pair("gated_delta", 2u)}) {
+    SCOPED_TRACE(rule);
+    const Graph graph = model_of({"LinearAttention",
+                                  {},
+                                  {},
+                                  {{"q_num_heads", 4}, {"kv_num_heads", 2}, {"update_rule", rule}}},
+                                 {{"q", {2, 1, 32}},
+                                  {"k", {2, 1, 16}},
+                                  {"v", {2, 1, 12}},
+                                  {"state", {2, 2, 8, 6}},
+                                  {"decay", {2, 1, 16}},
+                                  {"rate", {2, 1, 2}}},
+                                 {"y", "present"});
+    const auto parts = taken_apart(graph);
+    ASSERT_TRUE(parts);
+    EXPECT_GT(parts->nodes.size(), 4u);
+    EXPECT_EQ(work_of(*parts).macs, 2u * (4 + of_keys) * 8 * 6);
+    expect_sound(graph, *parts);
+  }
+}
+
+TEST(StateSpaceParts, SeveralTokensOfLinearAttentionStayWhole) {
+  const auto parts =
+      taken_apart(model_of({"LinearAttention",
+                            {},
+                            {},
+                            {{"q_num_heads", 4}, {"kv_num_heads", 2}, {"update_rule", "linear"}}},
+                           {{"q", {2, 3, 32}}, {"k", {2, 3, 16}}, {"v", {2, 3, 12}}}, {"y"}));
+  ASSERT_TRUE(parts);
+  EXPECT_THAT(operators_of(*parts), testing::ElementsAre("whole LinearAttention"));
+}
+
+TEST(StateSpaceParts, ACausalConvolutionJoinsItsStateAndKeepsTheLastPlaces) {
+  for (const bool has_state : {false, true}) {
+    Inputs inputs{{"x", {2, 6, 9}}, {"W", {6, 1, 4}}, {"B", {6}}};
+    if (has_state) inputs.push_back({"state", {2, 6, 3}});
+    const Graph graph = model_of({"CausalConvWithState", {}, {}, {{"activation", "silu"}}}, inputs,
+                                 {"y", "present"});
+    const auto parts = taken_apart(graph);
+    ASSERT_TRUE(parts);
+    EXPECT_GT(parts->nodes.size(), 4u);
+    EXPECT_EQ(work_of(*parts).macs, 2u * 6 * 9 * 4);
+    expect_sound(graph, *parts);
+  }
+}
+
 }  // namespace
 }  // namespace npuscope::npu::parts_test

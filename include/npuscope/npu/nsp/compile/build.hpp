@@ -22,9 +22,12 @@ namespace npuscope::npu::nsp {
 
 struct CompileOptions {
   std::string network_name = "QAicGraph";
-  std::uint32_t cores = 0;          // 0: all of the target's
-  bool convert_to_fp16 = false;     // float32 and float64 tensors become float16
-  bool retained_state = false;      // X and X_RetainedState share device memory, never the link
+  std::uint32_t cores = 0;       // 0: all of the target's
+  bool convert_to_fp16 = false;  // float32 and float64 tensors become float16
+  bool retained_state = false;   // X and X_RetainedState share device memory, never the link
+  bool mxfp6_matmul = false;     // constant weights of MatMul and Gemm lie in DDR as MXFP6
+  bool mxint8_state = false;     // retained state lies in DDR as MXINT8
+  std::vector<std::string> mxint8_names;  // only that of these inputs and outputs
   std::uint32_t channel_split = 1;  // -mos: weights by output channels, in so many parts at least
   std::uint32_t overlap_split = 1;  // -ols: what is streamed comes in tiles so many times finer
   std::uint32_t stats_level = 40;   // what the statistics buffer records, 0 to 100
@@ -55,6 +58,7 @@ struct BuildRequest {
   ImportOptions import;
   CompileOptions options;
   std::string specializations;  // path of the JSON file, or empty
+  std::string io_list;          // path of the YAML file of -custom-IO-list-file, or empty
   std::string pmu_recipe;       // by name, or empty
   // Which devices share the model; its cores, where it names some, instead of options.cores.
   PartitionConfig partition;

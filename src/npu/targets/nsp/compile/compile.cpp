@@ -16,6 +16,7 @@
 #include "npu/targets/nsp/compile/best_cores.hpp"
 #include "npu/targets/nsp/compile/describe/describe.hpp"
 #include "npu/targets/nsp/compile/devices/devices.hpp"
+#include "npu/targets/nsp/compile/io_list.hpp"
 #include "npu/targets/nsp/compile/lower/lowering.hpp"
 #include "npu/targets/nsp/compile/place/storages.hpp"
 #include "npu/targets/nsp/compile/qnn_graph.hpp"
@@ -51,6 +52,13 @@ Status check_options(const CompileOptions& options, const Target& target) {
     return usage_error("{} PMU events asked for; the hardware counts at most 8 at once",
                        options.pmu_events.size());
   }
+  for (const auto& [flag, packs] :
+       {std::pair("-mxfp6-matmul", options.mxfp6_matmul),
+        std::pair("state in MXINT8", options.mxint8_state || !options.mxint8_names.empty())}) {
+    if (!packs || !target.qnn_graphs) continue;
+    return usage_error("{}: {} compiles graphs of QNN, which have no such blocks; use aic100", flag,
+                       target.name);
+  }
   if (options.slices > 1 && target.peer_bytes_per_s == 0) {
     return usage_error("{} devices: {} has no link between devices ([peer] of its description)",
                        options.slices, target.name);
@@ -64,12 +72,13 @@ struct HostTraffic {
 
 // Retained state stays on the device: neither the input nor its _RetainedState output crosses the
 // link.
-HostTraffic host_traffic(const Graph& graph, bool retained_state, bool convert_to_fp16) {
+HostTraffic host_traffic(const Graph& graph, const CompileOptions& options) {
   HostTraffic traffic;
-  const auto retained =
-      retained_state ? find_retained_state(graph) : std::vector<bool>(graph.tensors.size(), false);
+  const std::vector<bool> packed = find_mxint8_state(graph, options);
+  const auto retained = options.retained_state ? find_retained_state(graph)
+                                               : std::vector<bool>(graph.tensors.size(), false);
   const auto bytes = [&](TensorId id) {
-    return device_bytes(graph[id].elements(), device_type(graph[id].type, convert_to_fp16));
+    return device_bytes(graph[id].elements(), type_in_ddr(graph, id, packed, options));
   };
   for (TensorId id : graph.outputs) {
     (retained[std::size_t(id)] ? traffic.retained : traffic.output) += bytes(id);
@@ -95,6 +104,24 @@ void add_hoisted_bytes(const CompileMetrics& metrics, qaic::Program& program) {
   const auto keeps = [](const CoreMetrics& core) { return core.hoisted_bytes > 0; };
   if (!std::ranges::any_of(metrics.cores, keeps)) return;
   for (const CoreMetrics& core : metrics.cores) program.hoisted_bytes.push_back(core.hoisted_bytes);
+}
+
+// State once: X and X_RetainedState are one place.
+std::vector<PackedTensors> packed_tensors(const CompileContext& context) {
+  const Graph& graph = context.graph;
+  PackedTensors weights{.type = DataType::mxfp6}, state{.type = DataType::mxint8};
+  const auto add = [&](TensorId id, PackedTensors& to) {
+    if (context.packed_type(id) != to.type) return;
+    ++to.tensors;
+    to.bytes += context.bytes_of(id);
+    to.ddr_bytes += context.ddr_bytes(id, context.bytes_of(id));
+  };
+  for (std::size_t i = 0; i < graph.tensors.size(); ++i) add(TensorId(i), weights);
+  for (TensorId id : graph.inputs) add(id, state);
+  std::vector<PackedTensors> packed;
+  for (const PackedTensors& each : {weights, state})
+    if (each.tensors > 0) packed.push_back(each);
+  return packed;
 }
 
 bool has_quantization(const Graph& graph) {
@@ -130,8 +157,7 @@ Result<CompiledNetwork> compile_network(const Graph& model, const Target& target
         options.stats_batch_size > 0 ? options.stats_batch_size : program.batch_size;
     program.ddr_stats = options.ddr_stats;
     program.pmu_events = options.pmu_events;
-    const HostTraffic traffic =
-        host_traffic(source, options.retained_state, options.convert_to_fp16);
+    const HostTraffic traffic = host_traffic(source, options);
     program.input_bytes = traffic.input;
     program.output_bytes = traffic.output;
     program.retained_bytes = traffic.retained;
@@ -149,6 +175,8 @@ Result<CompiledNetwork> compile_network(const Graph& model, const Target& target
     compiled.descriptor = describe_network(graph, network, origin, program, options);
     if (draws) compiled.schematic = make_schematic(graph, network, origin, program, options);
     compiled.metrics = std::move(network.metrics);
+    if (options.mxfp6_matmul || options.mxint8_state || !options.mxint8_names.empty())
+      compiled.metrics.packed = packed_tensors(CompileContext(graph, target, options));
     add_hoisted_bytes(compiled.metrics, program);
     add_peer_transfers(network, origin, compiled);
     complete_metrics(source, graph, network, schedule, target, program, compiled.metrics);
@@ -306,6 +334,7 @@ class Builder {
     if (options.cores == 0) options.cores = target_.cores;
     request_.partition.cores = options.cores;
     result_.partition = request_.partition;
+    TRY(take_io_list());
     TRY_AS(specializations, specializations_of(request_));
     for (std::size_t i = 0; i < specializations->size(); ++i) {
       const std::string suffix = specializations->size() > 1 ? fmt::format("_spec{}", i) : "";
@@ -326,6 +355,45 @@ class Builder {
     if (std::ranges::find(warnings, warning) == warnings.end()) {
       warnings.push_back(std::move(warning));
     }
+  }
+
+  Status take_io_list() {
+    if (request_.io_list.empty()) return {};
+    TRY_AS(file, MappedFile::open(request_.io_list));
+    TRY_AS(list, read_io_list(as_text(file->bytes()), request_.io_list));
+    io_list_ = std::move(*list);
+    for (const IoPrecision& each : io_list_)
+      if (each.precision == "mxint8") request_.options.mxint8_names.push_back(each.name);
+    return {};
+  }
+
+  Status check_io_list(const Graph& graph) {
+    const CompileOptions& options = request_.options;
+    const std::vector<bool> packed = find_mxint8_state(graph, options);
+    std::map<std::string_view, TensorId> bindings;
+    for (TensorId id : graph.inputs) bindings.emplace(graph[id].name, id);
+    for (TensorId id : graph.outputs) bindings.emplace(graph[id].name, id);
+    std::size_t idle = 0;
+    std::string first;
+    for (const IoPrecision& each : io_list_) {
+      const auto found = bindings.find(each.name);
+      if (found == bindings.end()) {
+        return input_error("{}: '{}' is neither an input nor an output of the model; name one",
+                           request_.io_list, each.name);
+      }
+      const DataType type = type_in_ddr(graph, found->second, packed, options);
+      if (name_of(type) == each.precision) continue;
+      if (idle++ == 0)
+        first = fmt::format("'{}' stays {}, not {}", each.name, name_of(type), each.precision);
+    }
+    if (idle > 0) {
+      warn(
+          fmt::format("--custom-IO-list-file has no effect on {} inputs and outputs: {}; only "
+                      "retained state in float16 becomes mxint8 (-retained-state, "
+                      "-convert-to-fp16)",
+                      idle, first));
+    }
+    return {};
   }
 
   void warn_of_idle_options(const Graph& graph) {
@@ -354,6 +422,7 @@ class Builder {
     import.symbols = symbols;
     TRY_AS(graph, import_onnx_file(model_, import));
     for (const std::string& warning : graph->warnings) warn(warning);
+    TRY(check_io_list(*graph));
     warn_of_idle_options(*graph);
     CompileOptions options = request_.options;
     options.network_name += suffix;
@@ -361,8 +430,25 @@ class Builder {
                                                 : build_network(*graph, options);
   }
 
+  void warn_of_idle_packing(const CompileMetrics& metrics) {
+    const auto packs = [&](DataType type) {
+      return std::ranges::find(metrics.packed, type, &PackedTensors::type) != metrics.packed.end();
+    };
+    if (request_.options.mxfp6_matmul && !packs(DataType::mxfp6)) {
+      warn(
+          "-mxfp6-matmul has no effect: no MatMul or Gemm has constant weights in float16 "
+          "(-convert-to-fp16)");
+    }
+    if (request_.options.mxint8_state && !packs(DataType::mxint8)) {
+      warn(
+          "--mxint8-kv-cache has no effect: the program has no retained state in float16 "
+          "(-retained-state, -convert-to-fp16)");
+    }
+  }
+
   Status build_network(const Graph& graph, const CompileOptions& options) {
     TRY_AS(network, compile_network(graph, target_, options));
+    warn_of_idle_packing(network->metrics);
     networks_.push_back(std::move(*network));
     return {};
   }
@@ -434,6 +520,7 @@ class Builder {
   const std::filesystem::path& model_;
   BuildRequest request_;
   Target target_;
+  std::vector<IoPrecision> io_list_;
   std::vector<CompiledNetwork> networks_;
   BuildResult result_;
 };

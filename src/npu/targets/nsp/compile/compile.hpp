@@ -124,6 +124,14 @@ struct CoreMetrics {
   std::uint64_t barriers = 0;  // tasks that other queues wait on
 };
 
+// Tensors that lie in DDR as blocks of 32 values with a scale, and that HVX packs and unpacks.
+struct PackedTensors {
+  DataType type = DataType::undefined;
+  std::uint64_t tensors = 0;
+  std::uint64_t bytes = 0;      // as float16
+  std::uint64_t ddr_bytes = 0;  // as they lie there
+};
+
 struct CompileMetrics {
   std::uint64_t original_macs = 0;  // of the model as written
   std::uint64_t hmx_macs = 0;       // executed, padding to the HMX's granules included
@@ -134,6 +142,7 @@ struct CompileMetrics {
   std::uint64_t spill_bytes = 0;         // activations written to DDR because VTCM was full
   std::uint64_t spill_place_bytes = 0;   // of those that are there at once: places that are used
                                          // again when a tensor was read for the last time
+  std::vector<PackedTensors> packed;     // of each type that there are
   std::vector<CoreMetrics> cores;
   // What the ports move: the host's inputs into DDR, and from it outputs and statistics. Retained
   // state is copied in and out there too, as the vendor's compiler counts it, though its bytes stay

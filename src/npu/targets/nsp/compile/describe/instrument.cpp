@@ -41,8 +41,8 @@ qaic::IoDataType io_type(DataType type) {
   }
 }
 
-void add_binding(const Graph& graph, TensorId id, bool output, const CompileOptions& options,
-                 qaic::NetworkDescriptor& descriptor) {
+void add_binding(const Graph& graph, TensorId id, bool output, const std::vector<bool>& packed,
+                 const CompileOptions& options, qaic::NetworkDescriptor& descriptor) {
   const Tensor& tensor = graph[id];
   qaic::IoBinding binding;
   binding.name = tensor.name;
@@ -54,7 +54,8 @@ void add_binding(const Graph& graph, TensorId id, bool output, const CompileOpti
     binding.transformed->type = io_type(device);
   }
   (output ? descriptor.outputs : descriptor.inputs).push_back(std::move(binding));
-  descriptor.dma_buffers.push_back({device_bytes(tensor.elements(), device), output ? 1u : 0u});
+  descriptor.dma_buffers.push_back(
+      {device_bytes(tensor.elements(), type_in_ddr(graph, id, packed, options)), output ? 1u : 0u});
 }
 
 // `texts` has those of the task.
@@ -151,8 +152,9 @@ qaic::NetworkDescriptor describe_network(const Graph& graph, const LoweredNetwor
                                          const CompileOptions& options) {
   qaic::NetworkDescriptor descriptor;
   descriptor.network_name = program.network_name;
-  for (TensorId id : graph.inputs) add_binding(graph, id, false, options, descriptor);
-  for (TensorId id : graph.outputs) add_binding(graph, id, true, options, descriptor);
+  const std::vector<bool> packed = find_mxint8_state(graph, options);
+  for (TensorId id : graph.inputs) add_binding(graph, id, false, packed, options, descriptor);
+  for (TensorId id : graph.outputs) add_binding(graph, id, true, packed, options, descriptor);
   descriptor.num_cores = program.cores;
   descriptor.num_threads = program.threads_per_core();
   descriptor.num_hvx_threads = program.hvx_threads;

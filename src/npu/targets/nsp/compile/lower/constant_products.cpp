@@ -67,10 +67,12 @@ class ConstantProducts : LoweringPart {
   void count_weights(const ProductJob& job) {
     const std::uint64_t grain = context_.target.hmx_alignment;
     const std::uint64_t channels = divide_up(job.product.depth, job.product.kernel_area);
-    place_.constants.count(job.plan->weights, job.weight_bytes,
-                           device_bytes(round_up(channels, grain) * job.product.kernel_area *
-                                            round_up(job.product.columns, grain) * job.groups,
-                                        context_.type_of(job.plan->weights)));
+    const TensorId id = job.plan->weights;
+    const std::uint64_t padded = device_bytes(round_up(channels, grain) * job.product.kernel_area *
+                                                  round_up(job.product.columns, grain) * job.groups,
+                                              context_.type_of(id));
+    place_.constants.count(id, context_.ddr_bytes(id, job.weight_bytes),
+                           context_.ddr_bytes(id, padded));
   }
 
   void run_tiles(const ProductJob& job, std::vector<Operand>& operands, BufferId halo,
@@ -255,14 +257,10 @@ class ConstantProducts : LoweringPart {
           shared ? even_bytes(here[core], core, context_.cores, context_.type_of(id)) : here[core];
       if (bytes == 0) continue;
       const Shape shape = tasks_.chunk_shape(job, tile, depth, core, here[core]);
-      TaskSpec copy = writer_.dma_task(core, copy_to_vtcm, name, id, shape, bytes);
-      copy.ddr_read = bytes;
-      copy.movement = Movement::weights;
-      if (shared) {
-        place_.transfers.load_for_all(copy, shape, buffer);
-      } else {
-        writer_.add(copy, {writes(buffer, core)});
-      }
+      Transfers::Load part{core, name, id, shape, bytes, Movement::weights};
+      part.packed = context_.packed_type(id);
+      shared ? place_.transfers.load_for_all(part, buffer)
+             : place_.transfers.load_for_one(part, buffer);
     }
     return buffer;
   }

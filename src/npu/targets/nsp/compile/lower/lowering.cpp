@@ -180,12 +180,8 @@ void Lowering::lower_output(TensorId output, std::vector<TaskIndex>& last_copy) 
   const auto core_bytes = context_.slices_of(storage.partition, storage.bytes);
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
     if (core_bytes[core] == 0 || (storage.partition.axis < 0 && core > 0)) continue;
-    TaskSpec spec = writer_.dma_task(core, copy_from_vtcm, writer_.node_name(), output,
-                                     context_.slice_of(storage.partition, core), core_bytes[core]);
-    spec.ddr_write = core_bytes[core];
-    spec.write_purpose = place_.storages.purpose_of_writing(id);
-    spec.movement = Movement::output;
-    last_copy[core] = writer_.add(spec, {reads(storage.buffer, core)});
+    last_copy[core] = place_.ddr.store(id, core, output, context_.slice_of(storage.partition, core),
+                                       core_bytes[core], storage.buffer);
   }
 }
 

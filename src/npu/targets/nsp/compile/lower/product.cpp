@@ -70,7 +70,7 @@ void choose_product_partition(const CompileContext& context, ProductJob& job) {
   const double clock = context.target.core_hz;
   const double ddr = context.target.ddr_bytes_per_s * context.target.ddr_efficiency;
   const double link = context.target.multicast_bytes_per_s_per_core;
-  const double loading = double(job.weight_bytes) / ddr;
+  const double loading = double(context.ddr_bytes(job.plan->weights, job.weight_bytes)) / ddr;
   const auto by_columns = shares(shape[std::size_t(column_axis)], unit, context.cores);
   const std::uint64_t column_groups =
       job.groups > 1 ? divide_up(by_columns[0], std::uint64_t(group_columns)) : 1;

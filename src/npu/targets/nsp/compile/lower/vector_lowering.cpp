@@ -226,7 +226,12 @@ class VectorTiles : LoweringPart {
       spec.ddr_read = bytes;
       spec.read_tensor = kernel.table;
       if (kernel.source != no_storage) {
+        const TensorId table = place_.storages[kernel.source].made_as;
         spec.read_purpose = place_.storages.purpose_of_reading(kernel.source);
+        spec.ddr_read = context_.ddr_bytes(table, bytes);
+        if (const DataType packed = context_.packed_type(table); packed != DataType::undefined)
+          spec.cycles +=
+              vector_cycles(context_.target, std::string(unpacking_kernel(packed)), bytes);
       }
     }
     return spec;

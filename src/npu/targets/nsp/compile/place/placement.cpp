@@ -22,7 +22,7 @@ BufferId Constants::keep(TensorId id, std::uint64_t part, std::uint64_t parts,
   const BufferId buffer = tasks_.add_buffer(bytes, {next_address_, {}});
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
     if (core_bytes[core] == 0) continue;
-    metrics_.cores[core].hoisted_bytes += core_bytes[core];
+    metrics_.cores[core].hoisted_bytes += context_.ddr_bytes(id, core_bytes[core]);
     auto& peak = metrics_.cores[core].vtcm_bytes;
     peak = std::max(peak, next_address_ + core_bytes[core]);
   }
@@ -127,7 +127,7 @@ Operand Operands::prepare_constant(TensorId id, const Partition& needed, Layout 
   operand.tensor = id;
   operand.layout = layout;
   const std::uint64_t bytes = context_.bytes_of(id);
-  place_.constants.count(id, bytes, bytes);
+  place_.constants.count(id, context_.ddr_bytes(id, bytes), context_.ddr_bytes(id, bytes));
   operand.partition = needed;
   operand.core_bytes = context_.slices_of(needed, bytes);
   if (context_.tensor(id).elements() <= 1) return operand;

@@ -78,9 +78,20 @@ class Transfers : LoweringPart {
   // One tile of a streamed result. `shapes`: as in DdrCopies::store_tile.
   void store_result_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes,
                          const CoreShapes& shapes = {});
-  // Adds `copy`, which loads a part of a tensor, and its multicast to all cores. Returns the copy.
-  TaskIndex load_for_all(const TaskSpec& copy, const Shape& shape, BufferId buffer,
-                         TaskNeeds needs = {});
+  // Adds the transfer of so many bytes of a tensor (in VTCM) to one core, or to all of them: that
+  // one sends it. Values are made of what comes packed. Returns the transfer.
+  struct Load {
+    std::uint32_t core = 0;
+    StringId name{};
+    TensorId tensor = TensorId::none;
+    const Shape& shape;
+    std::uint64_t bytes = 0;
+    Movement movement = Movement::none;
+    TrafficPurpose purpose = TrafficPurpose::constants;
+    DataType packed = DataType::undefined;  // in DDR
+  };
+  TaskIndex load_for_one(const Load& load, BufferId buffer, const TaskNeeds& needs = {});
+  TaskIndex load_for_all(const Load& load, BufferId buffer, TaskNeeds needs = {});
 
  private:
   // Each core's part, from DDR. `movement`: kind of a constant's transfer.
@@ -93,6 +104,10 @@ class Transfers : LoweringPart {
   };
   void load_once_and_multicast(const Operand& operand, std::uint64_t bytes, BufferId buffer,
                                StringId name, Senders senders);
+  // What of a load follows from the copy in DDR.
+  void describe_stored(StorageId id, Load& load) const;
+  TaskSpec transfer_of(const Load& load);
+  TaskSpec unpacking_of(const Load& load, std::uint64_t packed_bytes);
   // Of a layout, on every core that has bytes.
   struct Conversion {
     std::string kernel;

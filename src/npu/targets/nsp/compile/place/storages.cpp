@@ -124,6 +124,7 @@ StorageId Storages::make(TensorId id, Partition partition, Layout layout) {
   Storage storage;
   storage.bytes = context_.bytes_of(id);
   storage.type = context_.type_of(id);
+  storage.made_as = id;
   storage.partition = std::move(partition);
   storage.layout = layout;
   storages_.push_back(std::move(storage));
@@ -135,6 +136,7 @@ StorageId Storages::make_copy(TensorId constant, std::uint64_t bytes) {
   Storage storage;
   storage.bytes = bytes;
   storage.type = context_.type_of(constant);
+  storage.made_as = constant;
   storage.in_ddr = true;
   storage.views = {constant};
   storages_.push_back(std::move(storage));
@@ -177,21 +179,6 @@ TrafficPurpose Storages::purpose_of_writing(StorageId id) const {
   return is_retained(storage) ? TrafficPurpose::retained_state : TrafficPurpose::network_output;
 }
 
-std::vector<bool> find_retained_state(const Graph& graph) {
-  constexpr std::string_view suffix = "_RetainedState";
-  std::vector<bool> retained(graph.tensors.size(), false);
-  std::map<std::string, TensorId, std::less<>> inputs;
-  for (TensorId id : graph.inputs) inputs.emplace(graph[id].name, id);
-  for (TensorId id : graph.outputs) {
-    const std::string_view name = graph[id].name;
-    if (!name.ends_with(suffix)) continue;
-    retained[std::size_t(id)] = true;
-    const auto input = inputs.find(name.substr(0, name.size() - suffix.size()));
-    if (input != inputs.end()) retained[std::size_t(input->second)] = true;
-  }
-  return retained;
-}
-
 void DdrCopies::write_back(StorageId id, Spill::Cause cause, std::uint64_t wanted_bytes) {
   Storage& storage = storages_[id];
   if (storage.in_ddr) return;
@@ -219,20 +206,30 @@ void DdrCopies::begin_spill(StorageId id, Spill::Cause cause, std::uint64_t want
 void DdrCopies::store_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes,
                            const CoreShapes& shapes) {
   const Storage& storage = storages_[id];
-  const TensorId stored = storage.views[0];
-  const StringId name = writer_.intern(context_.tensor(stored).name);
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
     const std::uint64_t all = core_bytes[core];
     const std::uint64_t bytes =
         storage.partition.axis < 0 ? even_bytes(all, core, context_.cores, storage.type) : all;
     if (bytes == 0) continue;
     const Shape& shape = shapes.empty() ? context_.slice_of(storage.partition, core) : shapes[core];
-    TaskSpec spec = writer_.dma_task(core, copy_from_vtcm, name, stored, shape, bytes);
-    spec.ddr_write = bytes;
-    spec.write_purpose = storages_.purpose_of_writing(id);
-    spec.movement = storage.output_uses > 0 ? Movement::output : Movement::spill;
-    is_written(id, writer_.add(spec, {reads(buffer, core)}));
+    is_written(id, store(id, core, storage.views[0], shape, bytes, buffer));
   }
+}
+
+TaskIndex DdrCopies::store(StorageId id, std::uint32_t core, TensorId tensor, const Shape& shape,
+                           std::uint64_t bytes, BufferId buffer) {
+  const Storage& storage = storages_[id];
+  const DataType packed = context_.packed_type(storage.made_as);
+  const std::uint64_t moved = context_.ddr_bytes(storage.made_as, bytes);
+  const StringId name = writer_.intern(context_.tensor(tensor).name);
+  TaskSpec spec = writer_.dma_task(core, copy_from_vtcm, name, tensor, shape, moved, packed);
+  spec.ddr_write = moved;
+  spec.write_purpose = storages_.purpose_of_writing(id);
+  spec.movement = storage.output_uses > 0 ? Movement::output : Movement::spill;
+  if (packed == DataType::undefined) return writer_.add(spec, {reads(buffer, core)});
+  const TaskSpec pack = writer_.packing_task(core, packing_kernel(packed), name, tensor, shape,
+                                             {bytes, context_.type_of(tensor)}, {moved, packed});
+  return writer_.add(spec, {}, {{writer_.add(pack, {reads(buffer, core)}), true}});
 }
 
 void DdrCopies::is_read(StorageId id, TaskIndex task) {

@@ -64,6 +64,7 @@ inline constexpr StorageId no_storage = ~StorageId{0};
 struct Storage {
   std::uint64_t bytes = 0;
   DataType type = DataType::undefined;
+  TensorId made_as = TensorId::none;  // which says how it lies in DDR
   Partition partition;
   Layout layout = Layout::flat;      // in VTCM
   BufferId buffer = BufferId::none;  // in VTCM
@@ -119,12 +120,6 @@ class Storages {
   const std::vector<bool> retained_;      // by tensor
 };
 
-// State that a network keeps from one inference to the next (-retained-state): an input X and the
-// output X_RetainedState share memory on the device.
-
-// By tensor of the graph, whether it is such an input or output.
-std::vector<bool> find_retained_state(const Graph& graph);
-
 // Copies in DDR: stores to them, who reads and writes them, and which of them are spills.
 
 // A spill while the program is made: its times are known when it is scheduled.
@@ -151,6 +146,9 @@ class DdrCopies {
   // `shapes`: of the tile on each core; empty: a part of the outermost dimension.
   void store_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes,
                   const CoreShapes& shapes = {});
+  // So many bytes of one core, packed on their way where the tensor lies packed in DDR.
+  TaskIndex store(StorageId id, std::uint32_t core, TensorId tensor, const Shape& shape,
+                  std::uint64_t bytes, BufferId buffer);
   // Records that a task of the current node reads the copy.
   void is_read(StorageId id, TaskIndex task);
 

@@ -41,25 +41,21 @@ void Transfers::load_parts(const Operand& operand, const CoreBytes& core_bytes, 
                            StringId name, Movement movement) {
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
     if (core_bytes[core] == 0) continue;
-    TaskSpec spec = writer_.dma_task(core, copy_to_vtcm, name, operand.tensor,
-                                     context_.slice_of(operand.partition, core), core_bytes[core]);
-    spec.ddr_read = core_bytes[core];
-    spec.movement = movement;
+    const Shape shape = context_.slice_of(operand.partition, core);
+    Load load{core, name, operand.tensor, shape, core_bytes[core], movement};
+    load.packed = context_.packed_type(operand.tensor);
     if (operand.storage == no_storage) {
-      writer_.add(spec, {writes(buffer, core)});
+      load_for_one(load, buffer);
       continue;
     }
-    const Storage& storage = place_.storages[operand.storage];
-    spec.movement = storage.movement();
-    spec.read_purpose = place_.storages.purpose_of_reading(operand.storage);
-    place_.ddr.is_read(operand.storage,
-                       writer_.add(spec, {writes(buffer, core)}, storage.ddr_writers));
+    describe_stored(operand.storage, load);
+    const TaskNeeds& written = place_.storages[operand.storage].ddr_writers;
+    place_.ddr.is_read(operand.storage, load_for_one(load, buffer, written));
   }
 }
 
 void Transfers::load_once_and_multicast(const Operand& operand, std::uint64_t bytes,
                                         BufferId buffer, StringId name, Senders senders) {
-  const bool constant = operand.storage == no_storage;
   const std::uint64_t element = std::max(bits_of(context_.type_of(operand.tensor)) / 8, 1u);
   const std::uint64_t part = round_up(divide_up(bytes, senders.count), element);
   std::uint64_t left = bytes;
@@ -67,29 +63,65 @@ void Transfers::load_once_and_multicast(const Operand& operand, std::uint64_t by
     const std::uint32_t core = (senders.first + i) % context_.cores;
     const std::uint64_t own = std::min(part, left);
     left -= own;
-    const Shape& whole = operand.partition.shape;
-    TaskSpec copy = writer_.dma_task(core, copy_to_vtcm, name, operand.tensor, whole, own);
-    copy.ddr_read = own;
-    copy.movement = Movement::constant;
-    if (constant) {
-      load_for_all(copy, whole, buffer);
+    Load load{core, name, operand.tensor, operand.partition.shape, own, Movement::constant};
+    load.packed = context_.packed_type(operand.tensor);
+    if (operand.storage == no_storage) {
+      load_for_all(load, buffer);
       continue;
     }
-    const Storage& storage = place_.storages[operand.storage];
-    copy.read_purpose = place_.storages.purpose_of_reading(operand.storage);
-    copy.movement = storage.movement();
-    place_.ddr.is_read(operand.storage, load_for_all(copy, whole, buffer, storage.ddr_writers));
+    describe_stored(operand.storage, load);
+    const TaskNeeds& written = place_.storages[operand.storage].ddr_writers;
+    place_.ddr.is_read(operand.storage, load_for_all(load, buffer, written));
   }
 }
 
-TaskIndex Transfers::load_for_all(const TaskSpec& copy, const Shape& shape, BufferId buffer,
-                                  TaskNeeds needs) {
-  writer_.tasks().need(writes(buffer, copy.core), needs);
+void Transfers::describe_stored(StorageId id, Load& load) const {
+  const Storage& storage = place_.storages[id];
+  load.movement = storage.movement();
+  load.purpose = place_.storages.purpose_of_reading(id);
+  load.packed = context_.packed_type(storage.made_as);
+}
+
+TaskSpec Transfers::transfer_of(const Load& load) {
+  const std::uint64_t bytes =
+      load.packed == DataType::undefined
+          ? load.bytes
+          : device_bytes(load.bytes * 8 / bits_of(context_.type_of(load.tensor)), load.packed);
+  TaskSpec copy = writer_.dma_task(load.core, copy_to_vtcm, load.name, load.tensor, load.shape,
+                                   bytes, load.packed);
+  copy.ddr_read = bytes;
+  copy.movement = load.movement;
+  copy.read_purpose = load.purpose;
+  return copy;
+}
+
+TaskSpec Transfers::unpacking_of(const Load& load, std::uint64_t packed_bytes) {
+  return writer_.packing_task(load.core, unpacking_kernel(load.packed), load.name, load.tensor,
+                              load.shape, {packed_bytes, load.packed},
+                              {load.bytes, context_.type_of(load.tensor)});
+}
+
+TaskIndex Transfers::load_for_one(const Load& load, BufferId buffer, const TaskNeeds& needs) {
+  const TaskSpec copy = transfer_of(load);
+  const TaskIndex loaded = writer_.add(copy, {writes(buffer, load.core)}, needs);
+  if (load.packed != DataType::undefined) {
+    writer_.add(unpacking_of(load, copy.ddr_read),
+                {reads(buffer, load.core), overwrites(buffer, load.core)});
+  }
+  return loaded;
+}
+
+TaskIndex Transfers::load_for_all(const Load& load, BufferId buffer, TaskNeeds needs) {
+  writer_.tasks().need(writes(buffer, load.core), needs);
+  const TaskSpec copy = transfer_of(load);
   const TaskIndex loaded = writer_.add(copy, {}, needs);
+  TaskIndex there = loaded;
+  if (load.packed != DataType::undefined)
+    there = writer_.add(unpacking_of(load, copy.ddr_read), {}, {{loaded, true}});
   TaskSpec send =
-      writer_.dma_task(copy.core, multicast_vtcm, copy.name, copy.tensor, shape, copy.output_bytes);
-  send.multicast = copy.output_bytes;
-  writer_.add(send, writer_.written_everywhere(buffer), {{loaded, true}});
+      writer_.dma_task(load.core, multicast_vtcm, load.name, load.tensor, load.shape, load.bytes);
+  send.multicast = load.bytes;
+  writer_.add(send, writer_.written_everywhere(buffer), {{there, true}});
   return loaded;
 }
 

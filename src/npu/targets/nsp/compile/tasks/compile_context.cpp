@@ -17,7 +17,8 @@ DataType device_type(DataType type, bool convert_to_fp16) {
 }
 
 std::uint64_t device_bytes(std::uint64_t elements, DataType type) {
-  return divide_up(elements * bits_of(type), 8);
+  const bool blocks = type == DataType::mxfp6 || type == DataType::mxint8;
+  return divide_up(elements * bits_of(type), 8) + (blocks ? divide_up(elements, 32) : 0);
 }
 
 std::uint64_t even_part(std::uint64_t all, std::uint64_t index, std::uint64_t parts) {

@@ -10,6 +10,7 @@
 #include "npu/graph/semantics.hpp"
 #include "npu/targets/nsp/compile/compile.hpp"
 #include "npu/targets/nsp/compile/qnn_graph.hpp"
+#include "npu/targets/nsp/compile/tasks/packed.hpp"
 
 namespace npuscope::npu::nsp {
 
@@ -23,6 +24,7 @@ std::uint64_t largest(const std::vector<std::uint64_t>& values);
 
 // Element type on the device: float16 for floats when converting.
 DataType device_type(DataType type, bool convert_to_fp16);
+// With the scales of its blocks, where it has some.
 std::uint64_t device_bytes(std::uint64_t elements, DataType type);
 
 // One of so many even parts.
@@ -94,6 +96,7 @@ struct CompileContext {
         target(target),
         options(options),
         plans(plan_nodes(graph, target.qnn_graphs)),
+        packed(packed_types(graph, plans, options)),
         images(target.qnn_graphs ? find_images(graph) : std::vector<bool>(graph.tensors.size())),
         cores(options.cores),
         vtcm_bytes(target.vtcm_bytes - target.vtcm_reserved_bytes),
@@ -103,8 +106,9 @@ struct CompileContext {
   const Graph& graph;
   const Target& target;
   const CompileOptions& options;
-  const std::vector<NodePlan> plans;  // by node
-  const std::vector<bool> images;     // by tensor (qnn_graph.hpp)
+  const std::vector<NodePlan> plans;   // by node
+  const std::vector<DataType> packed;  // by tensor, in DDR; undefined: as in VTCM
+  const std::vector<bool> images;      // by tensor (qnn_graph.hpp)
   const std::uint32_t cores;
   const std::uint64_t vtcm_bytes;  // of each core, for tensors
   const std::uint64_t tile_bytes = vtcm_bytes / 16 / options.overlap_split;  // streamed at a time
@@ -120,6 +124,13 @@ struct CompileContext {
   }
   std::uint64_t bytes_of(TensorId id) const {
     return device_bytes(graph[id].elements(), type_of(id));
+  }
+  DataType packed_type(TensorId id) const { return packed[std::size_t(id)]; }
+  // In DDR, of so many bytes in VTCM.
+  std::uint64_t ddr_bytes(TensorId id, std::uint64_t bytes) const {
+    const DataType type = packed_type(id);
+    return type == DataType::undefined ? bytes
+                                       : device_bytes(bytes * 8 / bits_of(type_of(id)), type);
   }
   // Bytes of each core's slice, and one core's slice as a shape.
   CoreBytes slices_of(const Partition& partition, std::uint64_t bytes) const {

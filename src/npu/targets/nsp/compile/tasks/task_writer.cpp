@@ -166,7 +166,10 @@ Shape part_of_shape(const Shape& whole, std::uint64_t elements) {
 
 Shape part_of_shape(const Shape& whole, std::uint64_t bytes, DataType type) {
   if (device_bytes(elements_of(whole), type) == bytes) return whole;
-  const std::uint64_t elements = bytes * 8 / std::max(bits_of(type), 1u);  // strings have none
+  // A block of 32 elements has a scale of one byte; strings have no bits.
+  const bool blocks = type == DataType::mxfp6 || type == DataType::mxint8;
+  const std::uint64_t elements =
+      blocks ? bytes * 32 / (4 * bits_of(type) + 1) : bytes * 8 / std::max(bits_of(type), 1u);
   return part_of_shape(whole.empty() ? Shape{1} : whole, elements);
 }
 
@@ -253,7 +256,8 @@ TaskSpec TaskWriter::vector_task(std::uint32_t core, std::string_view kernel, St
 }
 
 TaskSpec TaskWriter::dma_task(std::uint32_t core, const DmaKernel& kernel, StringId name,
-                              TensorId id, const Shape& whole, std::uint64_t bytes) {
+                              TensorId id, const Shape& whole, std::uint64_t bytes,
+                              DataType packed) {
   TaskSpec spec;
   spec.group = qaic::ThreadGroup::dma_issue;
   spec.core = core;
@@ -263,10 +267,11 @@ TaskSpec TaskWriter::dma_task(std::uint32_t core, const DmaKernel& kernel, Strin
   spec.memory = strings_.intern(on_chip ? "TCM" : "DDR");
   // Copies and the multicasts of what they brought take turns.
   Moved& last = moved_[on_chip ? 1 : 0];
-  if (last.tensor != id || last.bytes != bytes || last.to != kernel.to || last.whole != whole) {
-    works_on(spec, {operand(TaskOperand::Use::out, kernel.to, id, whole, bytes),
-                    operand(TaskOperand::Use::in, kernel.from, id, whole, bytes)});
-    last = {id, bytes, kernel.to, whole, spec.shape, spec.operands};
+  if (last.tensor != id || last.bytes != bytes || last.to != kernel.to || last.whole != whole ||
+      last.packed != packed) {
+    works_on(spec, {operand(TaskOperand::Use::out, kernel.to, id, whole, bytes, packed),
+                    operand(TaskOperand::Use::in, kernel.from, id, whole, bytes, packed)});
+    last = {id, bytes, kernel.to, whole, packed, spec.shape, spec.operands};
   }
   spec.shape = last.shapes;
   spec.operands = last.operands;
@@ -276,9 +281,24 @@ TaskSpec TaskWriter::dma_task(std::uint32_t core, const DmaKernel& kernel, Strin
   return spec;
 }
 
+TaskSpec TaskWriter::packing_task(std::uint32_t core, std::string_view kernel, StringId name,
+                                  TensorId id, const Shape& whole, const Form& from,
+                                  const Form& to) {
+  TaskSpec spec = vector_task(core, kernel, name, to.type);
+  spec.cycles = vector_cycles(context_.target, std::string(kernel), to.bytes);
+  spec.output_bytes = to.bytes;
+  spec.vtcm_read = from.bytes;
+  spec.tensor = id;
+  works_on(
+      spec,
+      {operand(TaskOperand::Use::out, TaskOperand::Memory::vtcm, id, whole, to.bytes, to.type),
+       operand(TaskOperand::Use::in, TaskOperand::Memory::vtcm, id, whole, from.bytes, from.type)});
+  return spec;
+}
+
 TaskOperand TaskWriter::operand(TaskOperand::Use use, TaskOperand::Memory memory, TensorId id,
-                                const Shape& whole, std::uint64_t bytes) const {
-  const DataType type = context_.type_of(id);
+                                const Shape& whole, std::uint64_t bytes, DataType packed) const {
+  const DataType type = packed != DataType::undefined ? packed : context_.type_of(id);
   return {use, memory, context_.tensor(id).name, type, part_of_shape(whole, bytes, type)};
 }
 

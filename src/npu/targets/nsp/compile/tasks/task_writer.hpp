@@ -125,12 +125,21 @@ class TaskWriter {
   StringId name_of_tile(std::uint64_t tile, std::uint64_t tiles);
 
   TaskSpec vector_task(std::uint32_t core, std::string_view kernel, StringId name, DataType type);
-  // Moves so many bytes of a tensor, of which the core has what `whole` says.
+  // Moves so many bytes of a tensor, of which the core has what `whole` says. `packed`: they are
+  // blocks of that type.
   TaskSpec dma_task(std::uint32_t core, const DmaKernel& kernel, StringId name, TensorId id,
-                    const Shape& whole, std::uint64_t bytes);
+                    const Shape& whole, std::uint64_t bytes, DataType packed = DataType::undefined);
+  // On HVX: blocks made of values, or values of blocks.
+  struct Form {
+    std::uint64_t bytes = 0;
+    DataType type = DataType::undefined;
+  };
+  TaskSpec packing_task(std::uint32_t core, std::string_view kernel, StringId name, TensorId id,
+                        const Shape& whole, const Form& from, const Form& to);
   // So many bytes of a tensor, of which the core has what `whole` says.
   TaskOperand operand(TaskOperand::Use use, TaskOperand::Memory memory, TensorId id,
-                      const Shape& whole, std::uint64_t bytes) const;
+                      const Shape& whole, std::uint64_t bytes,
+                      DataType packed = DataType::undefined) const;
   TaskOperand in_vtcm(TaskOperand::Use use, TensorId id, const Shape& whole,
                       std::uint64_t bytes) const {
     return operand(use, TaskOperand::Memory::vtcm, id, whole, bytes);
@@ -189,6 +198,7 @@ class TaskWriter {
     std::uint64_t bytes = 0;
     TaskOperand::Memory to = TaskOperand::Memory::none;
     Shape whole;
+    DataType packed = DataType::undefined;
     StringId shapes{}, operands{};
   };
   std::array<Moved, 2> moved_;
