@@ -53,6 +53,7 @@ OpTable FindingContext::table_of_kinds(bool active_and_span) const {
 }
 
 const OpTable& FindingContext::kinds() {
+  if (active_kinds_.is_known()) return active_kinds();
   return kinds_.get([&] { return table_of_kinds(false); });
 }
 
