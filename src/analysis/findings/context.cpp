@@ -92,7 +92,7 @@ void FindingContext::prepare() {
   analysis_.busy_together();
   const std::function<void()> questions[] = {[&] { analysis_.coarse(); },
                                              [&] {
-                                               if (has_timeline()) kinds();
+                                               if (has_timeline()) active_kinds();
                                              },
                                              [&] { analysis_.units(); },
                                              [&] { analysis_.imbalance(); },
