@@ -53,6 +53,7 @@ OpTable FindingContext::table_of_kinds(bool active_and_span) const {
 }
 
 const OpTable& FindingContext::kinds() {
+  if (active_kinds_.is_known()) return active_kinds();
   return kinds_.get([&] { return table_of_kinds(false); });
 }
 
@@ -92,7 +93,7 @@ void FindingContext::prepare() {
   analysis_.busy_together();
   const std::function<void()> questions[] = {[&] { analysis_.coarse(); },
                                              [&] {
-                                               if (has_timeline()) kinds();
+                                               if (has_timeline()) active_kinds();
                                              },
                                              [&] { analysis_.units(); },
                                              [&] { analysis_.imbalance(); },

@@ -65,8 +65,8 @@ class FindingContext {
 
   // The whole run under its peaks, where anything says what it moved.
   const Placement& placement();
-  const OpTable& kinds();         // by kernel, without runs, active and span
-  const OpTable& active_kinds();  // the same with active and span, which few rules look at
+  const OpTable& kinds();         // by kernel: engines, units and cores, without runs
+  const OpTable& active_kinds();  // the same with active, which takes as long and few rules look at
   const OpTable& kernels();       // by rules/kernels.toml
   // By op, its rule of rules/kernels.toml as in kernel_rules().
   const std::vector<std::uint32_t>& kernel_of();
