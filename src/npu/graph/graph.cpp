@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 23> type_names{
     "ui4",       "i2",    "ui2",     "bool",     "string",  "mxfp6",   "mxint8"};
 constexpr std::array<std::uint32_t, 23> type_bits{0,  32, 16, 16, 64, 8, 4, 8, 8, 16, 16, 32,
                                                   32, 64, 64, 4,  4,  2, 2, 8, 0, 6,  8};
-static_assert(type_names.size() == std::size_t(DataType::mxint8) + 1);
+static_assert(type_names.size() == data_type_count && type_bits.size() == data_type_count);
 
 constexpr std::uint64_t largest_count = std::uint64_t(std::numeric_limits<std::int64_t>::max());
 

@@ -44,6 +44,7 @@ enum class DataType : std::uint8_t {
   mxfp6,
   mxint8,
 };
+inline constexpr std::size_t data_type_count = std::size_t(DataType::mxint8) + 1;
 
 // As kernels print it: float, float16, i8, index64 ...
 std::string_view name_of(DataType type);

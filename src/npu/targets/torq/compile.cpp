@@ -164,9 +164,11 @@ Result<BuildResult> build(const std::filesystem::path& model, const BuildRequest
 namespace {
 
 std::string_view element_type(DataType type) {
-  constexpr std::string_view names[] = {"none", "f32",  "f16",  "bf16", "f64",  "f8E4M3FN",
-                                        "si8",  "ui8",  "si16", "ui16", "si32", "ui32",
-                                        "si64", "ui64", "si4",  "ui4",  "i1",   "none"};
+  constexpr std::string_view names[] = {"none",     "f32",  "f16",  "bf16", "f64",  "f8E4M3FN",
+                                        "f4E2M1FN", "si8",  "ui8",  "si16", "ui16", "si32",
+                                        "ui32",     "si64", "ui64", "si4",  "ui4",  "si2",
+                                        "ui2",      "i1",   "none", "none", "none"};
+  static_assert(std::size(names) == data_type_count);
   return names[std::size_t(type)];
 }
 

@@ -111,8 +111,10 @@ std::string_view htp_movement_type(Movement movement) {
 std::uint32_t qnn_data_type(DataType type) {
   // In the order of DataType.
   constexpr std::uint32_t numbers[] = {0x0032, 0x0232, 0x0216, 0x0216, 0x0232, 0x0408,
-                                       0x0308, 0x0408, 0x0316, 0x0416, 0x0032, 0x0132,
-                                       0x0064, 0x0164, 0x0308, 0x0408, 0x0508, 0x0032};
+                                       0x0408, 0x0308, 0x0408, 0x0316, 0x0416, 0x0032,
+                                       0x0132, 0x0064, 0x0164, 0x0308, 0x0408, 0x0308,
+                                       0x0408, 0x0508, 0x0032, 0x0408, 0x0308};
+  static_assert(std::size(numbers) == data_type_count);
   return numbers[std::size_t(type)];
 }
 
