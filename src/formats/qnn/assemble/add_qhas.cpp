@@ -66,11 +66,11 @@ class QhasAssembler {
     const auto subject = only ? Measure::Subject::profile : Measure::Subject::unit;
     const std::uint32_t id = only ? 0 : index_of(unit);
     measure(subject, id, number::graph_wall, assembly_.cycles, core.timeline_cycles);
-    // 0 is of what never executed.
-    if (core.time_us != missing && core.time_us > 0) {
+    // 0 is of what never executed; what is missing is less.
+    if (core.time_us > 0) {
       measure(subject, id, number::dsp_execute, assembly_.microseconds(), core.time_us);
     }
-    if (core.graph_execute_us != missing && core.graph_execute_us > 0) {
+    if (core.graph_execute_us > 0) {
       measure(subject, id, number::graph_execute, assembly_.microseconds(), core.graph_execute_us);
     }
     if (std::isfinite(core.inferences_per_second) && core.inferences_per_second > 0) {
