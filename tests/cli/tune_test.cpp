@@ -66,8 +66,9 @@ class TuneCommand : public testing::Test {
 };
 
 TEST_F(TuneCommand, PrintsWhatItsCommandsMeasure) {
-  expect_what_commands_measure({squeezenet, "--batch", "1,2,8"});
-  expect_what_commands_measure({squeezenet, "--precision", "model", "--cores", "3,4"});
+  expect_what_commands_measure({squeezenet, "--batch", "1,8", "--cores", "2,16"});
+  expect_what_commands_measure(
+      {squeezenet, "--precision", "model", "--cores", "3,4", "--batch", "2"});
   for (const char* target : {"htp-v75", "ipu-muffin", "torq-sl2610", "torq-sr200"}) {
     expect_what_commands_measure({squeezenet, "--target", target});
   }
@@ -81,7 +82,7 @@ TEST_F(TuneCommand, PrintsWhatItsCommandsMeasureOfADecoder) {
             0);
   expect_what_commands_measure({model, "-onnx-define-symbol=seq_len,1",
                                 "-onnx-define-symbol=ctx_len,128", "-retained-state", "--batch",
-                                "1,4"});
+                                "1,4", "--cores", "4,16"});
 }
 
 TEST_F(TuneCommand, NamesTheBestWhereTheGoalIsOutOfReach) {
@@ -97,7 +98,8 @@ TEST_F(TuneCommand, NamesTheBestWhereTheGoalIsOutOfReach) {
 }
 
 TEST_F(TuneCommand, IsTheSameEachTime) {
-  const std::vector<std::string> words{"tune", squeezenet, "--throughput", "--batch", "1,2"};
+  const std::vector<std::string> words{"tune", squeezenet, "--throughput", "--batch",
+                                       "1,2",  "--cores",  "4,16"};
   const Outcome first = run_npuscope(words);
   EXPECT_EQ(first.status, 0) << first.errors;
   EXPECT_EQ(run_npuscope(words).output, first.output);

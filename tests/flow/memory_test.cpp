@@ -179,7 +179,7 @@ TEST(MemoryAgainstTruth, MacsOfTasksAddUpToThoseOfTheModel) {
       generated_file("qwen3-0.6b", {1, 32, 128})};
   std::size_t tried = 0;
   for (const auto& model : models) {
-    for (const std::uint32_t cores : {1u, 3u, 4u, 16u}) {
+    for (const std::uint32_t cores : {1u, 3u, 16u}) {
       if (!test_support::takes(tried++)) continue;
       npu::nsp::BuildRequest request = request_for(cores, 70);
       expect_macs(model, request);

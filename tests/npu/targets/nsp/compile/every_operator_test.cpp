@@ -158,7 +158,7 @@ void expect_sound_program(const Graph& graph, const CompileOptions& options) {
 }
 
 TEST(EveryOperator, CompilesToASoundProgramWheneverItImports) {
-  const int wanted = int(test_support::rounds(20));  // models of each operator that compile
+  const int wanted = int(test_support::rounds(12));  // models of each operator that compile
   constexpr int attempts = 1000;                     // of which most do not import
   constexpr int first_attempts = 40'000;             // until one does
   std::vector<std::string> never;
