@@ -111,7 +111,11 @@ void OpsTable::add_names() {
   add(
       {"instances", "", Format::count},
       [&](const OpRow& row) { return of_an_inference(double(row.instances)); }, "instances");
-  add({"ops", "", Format::count}, [](const OpRow& row) { return Value(row.ops); });
+  // Of a table without a timeline: layers of one name are one row.
+  const bool holds_several =
+      !counts && std::ranges::any_of(table_.rows, [](const OpRow& row) { return row.ops > 1; });
+  add({"ops", holds_several ? "ops" : "", Format::count},
+      [](const OpRow& row) { return Value(row.ops); });
   add({"units", "", Format::count}, [](const OpRow& row) { return Value(row.units); });
 }
 
