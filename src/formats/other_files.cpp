@@ -46,6 +46,11 @@ const std::vector<TextKind>& text_kinds() {
       {{"[bmprofile]"},
        "the log with which tpu-mlir decodes a device's profile: no times; name "
        "compiler_profile_0.txt, which has the compiler's estimates"},
+      {{"LayerID, Avg IFMAP SRAM BW"},
+       "SCALE-Sim's bandwidth by layer: means in words a cycle, no times; name COMPUTE_REPORT.csv"},
+      {{"LayerID, SRAM IFMAP Start Cycle"},
+       "SCALE-Sim's accesses by layer: words, and cycles that begin before the layer by prefetching, "
+       "no times; name COMPUTE_REPORT.csv"},
   };
   return kinds;
 }

@@ -36,22 +36,6 @@ TEST(Tables, LayersOfScaleSim) {
   EXPECT_EQ(sum->meaning.role, NumberRole::graph_wall);
 }
 
-TEST(Tables, OtherReportsOfScaleSimWereUnknown) {
-  const auto accesses = open(
-      "LayerID, SRAM IFMAP Start Cycle, SRAM IFMAP Stop Cycle, SRAM IFMAP Reads, SRAM Filter Reads, "
-      "SRAM OFMAP Writes, DRAM IFMAP Start Cycle, DRAM IFMAP Reads, DRAM Filter Reads, DRAM OFMAP "
-      "Writes,\n0, 17.0, 1872.0, 24300, 432, 28800, -2880.0, 28800, 440, 28801,\n");
-  ASSERT_TRUE(accesses) << accesses.error().message;
-  EXPECT_EQ(numbers_of(accesses->front()),
-            "layer 0: DRAM input reads=28800 DRAM filter reads=440 DRAM output writes=28801 SRAM "
-            "input reads=24300 SRAM filter reads=432 SRAM output writes=28800\n");
-  const auto bandwidth = open(
-      "LayerID, Avg IFMAP SRAM BW, Avg FILTER SRAM BW, Avg OFMAP SRAM BW, Avg OFMAP DRAM BW,\n"
-      "0, 12.85, 0.23, 15.23, 10.0,\n");
-  ASSERT_FALSE(bandwidth);
-  EXPECT_THAT(bandwidth.error().message, HasSubstr("DETAILED_ACCESS_REPORT.csv"));
-}
-
 constexpr const char* openvino =
     "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)\n";
 
