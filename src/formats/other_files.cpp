@@ -49,7 +49,8 @@ const std::vector<TextKind>& text_kinds() {
       {{"LayerID, Avg IFMAP SRAM BW"},
        "SCALE-Sim's bandwidth by layer: means in words a cycle, no times; name COMPUTE_REPORT.csv"},
       {{"LayerID, SRAM IFMAP Start Cycle"},
-       "SCALE-Sim's accesses by layer: words, and cycles that begin before the layer by prefetching, "
+       "SCALE-Sim's accesses by layer: words, and cycles that begin before the layer by "
+       "prefetching, "
        "no times; name COMPUTE_REPORT.csv"},
   };
   return kinds;

@@ -215,10 +215,10 @@ Section ops_section(const Analysis& analysis, OpTable ops, const FirstPageReques
     const auto value = row.values[ops.ranked_by];
     Value share;
     if (value && whole > 0) share = *value / whole;
-    const bool holds_several = row.runs == 0 && row.ops > 1 && row.layers <= 1;  // of one name
+    const auto of_one_name = layers_of_one_name(profile, ops, row);
     section.table.rows.push_back({row.name, row.layers > 1 ? Value(row.layers) : Value(),
-                                  holds_several ? Value(row.ops) : Value(), share, share, value,
-                                  *bound == '\0' ? Value() : Value(bound),
+                                  of_one_name && row.layers <= 1 ? Value(*of_one_name) : Value(),
+                                  share, share, value, *bound == '\0' ? Value() : Value(bound),
                                   main_kernel(profile, row), engines_of(row)});
     if (warm == ops.columns.end()) continue;
     auto& cells = section.table.rows.back();
