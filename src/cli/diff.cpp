@@ -99,6 +99,7 @@ ExitStatus diff_across(const DiffOptions& options, bool by_given) {
   Result<RunSide> sides[] = {open_side(options, options.sides.a),
                              open_side(options, options.sides.b)};
   const Profile* runs[2] = {};
+  std::size_t counts[2] = {};
   std::vector<Note> notes;
   for (int i = 0; i < 2; ++i) {
     if (!sides[i]) return report(sides[i].error());
@@ -106,6 +107,7 @@ ExitStatus diff_across(const DiffOptions& options, bool by_given) {
     if (!chosen) chosen = report::runs_of_side(sides[i]->profiles, "");  // of the other side
     if (!chosen) return report(chosen.error());
     runs[i] = chosen->runs.front();
+    counts[i] = chosen->runs.size();
     notes.insert(notes.end(), sides[i]->notes.begin(), sides[i]->notes.end());
   }
   std::optional<analysis::ExpectedGraph> model;
@@ -115,10 +117,11 @@ ExitStatus diff_across(const DiffOptions& options, bool by_given) {
     model = std::move(*loaded);
   }
   std::optional<BusySign> busy("analysing");
-  const auto across = analysis::compare_across(
-      analysis::Analysis(*runs[0]), analysis::Analysis(*runs[1]), model ? &*model : nullptr);
+  auto across = analysis::compare_across(analysis::Analysis(*runs[0]), analysis::Analysis(*runs[1]),
+                                         model ? &*model : nullptr);
   busy.reset();
   if (!across) return report(across.error());
+  for (int i = 0; i < 2; ++i) across->sides[i].runs = counts[i];
   report::Document document = report::across_document(*runs[0], *runs[1], *across);
   report::cut_tables(document.sections, options.rows());
   if (options.json) return print_answer(options, document, notes);

@@ -30,6 +30,10 @@ const std::vector<TextKind>& json_kinds() {
        "compiler_profile_0.txt, which has every command"},
       {{"\"initializers\"", "\"used_by_operators\""},
        "QNN's list of the tensors of a graph: no times; the schematic next to it has them too"},
+      {{"\"benchmarks\"", "\"real_time\"", "\"time_unit\""},
+       "a report of Google Benchmark, as iree-benchmark-module --benchmark_out writes it: means of "
+       "whole calls, no ops; name the profile of the same run (--device_profiling_output, then "
+       "iree-profile export --format=ireeperf-jsonl)"},
       {{"\"npuscope report data\""},
        "the data of a report's page (npuscope report --report-data); drop it on the page of any "
        "report, and name here the profile that it was made of"},
@@ -42,6 +46,12 @@ const std::vector<TextKind>& text_kinds() {
       {{"[bmprofile]"},
        "the log with which tpu-mlir decodes a device's profile: no times; name "
        "compiler_profile_0.txt, which has the compiler's estimates"},
+      {{"LayerID, Avg IFMAP SRAM BW"},
+       "SCALE-Sim's bandwidth by layer: means in words a cycle, no times; name COMPUTE_REPORT.csv"},
+      {{"LayerID, SRAM IFMAP Start Cycle"},
+       "SCALE-Sim's accesses by layer: words, and cycles that begin before the layer by "
+       "prefetching, "
+       "no times; name COMPUTE_REPORT.csv"},
   };
   return kinds;
 }

@@ -113,6 +113,10 @@ ONLY IN B
   }
   const Outcome no_times = run_npuscope({"diff", "--across", path("ort.json"), path("none.csv")});
   EXPECT_EQ(no_times.status, 3);
+  write("again.json", events);
+  const Outcome several = run_npuscope(
+      {"diff", "--across", "--a", path("ort.json"), path("again.json"), "--b", path("scale.csv")});
+  EXPECT_THAT(several.output, HasSubstr("Of the 2 runs of A the first is compared"));
 }
 
 TEST_F(Diff, AFailedGateIsStatus1AndSaysWhich) {

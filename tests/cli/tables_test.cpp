@@ -44,6 +44,17 @@ TEST_F(Tables, AnUnknownOneOpensByADraftOfItsDescription) {
   EXPECT_EQ(twin["columns"]["rows"][3]["is"], "start");
 }
 
+TEST_F(Tables, LayersOfOneNameWereOneWithoutAWord) {
+  write("layers.csv",
+        "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)\n"
+        "MatMul;EXECUTED;MatMul;DPU;0.100;0.100\nMatMul;EXECUTED;MatMul;DPU;0.100;0.100\n"
+        "relu;EXECUTED;Relu;DPU;0.050;0.050\n");
+  EXPECT_THAT(run_npuscope({"ops", path("layers.csv")}).output,
+              HasSubstr("\n  MatMul  DPU     2   200.0 us"));
+  EXPECT_THAT(run_npuscope({"show", path("layers.csv"), "--width", "80"}).output,
+              HasSubstr("\n  MatMul    2  "));
+}
+
 TEST_F(Tables, ADescriptionIsChecked) {
   write("good.toml",
         "name = \"x\"\norigin = \"measured\"\n[[column]]\nhead = \"a\"\nis = \"op\"\n[[column]]\n"

@@ -49,6 +49,7 @@ struct AcrossSide {
   double total = 0;                     // of all rows
   double joined = 0;                    // of those that have a like
   std::uint64_t nodes = 0, joined_nodes = 0;
+  std::uint64_t runs = 1;  // of which it is the first
 };
 
 struct Across {

@@ -113,6 +113,11 @@ bool FindingContext::has_timeline() {
                      [](const EngineRow& row) { return is_of_device(domain_of(row.engine)); });
 }
 
+std::string FindingContext::no_timeline() {
+  return active_share(Engine::host) > 0 ? "work of the NPU on the timeline: all of it is the host's"
+                                        : "a timeline of units";
+}
+
 bool FindingContext::is_cold() {
   using Temperature = Provenance::Temperature;
   const Temperature temperature = profile_.provenance.temperature;

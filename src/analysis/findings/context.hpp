@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -80,6 +81,8 @@ class FindingContext {
 
   // Whether units of the NPU worked on a timeline.
   bool has_timeline();
+  // What the profile lacks where they did not.
+  std::string no_timeline();
   double wall() { return double(analysis_.coarse().wall); }
   // Whether all that the timeline shows is a cold inference.
   bool is_cold();

@@ -82,6 +82,8 @@ class Facts {
       const Op& op = profile_.ops[i];
       const OpId id{i};
       const bool linked = !graph_.from(id).empty() || !graph_.to(id).empty();
+      const bool is_frame = times_.seen[i] == OpTimes::frames_alone && !linked;
+      if (is_frame && op.node_kind == StringId::empty) continue;
       if (op.kind != StringId::empty || linked || times_.seen[i]) facts_.compiled[i] = 1;
       if (!facts_.compiled[i]) {
         ++facts_.only_named;
@@ -101,8 +103,8 @@ class Facts {
       KindCount& kind = facts_.kinds[place];
       ++kind.ops;
       kind.output_bytes += bytes_of(op.output);
-      facts_.ran += times_.seen[i];
-      kind.ran += times_.seen[i];
+      facts_.ran += times_.seen[i] > 0;
+      kind.ran += times_.seen[i] > 0;
       if (times_.ran(id)) kind.work = saturating_add(kind.work, times_.work[i]);
     }
     sort_rows(facts_.kinds.begin(), facts_.kinds.end(),

@@ -215,8 +215,10 @@ class Times {
     times_.work.assign(ops, -1);
     times_.unit.assign(ops, UnitId::none);
     times_.seen.assign(ops, 0);
-    for (const OpId op : spans_.op) {
-      if (index_of(op) < ops) times_.seen[index_of(op)] = 1;
+    for (std::size_t row = 0; row < spans_.size(); ++row) {
+      const std::size_t op = index_of(spans_.op[row]);
+      const bool is_frame = role_of(spans_.kind[row]) == Role::frame;
+      if (op < ops) times_.seen[op] |= is_frame ? OpTimes::frames_alone : std::uint8_t(2);
     }
     choose();
     const IssuesBeside& issues = analysis_.issues_beside();

@@ -109,7 +109,10 @@ struct OpTimes {
   std::vector<std::int64_t> begin, end, free_since;
   std::vector<std::int64_t> work;  // sum over its spans, on all units
   std::vector<UnitId> unit;        // of its first span
-  std::vector<std::uint8_t> seen;  // by op: whether the trace has any span of it, a wait included
+  // By op: whether the trace has any span of it, a wait included; frames_alone: nothing but frames
+  // of what ran, sessions and steps.
+  std::vector<std::uint8_t> seen;
+  static constexpr std::uint8_t frames_alone = 1;
   std::int64_t total_work = 0;
 
   bool ran(OpId op) const { return work[index_of(op)] >= 0; }

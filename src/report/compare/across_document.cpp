@@ -106,6 +106,12 @@ Section alone_section(const Across& across, int which) {
 std::vector<std::string> cautions_of(const Across& across) {
   const auto& [a, b] = across.sides;
   std::vector<std::string> cautions;
+  for (int side = 0; side < 2; ++side) {
+    if (across.sides[side].runs < 2) continue;
+    cautions.push_back(
+        fmt::format("Of the {} runs of {} the first is compared; name the file of another.",
+                    across.sides[side].runs, letters[side]));
+  }
   if (!across.has_ratio()) {
     cautions.push_back(fmt::format(
         "A counts {} and B {}, which no known rate relates: only shares of a side compare.",

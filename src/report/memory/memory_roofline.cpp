@@ -94,9 +94,8 @@ std::vector<std::string> roofline_remarks(const Profile& profile, const MemoryTa
   std::vector<std::string> remarks = what_is_missing(profile, table, peaks);
   if (table.matrix_ops_without_macs > 0 && table.work.macs_known &&
       table.model_nodes_matched == 0) {
-    remarks.push_back(
-        counted(table.matrix_ops_without_macs, "op of the HMX has", "ops of the HMX have") +
-        " shapes that tell no MACs.");
+    remarks.push_back(counted(table.matrix_ops_without_macs, "matrix op has", "matrix ops have") +
+                      " shapes that tell no MACs.");
   }
   if (table.model_nodes > 0 && table.model_nodes_matched < table.model_nodes) {
     remarks.push_back(fmt::format(

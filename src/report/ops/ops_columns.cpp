@@ -111,7 +111,11 @@ void OpsTable::add_names() {
   add(
       {"instances", "", Format::count},
       [&](const OpRow& row) { return of_an_inference(double(row.instances)); }, "instances");
-  add({"ops", "", Format::count}, [](const OpRow& row) { return Value(row.ops); });
+  const bool holds_several = std::ranges::any_of(table_.rows, [&](const OpRow& row) {
+    return layers_of_one_name(profile_, table_, row).has_value();
+  });
+  add({"ops", holds_several ? "ops" : "", Format::count},
+      [](const OpRow& row) { return Value(row.ops); });
   add({"units", "", Format::count}, [](const OpRow& row) { return Value(row.units); });
 }
 
@@ -355,6 +359,13 @@ Value main_kernel(const Profile& profile, const analysis::OpRow& row) {
   constexpr double nearly_all = 0.995;
   return row.main_share >= nearly_all ? kind
                                       : fmt::format("{} {:.0f} %", kind, 100 * row.main_share);
+}
+
+std::optional<std::uint64_t> layers_of_one_name(const Profile& profile, const OpTable& table,
+                                                const OpRow& row) {
+  const bool is_of_layers = profile.spans.size() == 0 && table.ranked_by < table.columns.size() &&
+                            table.columns[table.ranked_by].meaning.role == NumberRole::node_cycles;
+  return is_of_layers && row.ops > 1 ? std::optional(std::uint64_t(row.ops)) : std::nullopt;
 }
 
 Style style_of(const OpBound& bound) {

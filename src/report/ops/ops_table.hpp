@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -36,6 +37,11 @@ std::string beside_timeline_text(const Profile& profile, const analysis::OpColum
 
 // "q::ForceFormat_Crouton 74 %"; of one kernel alone its name, unless that is the row's.
 Value main_kernel(const Profile& profile, const analysis::OpRow& row);
+
+// Of how many layers of a table without a timeline the row is, all of one name; none: of one.
+std::optional<std::uint64_t> layers_of_one_name(const Profile& profile,
+                                                const analysis::OpTable& table,
+                                                const analysis::OpRow& row);
 
 // An engine that computes, what moves data, or neither; of a bound that is not known plain.
 Style style_of(const analysis::OpBound& bound);

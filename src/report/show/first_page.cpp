@@ -203,8 +203,9 @@ Section ops_section(const Analysis& analysis, OpTable ops, const FirstPageReques
     field.clock = warm->clock;
     section.table.fields.insert(section.table.fields.begin() + 4, std::move(field));
   }
-  section.table.fields.insert(section.table.fields.begin() + 1,
-                              {"", "layers", Format::count, false, true});
+  section.table.fields.insert(
+      section.table.fields.begin() + 1,
+      {{"", "layers", Format::count, false, true}, {"", "ops", Format::count, false, true}});
   section.table.row_count = ops.row_count;
   const std::vector<OpBound> bounds = bounds_of(analysis, ops, request.peaks);
   for (std::size_t i = 0; i < ops.rows.size(); ++i) {
@@ -214,12 +215,14 @@ Section ops_section(const Analysis& analysis, OpTable ops, const FirstPageReques
     const auto value = row.values[ops.ranked_by];
     Value share;
     if (value && whole > 0) share = *value / whole;
-    section.table.rows.push_back({row.name, row.layers > 1 ? Value(row.layers) : Value(), share,
-                                  share, value, *bound == '\0' ? Value() : Value(bound),
+    const auto of_one_name = layers_of_one_name(profile, ops, row);
+    section.table.rows.push_back({row.name, row.layers > 1 ? Value(row.layers) : Value(),
+                                  of_one_name && row.layers <= 1 ? Value(*of_one_name) : Value(),
+                                  share, share, value, *bound == '\0' ? Value() : Value(bound),
                                   main_kernel(profile, row), engines_of(row)});
     if (warm == ops.columns.end()) continue;
     auto& cells = section.table.rows.back();
-    cells.insert(cells.begin() + 5, row.values[std::size_t(warm - ops.columns.begin())]);
+    cells.insert(cells.begin() + 6, row.values[std::size_t(warm - ops.columns.begin())]);
   }
   return section;
 }

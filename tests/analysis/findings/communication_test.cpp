@@ -111,5 +111,12 @@ TEST(MostlyEmpty, WithoutTimesNothingIsKnown) {
   EXPECT_EQ(Tried("mostly-empty", ProfileBuilder().profile).missing(), "a timeline of units");
 }
 
+TEST(Rules, OfTheHostAloneDoNotLackATimeline) {
+  ProfileBuilder made("trace", ClockKind::wall, 1e9);
+  made.span(made.unit("thread", Engine::host), "Conv", 0, 10, SpanKind::host);
+  EXPECT_EQ(Tried("idle-between-inferences", made.profile).missing(),
+            "work of the NPU on the timeline: all of it is the host's");
+}
+
 }  // namespace
 }  // namespace npuscope::analysis::communication_test

@@ -176,6 +176,19 @@ TEST(OpGraph, FactsCountOpsTensorsFormAndCycles) {
   EXPECT_EQ(facts.components, 1u);
 }
 
+TEST(OpGraph, SessionsOfARuntimeWereOpsOfIt) {
+  ProfileBuilder made;
+  const UnitId thread = made.unit("thread", Engine::thread);
+  made.span(thread, "model_run", 0, 100, SpanKind::inference, "Session");
+  made.span(thread, "session_initialization", 0, 10, SpanKind::activation, "Session");
+  made.span(thread, "conv", 10, 90, SpanKind::host, "Conv");
+  const GraphFacts facts =
+      graph_facts(made.profile, op_graph(made.profile), Analysis(made.profile).op_times());
+  EXPECT_EQ(facts.ops, 1u);
+  ASSERT_EQ(facts.kinds.size(), 1u);
+  EXPECT_EQ(made.profile.text(facts.kinds.front().kind), "Conv");
+}
+
 TEST(OpGraph, AMillionOpsInARowAreNoObstacle) {
   constexpr std::uint32_t ops = 1'000'000;
   Profile profile;

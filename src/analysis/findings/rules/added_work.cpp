@@ -40,7 +40,7 @@ RuleOutcome apply(FindingContext& context) {
     if (context.profile().ops.empty()) return Missing{"ops"};
     return DoesNotApply{};
   }
-  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  if (!context.has_timeline()) return Missing{context.no_timeline()};
   const double waited = double(spill.waited_alone);
   const double exposed = exposed_of(spill.spill) + exposed_of(spill.fill) + waited;
   const auto fills = at(spill.fill.bytes, Route::ddr_read);

@@ -90,7 +90,7 @@ RuleOutcome of_timeline(FindingContext& context) {
 // A summary without a timeline: what its threads and its table of ops say.
 RuleOutcome of_summary(FindingContext& context) {
   const auto hmx = stated_use(context, Engine::hmx), hvx = stated_use(context, Engine::hvx);
-  if (!hmx || !hvx) return Missing{"a timeline of units, or their utilisation"};
+  if (!hmx || !hvx) return Missing{context.no_timeline() + ", or utilisation of units"};
   const auto in_flight = transfers_of_cores_time(context);
   if (!in_flight) return Missing{"times of transfers, or the length of an inference"};
   if (std::max(hmx->share, hvx->share) >= low_compute || *in_flight < bound_share) {
@@ -200,7 +200,7 @@ RuleOutcome of_timeline(FindingContext& context) {
 
 RuleOutcome of_summary(FindingContext& context) {
   const auto hmx = stated_use(context, Engine::hmx), hvx = stated_use(context, Engine::hvx);
-  if (!hmx || !hvx) return Missing{"a timeline of units, or their utilisation"};
+  if (!hmx || !hvx) return Missing{context.no_timeline() + ", or utilisation of units"};
   if (hmx->share == 0 || hvx->share < busy || hvx->share <= hmx->share) return DoesNotApply{};
   Finding finding = made(hvx->share, hmx->share, "their time");
   const char* source = "units: REPORTED BY THE FILES";

@@ -260,7 +260,7 @@ std::vector<Slow> slow_first_calls(const Analysis& analysis) {
 }
 
 RuleOutcome apply(FindingContext& context) {
-  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  if (!context.has_timeline()) return Missing{context.no_timeline()};
   const std::vector<Slow> slow = slow_first_calls(context.analysis());
   double excess = 0;
   for (const Slow& each : slow) excess += each.excess();

@@ -26,7 +26,7 @@ bool is_of_host_thread(const Profile& profile, const PathStep& step) {
 }
 
 RuleOutcome apply(FindingContext& context) {
-  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  if (!context.has_timeline()) return Missing{context.no_timeline()};
   // Where ops have windows, time between their spans is of the ops (window-bound).
   if (context.profile().spans.measure(NumberRole::op_window) != nullptr) return DoesNotApply{};
   if (!knows_dependencies(context)) return Missing{"dependencies between ops"};

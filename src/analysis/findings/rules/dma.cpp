@@ -88,7 +88,7 @@ std::vector<bool> small_ops(FindingContext& context) {
 }
 
 RuleOutcome apply(FindingContext& context) {
-  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  if (!context.has_timeline()) return Missing{context.no_timeline()};
   if (!context.analysis().traffic().any_of_ops()) return Missing{"bytes of transfers"};
   std::uint64_t transfers = 0, small = 0;
   double bytes = 0, work = 0, small_work = 0;
@@ -139,7 +139,7 @@ namespace exposed_dma {
 constexpr double min_share = 0.1;
 
 RuleOutcome apply(FindingContext& context) {
-  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  if (!context.has_timeline()) return Missing{context.no_timeline()};
   // A transfer in flight until software collects it is no data movement to hide.
   if (context.profile().spans.measure(NumberRole::op_window) != nullptr) return DoesNotApply{};
   // Where bandwidth is the bound, hiding transfers better gains nothing.

@@ -36,7 +36,7 @@ std::vector<bool> ops_named(const Profile& profile, const std::vector<const OneC
 }
 
 RuleOutcome apply(FindingContext& context) {
-  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  if (!context.has_timeline()) return Missing{context.no_timeline()};
   const std::uint32_t cores = context.kinds().cores;
   if (cores < 2) return DoesNotApply{};
   const std::vector<OneCoreOp> all = context.analysis().one_core_ops();
@@ -91,7 +91,7 @@ bool is_on_one_thread(const OpRow& row) {
 }
 
 RuleOutcome apply(FindingContext& context) {
-  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  if (!context.has_timeline()) return Missing{context.no_timeline()};
   const double threads = context.hvx_threads();
   if (threads < 2 || std::ranges::none_of(context.kinds().rows, is_on_one_thread)) {
     return DoesNotApply{};
@@ -163,7 +163,7 @@ double active_excess(FindingContext& context, const std::string& parts) {
 }
 
 RuleOutcome apply(FindingContext& context) {
-  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  if (!context.has_timeline()) return Missing{context.no_timeline()};
   const ImbalanceRow* worst = nullptr;
   for (const ImbalanceRow& row : context.analysis().imbalance()) {
     if (row.what != "work" || (row.parts != "cores" && row.parts != "devices")) continue;

@@ -199,7 +199,7 @@ RuleOutcome apply(FindingContext& context) {
   if (std::find(kinds.begin(), kinds.end(), SpanKind::runtime_call) == kinds.end()) {
     return Missing{"calls of the device's runtime on the host"};
   }
-  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  if (!context.has_timeline()) return Missing{context.no_timeline()};
   const double wall = context.wall();
   const double busy = context.part(Part::compute_alone) + context.part(Part::compute_and_movement) +
                       context.part(Part::movement_alone) + context.part(Part::communication_alone);

@@ -42,7 +42,7 @@ Between between(const std::map<std::uint32_t, Interval>& extents) {
 }
 
 RuleOutcome apply(FindingContext& context) {
-  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  if (!context.has_timeline()) return Missing{context.no_timeline()};
   // A token begins when the one before is known; token-share says what its time goes to.
   for (const NumberRow& row : context.numbers()) {
     if (row.meaning.role == NumberRole::tokens) return DoesNotApply{};
@@ -87,7 +87,7 @@ constexpr double min_active = 0.1;   // of the wall, each
 constexpr double max_overlap = 0.2;  // of the smaller
 
 RuleOutcome apply(FindingContext& context) {
-  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  if (!context.has_timeline()) return Missing{context.no_timeline()};
   const Overlap& overlap = context.analysis().overlap();
   const auto hvx = double(overlap.active(Engine::hvx)), hmx = double(overlap.active(Engine::hmx));
   const auto both = double(overlap.of(Engine::hvx, Engine::hmx));
@@ -144,7 +144,7 @@ RuleOutcome apply(FindingContext& context) {
   if (std::any_of(ops.begin(), ops.end(), is_split)) {
     return Missing{"what units do at once: an estimate divides programs"};
   }
-  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  if (!context.has_timeline()) return Missing{context.no_timeline()};
   double max = 0;
   for (const EngineRow& row : context.analysis().units().engines) {
     max = std::max(max, double(busy_of(context.profile(), row)) / context.wall());

@@ -118,7 +118,7 @@ Lane worst_lane(FindingContext& context) {
 }
 
 RuleOutcome apply(FindingContext& context) {
-  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  if (!context.has_timeline()) return Missing{context.no_timeline()};
   if (context.analysis().unit_numbers().row_count() == 0)
     return Missing{"utilisation as a file states it"};
   const Lane lane = worst_lane(context);

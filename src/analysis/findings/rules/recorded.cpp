@@ -215,7 +215,7 @@ struct Overran {
 };
 
 RuleOutcome apply(FindingContext& context) {
-  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  if (!context.has_timeline()) return Missing{context.no_timeline()};
   const Profile& profile = context.profile();
   std::map<std::uint32_t, Overran> of_ops;
   Overran all;

@@ -60,7 +60,7 @@ bool is_custom(FindingContext& context, StringId kind) {
 }
 
 RuleOutcome apply(FindingContext& context) {
-  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  if (!context.has_timeline()) return Missing{context.no_timeline()};
   const Profile& profile = context.profile();
   const MeasureColumn* packets = profile.spans.measure(NumberRole::packets);
   if (packets == nullptr) return Missing{"instruction packets of kernels"};

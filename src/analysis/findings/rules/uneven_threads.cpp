@@ -176,7 +176,7 @@ void tell(FindingContext& context, double threads, const Kinds& kinds, Finding& 
 }
 
 RuleOutcome apply(FindingContext& context) {
-  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  if (!context.has_timeline()) return Missing{context.no_timeline()};
   const double threads = context.hvx_threads();
   if (threads < 2) return DoesNotApply{};
   const Profile& profile = context.profile();

@@ -108,7 +108,7 @@ std::string name_of_op(const Profile& profile, OpId id) {
 RuleOutcome apply(FindingContext& context) {
   const Profile& profile = context.profile();
   if (profile.tensor_uses.empty()) return Missing{"the compiled graph with its tensors"};
-  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  if (!context.has_timeline()) return Missing{context.no_timeline()};
   const SharedTensors shared =
       shared_tensors(profile, context.analysis().graph(), context.analysis().op_times());
   double waited = 0;
