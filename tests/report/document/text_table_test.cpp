@@ -76,6 +76,14 @@ TEST(TextTable, TextsThatAreShortenedStayApart) {
   EXPECT_NE(text.find('B'), std::string::npos);
 }
 
+TEST(TextTable, FilesBeganWithAPartOfAFilesName) {
+  TextTable table({{"profile", TextColumn::Align::left, .is_path = true}, {"format"}});
+  table.add({"/data/measured/today/g3_p1.log", "log"});
+  table.add({"/data/measured/today/g3_p2.log", "log"});
+  EXPECT_EQ(table.print(30).substr(0, 70),
+            "  each begins with\n  /data/measured/today/\n  profile     format\n  g3_p1.log");
+}
+
 TEST(TextTable, TextsThatFitStayWhole) {
   using Align = TextColumn::Align;
   const std::string op(70, 'x');
