@@ -95,7 +95,7 @@ class Profile:
         """A part of it, as a profile.
 
         Args:
-            from_: begin of a window, after the first start: "12.5ms", "300us", "1000cyc"; "@" in
+            from_: start of the window, relative to the first event: "12.5ms", "300us", "1000cyc"; "@" in
                 front of it: as the files count.
             until: its end.
             unit: only units whose name matches this regular expression.

@@ -82,7 +82,7 @@ const std::map<std::string_view, KnownValue>& known_values() {
       {"columns", {"COLUMNS"}},
       {"min-share", {"PERCENT"}},
       {"target", {"TARGET"}},
-      {"max-memory", {"SIZE:SIZE [b, kb(=1024b), ...]"}},
+      {"max-memory", {"SIZE"}},
       {"ddr-peak", {"RATE"}},
       {"vtcm-peak", {"RATE"}},
       {"mac-peak", {"RATE"}},

@@ -151,8 +151,8 @@ void add_profile_options(Command& command, ProfileOptions& options) {
             "becomes one profile")
       .required();
   command.flag("--from", options.selection.from,
-               "begin of a window, after the first start: 12.5ms, 300us, 1000cyc; @ before "
-               "it: as the files count");
+               "start of the window, relative to the first event: 12.5ms, 300us, 1000cyc; "
+               "@12.5ms is absolute");
   command.flag("--unit", options.selection.unit,
                "only units whose name matches this regular expression");
   command.flag("--op", options.selection.op,

@@ -141,7 +141,8 @@ void DocumentText::print(const Table& table, std::string_view title) {
     if (field.only_if_known && !any) continue;
     shown.push_back(i);
     columns.push_back({field.label, stands_left(field) ? Align::left : Align::right, field.needed,
-                       field.format == Format::bar ? Style::bar : Style::plain, field.is_bound});
+                       field.format == Format::bar ? Style::bar : Style::plain, field.is_bound,
+                       field.is_path});
   }
   if (table.rows.empty() || columns.empty()) return;
   // Columns without a key are in text only: no other output has them either.

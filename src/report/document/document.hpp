@@ -122,6 +122,7 @@ struct Field {
   std::optional<ClockId> clock = {};  // of ticks; none: the base clock
   bool stands_right = false;          // a number that is text already
   bool is_bound = false;              // what bounds a row: of its style in text
+  bool is_path = false;               // of files: what all begin with is folders, in text
   // What sort of number it is and where it comes from, where that is known.
   std::optional<MeasureKind> kind = {};
   std::optional<Origin> origin = {};

@@ -111,7 +111,8 @@ void set_apart(const std::vector<std::string>& texts, const std::vector<std::siz
 }
 
 // What all names begin with, up to a separator; empty where that is little.
-std::string common_start(const std::vector<std::vector<std::string>>& rows, std::size_t names) {
+std::string common_start(const std::vector<std::vector<std::string>>& rows, std::size_t names,
+                         std::string_view separators) {
   constexpr std::size_t min_bytes = 4;
   if (rows.size() < 2) return {};
   std::string_view start = rows.front()[names];
@@ -121,7 +122,7 @@ std::string common_start(const std::vector<std::vector<std::string>>& rows, std:
       ++same;
     start = start.substr(0, same);
   }
-  const std::size_t separator = start.find_last_of("/.:>_");
+  const std::size_t separator = start.find_last_of(separators);
   if (separator == start.npos || separator + 1 < min_bytes) return {};
   const bool has_blank = separator + 1 < start.size() && start[separator + 1] == ' ';
   start = start.substr(0, separator + (has_blank ? 2 : 1));
@@ -299,7 +300,9 @@ std::string TextTable::print(std::size_t width, Colour colour) const {
   const std::size_t room = width > width_of_rest() ? width - width_of_rest() : 0;
   widths[names_] = std::min(widest, std::max(room, std::min(widest, min_name_column)));
 
-  const std::string prefix = widths[names_] < widest ? common_start(rows_, names_) : std::string();
+  const std::string_view separators = columns_[names_].is_path ? "/" : "/.:>_";
+  const std::string prefix =
+      widths[names_] < widest ? common_start(rows_, names_, separators) : std::string();
   std::string out;
   const auto add_line = [&](auto cell_of, auto style_of) {
     std::size_t last = shown.size();

@@ -54,6 +54,7 @@ struct TextColumn {
   bool needed = true;  // of those not needed, the last goes first when there is no room
   Style style = Style::plain;
   bool is_bound = false;  // its cells have the style of their row
+  bool is_path = false;   // what its cells begin with is folders, never a part of a file's name
 };
 
 class TextTable {

@@ -383,7 +383,7 @@ Document first_page(const Analysis& analysis, const FirstPageRequest& request) {
 Document profiles_document(const std::vector<const Analysis*>& all) {
   Document document;
   Section section{.key = "profiles", .title = fmt::format("PROFILES ({})", all.size())};
-  section.table.fields = {{"", "profile"},
+  section.table.fields = {{.key = "", .label = "profile", .is_path = true},
                           {"", "format"},
                           {"", "graph", Format::name, true, true},
                           {"", "warm", Format::seconds, true, true},

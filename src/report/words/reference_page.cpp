@@ -180,6 +180,10 @@ Document entries_document(ReferencePage page, std::size_t width) {
     section.table.rows.push_back({entry.names.front(), entry.names, entry.group, entry.title});
     if (groups.empty() || groups.back() != entry.group) groups.push_back(entry.group);
   }
+  std::size_t widest = 0;
+  for (const ReferenceEntry& entry : entries_of(page)) {
+    widest = std::max(widest, entry.names.front().size());
+  }
   Document document;
   for (const std::string& group : groups) {
     Section shown{.title = group};
@@ -187,7 +191,8 @@ Document entries_document(ReferencePage page, std::size_t width) {
     for (const ReferenceEntry& entry : entries_of(page)) {
       if (entry.group != group) continue;
       if (page == ReferencePage::recording) {
-        shown.drawing.push_back(fmt::format("  {:<12} {}", entry.names.front(), entry.title));
+        shown.drawing.push_back(
+            fmt::format("  {:<{}}  {}", entry.names.front(), widest, entry.title));
       } else {
         names += (names.empty() ? "" : ", ") + entry.names.front();
       }

@@ -76,6 +76,16 @@ TEST(TextTable, TextsThatAreShortenedStayApart) {
   EXPECT_NE(text.find('B'), std::string::npos);
 }
 
+TEST(TextTable, FilesBeganWithAPartOfAFilesName) {
+  TextTable table({{.heading = "profile", .align = TextColumn::Align::left, .is_path = true},
+                   {.heading = "format"}});
+  table.add({"/data/measured/today/on_a_board/g3_p1.log", "log"});
+  table.add({"/data/measured/today/on_a_board/g3_p2.log", "log"});
+  const std::string text = table.print(30);
+  EXPECT_NE(text.find("on_a_board/\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n  g3_p1.log"), std::string::npos) << text;
+}
+
 TEST(TextTable, TextsThatFitStayWhole) {
   using Align = TextColumn::Align;
   const std::string op(70, 'x');

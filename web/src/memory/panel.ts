@@ -62,7 +62,7 @@ function topOps(context: Context): HTMLElement[] {
   const place = make("div");
   followRows(context, (ran) => {
     const rows = ran === null ? section.rows : section.rows.filter((row) => ran.has(text(row.op)));
-    const table = tableOf({ ...section, rows, rowCount: ran === null ? section.rowCount : rows.length }, context.report, { onRow: (row) => {
+    const table = tableOf({ ...section, rows, rowCount: ran === null ? section.rowCount : rows.length }, context.report, { nameFirst: true, onRow: (row) => {
       table.select(new Set([row]));
       highlight(text(rows[row].op));
     } });

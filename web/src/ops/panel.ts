@@ -97,7 +97,7 @@ class OpsPanel implements Panel {
     const model = new TableModel(fields, rows, textOfReport(report));
     const colours = coloursOfRows(context, grouping.by);
     const { places } = this.content;
-    this.table = new Table(model, { name: `ops by ${grouping.by}`, shown, rowCount, mark: (row) => this.swatch(colours.get(places[row])), ...(hasOps ? { onRow: (row: number) => this.chooseRow(row) } : {}) });
+    this.table = new Table(model, { name: `ops by ${grouping.by}`, shown, rowCount, nameFirst: true, mark: (row) => this.swatch(colours.get(places[row])), ...(hasOps ? { onRow: (row: number) => this.chooseRow(row) } : {}) });
     this.place.append(this.table.element, ...drawRemarks(remarks));
     if (command !== "") this.place.append(make("p", { class: "command" }, "The same: ", make("code", { text: command })));
     this.mark(false);

@@ -141,7 +141,7 @@ class PathPanel implements Panel {
     const element = make("div", {}, view.element);
     if (section !== null && section.rows.length > 0) {
       const chosen = new Set<number>();
-      const table = tableOf(section, report, { onRow: (place) => {
+      const table = tableOf(section, report, { nameFirst: true, onRow: (place) => {
         if (!chosen.delete(place)) chosen.add(place);
         table.select(chosen);
         view.chooseRows(new Set([...chosen].map((row) => text(section.rows[row].op))));

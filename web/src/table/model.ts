@@ -94,6 +94,10 @@ export class TableModel {
 export const isNumber = (field: Field): boolean =>
   !["name", "names", "numbers", "truth"].includes(field.format);
 
+// Numbers next to the name of a row, which on a narrow screen other texts would push out of it.
+export const nameThenNumbers = (fields: readonly Field[]): Field[] =>
+  [...fields.slice(0, 1), ...fields.slice(1).filter(isNumber), ...fields.slice(1).filter((field) => !isNumber(field))];
+
 function compare(a: Scalar, b: Scalar): number {
   if (typeof a === "number" && typeof b === "number") return a - b;
   return collator.compare(plain(a), plain(b));

@@ -8,7 +8,7 @@ import type { Field, Scalar } from "../data/report";
 import { make } from "../dom/make";
 import { printable, shortened, shownName } from "../format/format";
 import { copyText } from "./copy";
-import { isNumber, type TableModel } from "./model";
+import { isNumber, nameThenNumbers, type TableModel } from "./model";
 import { drawnRows, widthsOf } from "./widths";
 
 export interface TableOptions {
@@ -19,6 +19,7 @@ export interface TableOptions {
   mark?: (place: number) => Node | null;   // before it
   rowCount?: number;                     // with those that the page was not given
   plain?: boolean;                       // without filter, count and copy
+  nameFirst?: boolean;                   // the first cell alone names a row: on a telephone numbers follow it
 }
 
 const rowHeight = 22;
@@ -53,7 +54,8 @@ export class Table {
   private largest = new Map<string, number>();
 
   constructor(readonly model: TableModel, private readonly options: TableOptions) {
-    this.shown = options.shown ?? model.fields.filter((field) => field.label !== "");
+    const shown = options.shown ?? model.fields.filter((field) => field.label !== "");
+    this.shown = options.nameFirst && matchMedia("(max-width: 500px)").matches ? nameThenNumbers(shown) : shown;
     const head = make("thead", {}, make("tr", {}, ...this.shown.map((field) => this.head(field))));
     const table = make("table", { attributes: { "aria-label": options.name, "aria-rowcount": model.rows.length, role: options.onRow ? "grid" : null } },
                        ...this.columns(), head, this.body);

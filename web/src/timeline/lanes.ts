@@ -3,7 +3,7 @@
 import type { ProfileDataHead, UnitHead } from "../data/report";
 import { Row } from "./row";
 import { splitRows } from "./rows";
-import type { Spans } from "./spans";
+import { work, type Spans } from "./spans";
 
 export interface Lane {
   readonly key: string;  // of its group when it is closed: "unit 3"
@@ -32,11 +32,17 @@ function laneOf(units: readonly UnitHead[], children: number[][], place: number,
 const ofHost = new Set(["host", "process", "thread"]);
 const ofNoEngine = new Set([...ofHost, "none", "other", ""]);
 
-// Whether anything of it, or below it, is a device's: traces have its queues as threads, whose ops tell.
+// Whether anything of it, or below it, is a device's: traces have its queues as threads, and ops that work there tell. A
+// thread of the host waits for such ops, too.
 function isOfDevice(lane: Lane, spans: Spans): boolean {
-  const looked = 64;
+  const looked = 64, most = 4096;
   const usesEngine = (row: Row): boolean => {
-    for (let i = 0; i < Math.min(row.count, looked); ++i) if (!ofNoEngine.has(spans.engineOf(row.spanAt(i)))) return true;
+    for (let i = 0, left = looked; i < Math.min(row.count, most) && left > 0; ++i) {
+      const span = row.spanAt(i);
+      if (spans.look(span) !== work) continue;
+      if (!ofNoEngine.has(spans.engineOf(span))) return true;
+      --left;
+    }
     return false;
   };
   return !ofHost.has(lane.engine) || lane.rows.some(usesEngine) || lane.lanes.some((below) => isOfDevice(below, spans));

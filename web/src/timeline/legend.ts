@@ -63,7 +63,10 @@ export class Legend {
     if (colouring.by === "unit") items.push(make("li", { text: "each unit in the colour next to its name" }));
     const pale = (colour: string, share: number): string => `color-mix(in srgb, var(--${colour}) ${100 * share}%, var(--background))`;
     if (has(wait)) say(pale(shown[0]?.colour ?? "hue-1", waitShare), "pale: waiting");
-    if (has(frame)) say(pale("engine-none", frameShare), "light grey: stretches that hold other spans");
+    // The pale of others is a light grey, too.
+    const others = colouring.groups.findIndex(({ colour }) => colour === "hue-other");
+    const greyWaits = colouring.by !== "unit" && others >= 0 && used[others * looks + wait] === 1;
+    if (has(frame)) say(pale("engine-none", frameShare), `light grey: ${greyWaits ? "others wait, or " : ""}stretches that hold other spans`);
     this.list.replaceChildren(...items);
     this.list.hidden = spans.total === 0;
     this.mark();

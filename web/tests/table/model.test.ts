@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Field } from "../../src/data/report";
 import { valueText } from "../../src/format/format";
 import type { Row } from "../../src/section/section";
-import { commonPrefix, TableModel } from "../../src/table/model";
+import { commonPrefix, nameThenNumbers, TableModel } from "../../src/table/model";
 import { drawnRows, widthsOf } from "../../src/table/widths";
 
 const fields: Field[] = [
@@ -75,4 +75,9 @@ test("of a long table the rows in sight and some around them are drawn", () => {
 
 test("columns are as wide as their texts, but names no wider than is readable", () => {
   assert.deepEqual(widthsOf(make([{ op: "x".repeat(500), work: 12345 }]), fields.slice(0, 2)), [44, 6]);
+});
+
+test("on a narrow screen numbers follow the name, which kinds and units pushed out of it", () => {
+  const wide: Field[] = [fields[0], { key: "kind", label: "kind", format: "name" }, { key: "on", label: "on", format: "names" }, fields[1], fields[2]];
+  assert.deepEqual(nameThenNumbers(wide).map((field) => field.key), ["op", "work", "share", "kind", "on"]);
 });
