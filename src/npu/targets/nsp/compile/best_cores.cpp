@@ -1,8 +1,12 @@
 #include "npu/targets/nsp/compile/best_cores.hpp"
 
 #include <algorithm>
+#include <array>
+#include <limits>
+#include <span>
 
 #include "npu/graph/parts/parts.hpp"
+#include "npu/graph/semantics.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {
@@ -111,11 +115,11 @@ LoweredProgram lower_for(const Graph& graph, const Target& target, const Compile
     Schedule schedule = schedule_tasks(network.tasks, target);
     return LoweredProgram{std::move(own), std::move(network), std::move(schedule)};
   };
-  std::optional<Graph> bands;
-  if (!target.session && options.slices < 2)
-    bands = with_image_bands(blocks ? *blocks : graph, band_limits(target, options));
   LoweredProgram layers = lowered(std::move(blocks));
-  if (!bands || layers.network.spills.empty()) return layers;
+  if (target.session || options.slices > 1 || layers.network.spills.empty()) return layers;
+  std::optional<Graph> bands =
+      with_image_bands(layers.blocks ? *layers.blocks : graph, band_limits(target, options));
+  if (!bands) return layers;
   try {
     LoweredProgram deep = lowered(std::move(bands));
     const Merit by_layers = merit_of(layers, target, options);
@@ -133,9 +137,9 @@ LoweredProgram lower_for(const Graph& graph, const Target& target, const Compile
 // As good as the fastest: all cores are used where that costs next to nothing, as estimates go.
 constexpr double as_good = 1.015;
 
-// No number of cores that is less can be faster: what this program's units have to do, shared by
-// one core less.
-bool is_surely_best(const Merit& merit, const TaskGraph& tasks, const Target& target) {
+// No number of cores that is less than this program's can be faster than `seconds`: what its units
+// have to do, shared by one core less.
+bool are_fewer_surely_slower(double seconds, const TaskGraph& tasks, const Target& target) {
   constexpr double kept = 0.9;  // of the work, at least, on fewer cores: less padding, fewer copies
   double hmx = 0, hvx = 0, bytes = 0;
   for (const TaskSpec& task : tasks.tasks()) {
@@ -143,15 +147,15 @@ bool is_surely_best(const Merit& merit, const TaskGraph& tasks, const Target& ta
     if (task.group == qaic::ThreadGroup::hvx) hvx += double(task.cycles);
     bytes += double(task.ddr_read + task.ddr_write);
   }
-  const double fewer = merit.cores - 1;
+  const double fewer = tasks.cores() - 1;
   const double ddr_rate = std::min(target.ddr_bytes_per_s * target.ddr_efficiency,
                                    target.ddr_bytes_per_s_per_core * fewer);
   const double computed = kept * std::max(hmx, hvx) / (target.core_hz * fewer);
-  return merit.spill_bytes == 0 && merit.seconds <= as_good * std::max(computed, bytes / ddr_rate);
+  return seconds <= as_good * std::max(computed, bytes / ddr_rate);
 }
 
 // That of the most cores that is as good as any with fewer, by the estimate.
-const Merit& best_of(const std::vector<Merit>& by_cores) {
+const Merit& best_of(std::span<const Merit> by_cores) {
   const Merit* best = &by_cores.front();
   double seconds = best->seconds;
   for (const Merit& next : by_cores) {
@@ -162,14 +166,28 @@ const Merit& best_of(const std::vector<Merit>& by_cores) {
   return *best;
 }
 
-// The first nodes of a graph: its later layers are like those.
+// Of how many nodes, in their order, a search is enough: in layers of a transformer one is like the
+// others, and of those that convolve the first have large images, the last large weights.
+std::size_t nodes_of_sample(const Graph& graph) {
+  std::vector<std::size_t> working;
+  std::size_t convolutions = 0;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const OpClass kind = classify(graph, graph.nodes[i]);
+    if (kind != OpClass::folded) working.push_back(i);
+    convolutions += kind == OpClass::convolution ? 1 : 0;
+  }
+  const std::size_t enough = convolutions > 8 ? 720 : 180;
+  return working.size() > enough + enough / 4 ? working[enough] : graph.nodes.size();
+}
+
+// Nothing where all are needed.
 std::optional<Graph> first_nodes(const Graph& graph) {
-  constexpr std::size_t enough = 320;
-  if (graph.nodes.size() <= enough + enough / 4) return std::nullopt;
+  const std::size_t enough = nodes_of_sample(graph);
+  if (enough == graph.nodes.size()) return std::nullopt;
   Graph sample = graph;
   sample.nodes.resize(enough);
   for (Tensor& tensor : sample.tensors) {
-    std::erase_if(tensor.consumers, [](NodeId id) { return std::size_t(id) >= enough; });
+    std::erase_if(tensor.consumers, [&](NodeId id) { return std::size_t(id) >= enough; });
   }
   std::erase_if(sample.outputs, [&](TensorId id) {
     const NodeId producer = sample[id].producer;
@@ -178,38 +196,96 @@ std::optional<Graph> first_nodes(const Graph& graph) {
   return sample;
 }
 
-// The number of cores that is best for `graph`, and the program for it where that is at hand.
-struct BestCores {
-  std::uint32_t cores = 0;
-  TaskGraph::Size size;  // of the program for it
-  std::optional<LoweredProgram> program;
+struct Search {
+  std::vector<Merit> by_cores;
+  std::optional<LoweredProgram> with_all_cores;
 };
 
-BestCores find_best(const Graph& graph, const Target& target, const CompileOptions& options,
-                    bool log_accesses) {
+Search search(const Graph& graph, const Target& target, const CompileOptions& options,
+              bool log_accesses) {
   constexpr std::size_t max_tasks_tried = 500'000;  // then the search ends
   CompileOptions own = options;
-  BestCores best;
+  Search result;
+  std::vector<Merit>& merits = result.by_cores;
   std::optional<LoweringFailure> failure;
-  std::vector<Merit> merits;
   std::size_t tried = 0;
+  double fastest = std::numeric_limits<double>::infinity();
   for (; own.cores >= 1 && tried < max_tasks_tried; --own.cores) {
     try {
-      LoweredProgram candidate = lower_for(graph, target, own, log_accesses);
+      LoweredProgram candidate =
+          lower_for(graph, target, own, log_accesses,
+                    merits.empty() ? TaskGraph::Size{} : merits.front().size);
       tried += candidate.network.tasks.tasks().size();
       merits.insert(merits.begin(), merit_of(candidate, target, options));
-      const bool found = is_surely_best(merits.front(), candidate.network.tasks, target);
-      if (own.cores == options.cores) best.program = std::move(candidate);
+      fastest = std::min(fastest, merits.front().seconds);
+      const bool found = merits.front().spill_bytes == 0 &&
+                         are_fewer_surely_slower(fastest, candidate.network.tasks, target);
+      if (own.cores == options.cores) result.with_all_cores = std::move(candidate);
       if (found) break;
     } catch (const LoweringFailure& now) {
       if (!failure) failure = now;
     }
   }
   if (merits.empty()) throw *failure;
-  best.cores = best_of(merits).cores;
-  best.size = best_of(merits).size;
-  if (best.cores != options.cores) best.program.reset();
-  return best;
+  return result;
+}
+
+// Of a graph whose first nodes alone were searched.
+class WholeGraph {
+ public:
+  WholeGraph(const Graph& graph, const Graph& sample, const Target& target,
+             const CompileOptions& options, bool log_accesses)
+      : graph_(graph),
+        more_(1.1 * double(graph.nodes.size()) / double(sample.nodes.size())),
+        target_(target),
+        options_(options),
+        log_accesses_(log_accesses) {}
+
+  // The first layers can be wrong by the little that decides: whether fewer cores do better is
+  // looked at in all of them, unless they are very many.
+  LoweredProgram lower(std::span<const Merit> by_cores) const {
+    constexpr std::size_t max_tasks_compared = 100'000;
+    const Merit* best = &best_of(by_cores);
+    LoweredProgram program = lower(*best);
+    while (best != by_cores.data() && program.network.tasks.size().tasks < max_tasks_compared) {
+      const Merit& other = best_of(by_cores.first(std::size_t(best - by_cores.data())));
+      LoweredProgram fewer = lower(other);
+      const std::array<Merit, 2> both{merit_of(fewer, target_, options_),
+                                      merit_of(program, target_, options_)};
+      if (&best_of(both) == &both[1]) break;
+      program = std::move(fewer);
+      best = &other;
+    }
+    return program;
+  }
+
+ private:
+  LoweredProgram lower(const Merit& of_sample) const {
+    CompileOptions own = options_;
+    own.cores = of_sample.cores;
+    const TaskGraph::Size expected{std::size_t(double(of_sample.size.tasks) * more_),
+                                   std::size_t(double(of_sample.size.needs) * more_)};
+    return lower_for(graph_, target_, own, log_accesses_, expected);
+  }
+
+  const Graph& graph_;
+  const double more_;
+  const Target& target_;
+  const CompileOptions& options_;
+  const bool log_accesses_;
+};
+
+LoweredProgram lower_best(const Graph& graph, const Target& target, const CompileOptions& options,
+                          bool log_accesses) {
+  if (const std::optional<Graph> sample = first_nodes(graph)) {
+    const Search found = search(*sample, target, options, log_accesses);
+    return WholeGraph(graph, *sample, target, options, log_accesses).lower(found.by_cores);
+  }
+  Search found = search(graph, target, options, log_accesses);
+  CompileOptions own = options;
+  own.cores = best_of(found.by_cores).cores;
+  if (own.cores == options.cores) return std::move(*found.with_all_cores);
+  return lower_for(graph, target, own, log_accesses, best_of(found.by_cores).size);
 }
 
 }  // namespace
@@ -218,16 +294,7 @@ LoweredProgram lower_for_best_cores(const Graph& graph, const Target& target,
                                     const CompileOptions& options, bool log_accesses) {
   if (options.cores == 1 || options.slices > 1 || target.session)
     return lower_for(graph, target, options, log_accesses);
-  const std::optional<Graph> sample = first_nodes(graph);
-  BestCores best = find_best(sample ? *sample : graph, target, options, log_accesses);
-  if (best.program && !sample) return std::move(*best.program);
-  CompileOptions own = options;
-  own.cores = best.cores;
-  // All of the graph, in proportion, and some more.
-  const double more = sample ? 1.1 * double(graph.nodes.size()) / double(sample->nodes.size()) : 1;
-  const TaskGraph::Size expected{std::size_t(double(best.size.tasks) * more),
-                                 std::size_t(double(best.size.needs) * more)};
-  LoweredProgram program = lower_for(graph, target, own, log_accesses, expected);
+  LoweredProgram program = lower_best(graph, target, options, log_accesses);
   program.network.tasks.add_idle_cores(options.cores);
   program.network.metrics.cores.resize(options.cores);
   program.schedule.queues.resize(std::size_t(options.cores) * qaic::thread_groups);

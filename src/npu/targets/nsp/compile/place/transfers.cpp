@@ -182,12 +182,11 @@ BufferId Transfers::exchange(StorageId id, BufferId from, const Partition& neede
   const CoreBytes core_bytes = context_.slices_of(needed, storage.bytes);
   const BufferId buffer = place_.residency.try_allocate(core_bytes, Lifetime::tensor);
   if (buffer == BufferId::none) return buffer;
-  const bool gather = needed.axis < 0;
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
     if (held[core] == 0) continue;
     TaskSpec spec = writer_.dma_task(core, multicast_vtcm, writer_.node_name(), storage.views[0],
                                      context_.slice_of(storage.partition, core), held[core]);
-    spec.multicast = gather ? held[core] : held[core] * (context_.cores - 1) / context_.cores;
+    spec.multicast = held[core];  // what it keeps as well, to its own new place
     std::vector<BufferUse> uses{reads(from, core)};
     for (std::uint32_t to = 0; to < context_.cores; ++to) {
       if (core_bytes[to] > 0) uses.push_back(writes(buffer, to));
