@@ -238,6 +238,10 @@ void Importer::add_node(const NodeSource& source, std::size_t position, Scope& s
     inline_function(*function, source, node, attributes, scope);
   } else if (source.op == "If" && source.domain.empty()) {
     inline_branch(source, node, attributes, scope);
+  } else if (source.op == "Scan" && source.domain.empty()) {
+    unroll_scan(source, node, attributes, scope);
+  } else if (source.op == "Loop" && source.domain.empty()) {
+    unroll_loop(source, node, attributes, scope);
   } else {
     add_operator(source, std::move(node), attributes, scope);
   }
@@ -272,9 +276,6 @@ void Importer::infer(const NodeSource& source, Node& node, const Attributes& att
     return fmt::format("node '{}' ({}, {} opset {})", node.name, node.op, shown_domain(node.domain),
                        opset);
   };
-  if (node.op == "Loop" || node.op == "Scan") {
-    fail_import("{}: loops are not supported; unroll it before export", where());
-  }
   const Operator* row = find_operator(node.domain, node.op);
   try {
     if (row == nullptr) return infer_unknown(source, node, attributes, scope);

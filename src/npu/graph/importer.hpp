@@ -75,6 +75,30 @@ class Importer {
                     const Scope& inner, Scope& scope);
   Scope nested(const Scope& scope, const Node& node) const;
 
+  // Loops (importer_loops.cpp)
+  struct Body {
+    GraphSource graph;
+    std::vector<std::string_view> inputs, outputs;
+    Scope weights;  // its initializers, which all trips share
+  };
+  void unroll_scan(const NodeSource& source, const Node& node, const Attributes& attributes,
+                   Scope& scope);
+  void unroll_loop(const NodeSource& source, const Node& node, const Attributes& attributes,
+                   Scope& scope);
+  Body read_body(const Node& node, const Attributes& attributes, Scope& scope);
+  // The results of the body; its first ones take these names where there are some.
+  std::vector<TensorId> add_trip(const Body& body, const Node& node, std::size_t trip,
+                                 const std::vector<TensorId>& given,
+                                 const std::vector<std::string>& names);
+  void stack_trips(const NodeSource& call, const Node& node, std::size_t output,
+                   std::vector<TensorId> parts, std::int64_t axis, Scope& scope);
+  static void give_states(const NodeSource& call, const std::vector<TensorId>& states,
+                          Scope& scope);
+  static std::vector<std::string> names_of(const NodeSource& call, std::size_t count,
+                                           const Scope& scope);
+  TensorId add_made(std::string_view op, std::string_view result,
+                    const std::vector<TensorId>& inputs, std::int64_t axis, Scope& scope);
+
   // Another batch (importer_rewrite.cpp)
   void find_old_batch(const GraphSource& source, const Scope& scope);
   std::int64_t rebatched(std::int64_t first_dimension) const;

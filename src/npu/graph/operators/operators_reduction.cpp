@@ -1,4 +1,6 @@
 // Reductions along axes, and normalizations.
+#include <algorithm>
+
 #include "npu/graph/operators.hpp"
 
 namespace npuscope::npu {
@@ -29,6 +31,19 @@ Shape reduced_shape(const Operation& op, const std::vector<bool>& reduced) {
 
 void infer_reduce(Operation& op) { op.set(0, op.type(0), reduced_shape(op, reduced_axes(op))); }
 
+// Axes that are known when the model runs: so many, of which the shortest leave the most.
+void bound_reduce(Operation& op) {
+  std::vector<std::size_t> order(op.rank(0));
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::stable_sort(order, {}, [&](std::size_t axis) { return op.shape(0)[axis]; });
+  const std::uint64_t count = op.input(1).elements();
+  if (count > order.size()) fail("it has more axes than its input has dimensions");
+  const bool all = count == 0 && op.attribute("noop_with_empty_axes", 0) == 0;
+  std::vector<bool> reduced(order.size(), all);
+  for (std::size_t i = 0; i < count; ++i) reduced[order[i]] = true;
+  op.set(0, op.type(0), reduced_shape(op, reduced));
+}
+
 void fold_reduce(Operation& op) { fold_reduction(op, reduced_axes(op)); }
 
 void infer_arg(Operation& op) {
@@ -58,8 +73,9 @@ constexpr OperatorRow rows[] = {
     {"Det", reduction, infer_det},
     {"NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss", reduction, infer_loss},
     {"ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMean ReduceSumSquare", reduction,
-     infer_reduce},
-    {"ReduceMax ReduceMin ReduceProd ReduceSum", reduction, infer_reduce, fold_reduce},
+     infer_reduce, nullptr, bound_reduce},
+    {"ReduceMax ReduceMin ReduceProd ReduceSum", reduction, infer_reduce, fold_reduce,
+     bound_reduce},
 };
 
 }  // namespace operators_reduction
