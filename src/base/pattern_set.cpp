@@ -44,12 +44,13 @@ void without_unwinding(const std::function<void()>& make) {
 struct PatternSet::Compiled {
   explicit Compiled(const RE2::Options& options) : set(options, RE2::UNANCHORED) {}
 
-  void compile_after_all(const std::vector<Text>& texts) {
-    std::call_once(is_compiled, [&] {
+  void compile_all(const std::vector<Text>& texts) {
+    std::call_once(once, [&] {
       without_unwinding([&] {
         for (const Text& each : texts) set.Add(each.text, nullptr);
         set.Compile();
       });
+      has_all.store(true, std::memory_order_release);
     });
   }
 
@@ -60,8 +61,8 @@ struct PatternSet::Compiled {
     Pattern pattern;
   };
   std::vector<Single> singles;
-  std::atomic<unsigned> looked_at = 0;
-  std::once_flag is_compiled;
+  std::once_flag once;
+  std::atomic<bool> has_all = false;
 };
 
 PatternSet::PatternSet() {
@@ -108,19 +109,20 @@ Status PatternSet::compile(std::string_view where) {
                      where);
 }
 
+void PatternSet::expect(std::size_t texts) const {
+  constexpr std::size_t max_texts_of_singles = 500;
+  if (!compiled_->singles.empty() && texts > max_texts_of_singles) compiled_->compile_all(texts_);
+}
+
 void PatternSet::find(std::string_view text, std::vector<int>& found) const {
-  constexpr unsigned max_texts_of_singles = 2'000;
   found.clear();
-  if (!compiled_->singles.empty()) {
-    if (compiled_->looked_at.fetch_add(1, std::memory_order_relaxed) < max_texts_of_singles) {
-      const LettersOf letters(text);
-      for (std::size_t i = 0; i < compiled_->singles.size(); ++i) {
-        const auto& [required, pattern] = compiled_->singles[i];
-        if (required.may_be_in(letters) && pattern.found_in(text)) found.push_back(int(i));
-      }
-      return;
+  if (!compiled_->singles.empty() && !compiled_->has_all.load(std::memory_order_acquire)) {
+    const LettersOf letters(text);
+    for (std::size_t i = 0; i < compiled_->singles.size(); ++i) {
+      const auto& [required, pattern] = compiled_->singles[i];
+      if (required.may_be_in(letters) && pattern.found_in(text)) found.push_back(int(i));
     }
-    compiled_->compile_after_all(texts_);
+    return;
   }
   RE2::Set::ErrorInfo error{};
   compiled_->set.Match(re2::StringPiece(text.data(), text.size()), &found, &error);

@@ -240,6 +240,7 @@ class Rules::Search {
 std::vector<std::uint32_t> Rules::of(std::span<const RuledOp> ops) const {
   std::vector<std::uint32_t> rule_of(ops.size(), std::uint32_t(size()));
   if (rules_.empty()) return rule_of;
+  patterns_->expect(2 * ops.size());  // a name and a kind
   constexpr std::size_t chunk = 1'024;
   parallel_for((ops.size() + chunk - 1) / chunk, [&](std::size_t part) {
     Search search(*this);
