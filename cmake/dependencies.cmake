@@ -17,6 +17,6 @@ find_package(re2 REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(zstd REQUIRED)
 find_package(SQLite3 REQUIRED)
-find_package(xlsxwriter REQUIRED)
+find_package(xlsxwriter REQUIRED)  # loaded when it is needed; the wheel links it
 find_path(CURL_INCLUDE_DIR curl/curl.h REQUIRED)  # headers only: the library is loaded when it is needed
 find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_reader.hpp REQUIRED)  # headers only

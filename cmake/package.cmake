@@ -1,6 +1,9 @@
 # Packages, by ./dev package: Debian packages of the installation's components, and an archive of the programs with
 # the libraries that they need, but for those of the C and C++ runtime (glibc 2.34, libstdc++ of GCC 11: Debian 12,
 # Ubuntu 22.04, RHEL 9 or newer), that runs from any folder and needs no root.
+# Opened by name.
+install(IMPORTED_RUNTIME_ARTIFACTS xlsxwriter::xlsxwriter RUNTIME_DEPENDENCY_SET npuscope_brought
+        LIBRARY DESTINATION lib/npuscope COMPONENT brought)
 npuscope_install_brought(npuscope_brought lib/npuscope brought)
 
 set(CPACK_PACKAGE_NAME npuscope)
@@ -20,6 +23,8 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME npuscope)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
+npuscope_read_version(soversion ${XLSXWRITER_INCLUDE_DIR}/xlsxwriter.h LXW_SOVERSION)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS libxlsxwriter${soversion})  # opened by name
 # Opened by name, and only for fleets on ClickHouse. The archive takes the one of the machine: who brings a library of
 # TLS has to keep it mended.
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS libcurl4)

@@ -2,11 +2,14 @@
 
 #include <re2/re2.h>
 #include <re2/set.h>
+#include <atomic>
 #include <exception>
 #include <functional>
 #include <mutex>
 #include <new>
+#include <optional>
 
+#include "base/required_texts.hpp"
 #include "base/try.hpp"
 #include "npuscope/base/pattern.hpp"
 
@@ -39,7 +42,27 @@ void without_unwinding(const std::function<void()>& make) {
 }  // namespace
 
 struct PatternSet::Compiled {
+  explicit Compiled(const RE2::Options& options) : set(options, RE2::UNANCHORED) {}
+
+  void compile_all(const std::vector<Text>& texts) {
+    std::call_once(once, [&] {
+      without_unwinding([&] {
+        for (const Text& each : texts) set.Add(each.text, nullptr);
+        set.Compile();
+      });
+      has_all.store(true, std::memory_order_release);
+    });
+  }
+
   RE2::Set set;
+  // Of the program's own: compiling all at once is a third of the start of a small file's page.
+  struct Single {
+    RequiredTexts required;
+    Pattern pattern;
+  };
+  std::vector<Single> singles;
+  std::once_flag once;
+  std::atomic<bool> has_all = false;
 };
 
 PatternSet::PatternSet() {
@@ -48,7 +71,7 @@ PatternSet::PatternSet() {
   options.set_log_errors(false);  // a library does not print
   options.set_never_capture(true);
   options.set_max_mem(max_bytes);
-  compiled_ = std::make_unique<Compiled>(RE2::Set(options, RE2::UNANCHORED));
+  compiled_ = std::make_unique<Compiled>(options);
 }
 
 PatternSet::~PatternSet() = default;
@@ -68,7 +91,14 @@ Result<std::size_t> PatternSet::add(std::string_view where, std::string_view tex
   return std::size_t(number);
 }
 
+std::size_t PatternSet::add_builtin(std::string_view text) {
+  compiled_->singles.push_back({RequiredTexts(text), Pattern::builtin(text)});
+  texts_.push_back({{}, std::string(text)});
+  return texts_.size() - 1;
+}
+
 Status PatternSet::compile(std::string_view where) {
+  if (!compiled_->singles.empty()) return {};
   bool is_compiled = false;
   without_unwinding([&] { is_compiled = compiled_->set.Compile(); });
   if (is_compiled) return {};
@@ -79,9 +109,22 @@ Status PatternSet::compile(std::string_view where) {
                      where);
 }
 
+void PatternSet::expect(std::size_t texts) const {
+  constexpr std::size_t max_texts_of_singles = 500;
+  if (!compiled_->singles.empty() && texts > max_texts_of_singles) compiled_->compile_all(texts_);
+}
+
 void PatternSet::find(std::string_view text, std::vector<int>& found) const {
-  RE2::Set::ErrorInfo error{};
   found.clear();
+  if (!compiled_->singles.empty() && !compiled_->has_all.load(std::memory_order_acquire)) {
+    const LettersOf letters(text);
+    for (std::size_t i = 0; i < compiled_->singles.size(); ++i) {
+      const auto& [required, pattern] = compiled_->singles[i];
+      if (required.may_be_in(letters) && pattern.found_in(text)) found.push_back(int(i));
+    }
+    return;
+  }
+  RE2::Set::ErrorInfo error{};
   compiled_->set.Match(re2::StringPiece(text.data(), text.size()), &found, &error);
   if (error.kind == RE2::Set::kOutOfMemory) throw std::bad_alloc();
 }
@@ -92,49 +135,85 @@ bool is_too_large(RE2::ErrorCode code) {
   return code == RE2::ErrorPatternTooLarge || code == RE2::ErrorRepeatSize;
 }
 
-std::shared_ptr<const RE2> expression_of(std::string_view text, const RE2::Options& options) {
-  std::shared_ptr<const RE2> expression;
-  without_unwinding([&] {
-    expression = std::make_shared<const RE2>(re2::StringPiece(text.data(), text.size()), options);
-  });
-  return expression;
+RE2::Options options_of(Pattern::Groups groups) {
+  RE2::Options options;
+  options.set_log_errors(false);  // a library does not print
+  options.set_never_capture(groups == Pattern::Groups::forgotten);
+  return options;
 }
 
 }  // namespace
 
-Pattern::Pattern(std::shared_ptr<const re2::RE2> expression) : expression_(std::move(expression)) {}
+// Compiled when it is first needed.
+class Pattern::Expression {
+ public:
+  Expression(std::string_view text, Groups groups) : text_(text), groups_(groups) {}
+
+  const RE2& compiled() const {
+    std::call_once(is_compiled_, [&] {
+      without_unwinding([&] { compiled_.emplace(text_, options_of(groups_)); });
+      has_compiled_.store(true, std::memory_order_release);
+    });
+    return *compiled_;
+  }
+
+  // Without compiling it, which costs more than looking at some texts.
+  bool is_surely_not_in(std::string_view text) const {
+    constexpr unsigned max_texts = 200;
+    if (has_compiled_.load(std::memory_order_acquire)) return false;
+    if (looked_at_.fetch_add(1, std::memory_order_relaxed) >= max_texts) return false;
+    std::call_once(has_required_, [&] { required_.emplace(text_); });
+    return !required_->may_be_in(LettersOf(text));
+  }
+
+ private:
+  std::string text_;
+  Groups groups_;
+  mutable std::once_flag is_compiled_, has_required_;
+  mutable std::optional<RE2> compiled_;
+  mutable std::optional<RequiredTexts> required_;
+  mutable std::atomic<bool> has_compiled_ = false;
+  mutable std::atomic<unsigned> looked_at_ = 0;
+};
+
+Pattern::Pattern(std::shared_ptr<const Expression> expression)
+    : expression_(std::move(expression)) {}
 
 Result<Pattern> Pattern::compile(std::string_view where, std::string_view text, Groups groups) {
-  RE2::Options options;
-  options.set_log_errors(false);  // a library does not print
-  options.set_never_capture(groups == Groups::forgotten);
-  auto expression = expression_of(text, options);
-  if (is_too_large(expression->error_code())) {
+  Pattern made = builtin(text, groups);
+  const RE2& expression = made.expression_->compiled();
+  if (is_too_large(expression.error_code())) {
     return usage_error("{} '{}': the regular expression is too large; repeat less in it", where,
                        text);
   }
-  if (!expression->ok()) {
+  if (!expression.ok()) {
     return usage_error(
         "{} '{}': not a regular expression without back references and look-around; check its "
         "brackets and escapes",
         where, text);
   }
-  return Pattern(std::move(expression));
+  return made;
 }
 
-bool Pattern::has_group() const { return expression_->NumberOfCapturingGroups() > 0; }
+Pattern Pattern::builtin(std::string_view text, Groups groups) {
+  return Pattern(std::make_shared<const Expression>(text, groups));
+}
+
+bool Pattern::has_group() const { return expression_->compiled().NumberOfCapturingGroups() > 0; }
 
 std::string_view Pattern::group_in(std::string_view text) const {
   if (!has_group()) return {};
   re2::StringPiece found[2];
   const re2::StringPiece all(text.data(), text.size());
-  const bool is_found = expression_->Match(all, 0, all.size(), RE2::UNANCHORED, found, 2);
+  const bool is_found =
+      expression_->compiled().Match(all, 0, all.size(), RE2::UNANCHORED, found, 2);
   return is_found && found[1].data() != nullptr ? std::string_view(found[1].data(), found[1].size())
                                                 : std::string_view();
 }
 
 bool Pattern::found_in(std::string_view text) const {
-  return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *expression_);
+  if (expression_->is_surely_not_in(text)) return false;
+  return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), expression_->compiled());
 }
 
 }  // namespace npuscope

@@ -30,9 +30,16 @@ class PatternSet {
   // The number of the pattern, from 0. `where` begins the error.
   Result<std::size_t> add(std::string_view where, std::string_view text);
 
+  // One of the program's own, that compiles, as tests have found; of a set without others. Only
+  // those are compiled that a text may have, unless many texts are expected.
+  std::size_t add_builtin(std::string_view text);
+
   // A usage error for the pattern that is too large, or where all of them together are; `where`
   // begins the latter.
   Status compile(std::string_view where);
+
+  // That so many texts will be looked at.
+  void expect(std::size_t texts) const;
 
   std::size_t size() const { return texts_.size(); }
 

@@ -31,7 +31,7 @@ std::string names_of_roles() {
 // Reads one [[rule]]; the first error stays.
 class RuleReader {
  public:
-  explicit RuleReader(const std::string& file) : file_(file) {}
+  RuleReader(const std::string& file, bool is_builtin) : file_(file), is_builtin_(is_builtin) {}
 
   Result<RoleRule> read(const toml::table& table) {
     bool has_role = false;
@@ -59,7 +59,7 @@ class RuleReader {
       return usage_error("{}: 'bytes' needs 'to_device' or 'from_device', and these need 'bytes'",
                          where);
     }
-    if (rule_.operation && !rule_.operation->has_group()) {
+    if (rule_.operation && !is_builtin_ && !rule_.operation->has_group()) {
       return usage_error("{}: 'operator' needs a group, as in '_t_(\\w+)'", where);
     }
     if (rule_.engine != Engine::none && !rule_.thread) {
@@ -129,6 +129,10 @@ class RuleReader {
                  Pattern::Groups groups = Pattern::Groups::forgotten) {
     std::string value;
     if (const Status taken = text(node, key, value); !taken) return taken;
+    if (is_builtin_) {
+      out = Pattern::builtin(value, groups);
+      return {};
+    }
     TRY_AS(compiled, Pattern::compile(place_of(node), value, groups));
     out = std::move(*compiled);
     return {};
@@ -189,12 +193,12 @@ class RuleReader {
   }
 
   const std::string& file_;
+  bool is_builtin_;
   RoleRule rule_;
 };
 
-}  // namespace
-
-Result<RoleTable> RoleTable::parse(std::string_view text, const std::string& name) {
+Result<std::vector<RoleRule>> parsed(std::string_view text, const std::string& name,
+                                     bool is_builtin) {
   toml::table root;
   try {
     root = toml::parse(text, name);
@@ -215,11 +219,20 @@ Result<RoleTable> RoleTable::parse(std::string_view text, const std::string& nam
     return usage_error("{}: {} rules are more than {}; join some into one pattern with |", name,
                        list->size(), max_rules);
   }
-  RoleTable table;
+  std::vector<RoleRule> rules;
   for (const toml::node& each : *list) {
-    TRY_AS(rule, RuleReader(name).read(*each.as_table()));
-    table.rules_.push_back(std::move(*rule));
+    TRY_AS(rule, RuleReader(name, is_builtin).read(*each.as_table()));
+    rules.push_back(std::move(*rule));
   }
+  return rules;
+}
+
+}  // namespace
+
+Result<RoleTable> RoleTable::parse(std::string_view text, const std::string& name) {
+  RoleTable table;
+  TRY_AS(rules, parsed(text, name, false));
+  table.rules_ = std::move(*rules);
   return table;
 }
 
@@ -227,9 +240,9 @@ const RoleTable& RoleTable::builtin() {
   static const RoleTable all = [] {
     RoleTable made;
     for (const auto& [file, toml] : builtin_role_files) {
-      const auto table = parse(toml, fmt::format("roles/{}.toml", file));
-      if (!table) continue;  // the tests parse each
-      made.rules_.insert(made.rules_.end(), table->rules_.begin(), table->rules_.end());
+      auto rules = parsed(toml, fmt::format("roles/{}.toml", file), true);
+      if (!rules) continue;  // the tests parse each
+      std::move(rules->begin(), rules->end(), std::back_inserter(made.rules_));
     }
     return made;
   }();

@@ -47,9 +47,14 @@ TEST(PatternSet, RefusesWhatIsNoPatternAndGoesOn) {
 }
 
 TEST(PatternSet, FindsWhatEachPatternAloneFinds) {
-  const char* pieces[] = {"a", "b",    "/",  ".",      "\\b",   "^",
-                          "$", "[^a]", "a*", "(a|b/)", "(?i)B", "_\\d+"};
-  const char* letters[] = {"a", "b", "B", "/", "_", "7", "\xff", "\xc3\xa9", " "};
+  const char* pieces[] = {"a",     "b",     "/",        ".",      "\\b",   "^",       "$",
+                          "[^a]",  "a*",    "(a|b/)",   "(?i)B",  "_\\d+", "b?",      "/+",
+                          "|",     "[bB]",  "[]a]",     "[a-b]",  "\\.",   "(?:a|)",  "b{2}",
+                          "(ab)?", "\\x61", "(?-i:b/)", "[^]_]+", "k",     "(?i:ks)", "(a(b|B))"};
+  // \u212a is the upper case of k where case does not count, \u017f that of s.
+  const char* letters[] = {"a",    "b",        "B", "/", "_",  "7",
+                           "\xff", "\xc3\xa9", " ", "k", "ks", "\xe2\x84\xaa\xc5\xbf",
+                           "]",    "."};
   for (unsigned seed = 1; seed <= 100; ++seed) {
     std::mt19937 random(seed);
     const auto text_of = [&](const auto& parts, std::size_t most) {
@@ -61,17 +66,38 @@ TEST(PatternSet, FindsWhatEachPatternAloneFinds) {
     };
     std::vector<std::string> patterns(1 + random() % 20);
     for (std::string& each : patterns) each = text_of(pieces, 4);
+    std::erase_if(patterns, [](auto& each) { return !Pattern::compile("--op", each); });
     const PatternSet set = set_of(patterns);
+    PatternSet builtin;
+    for (const std::string& each : patterns) builtin.add_builtin(each);
     for (int i = 0; i < 50; ++i) {
       const std::string text = text_of(letters, 10);
-      std::vector<int> found, alone;
+      std::vector<int> found, found_of_builtin, alone;
       set.find(text, found);
+      builtin.find(text, found_of_builtin);
       for (std::size_t at = 0; at < patterns.size(); ++at) {
         const auto pattern = Pattern::compile("--op", patterns[at]);
         if (pattern.value().found_in(text)) alone.push_back(int(at));
       }
       EXPECT_THAT(found, UnorderedElementsAreArray(alone)) << text;
+      if (patterns.empty()) continue;
+      EXPECT_THAT(found_of_builtin, UnorderedElementsAreArray(alone)) << text;
     }
+  }
+}
+
+TEST(PatternSet, OfTheProgramFindsTheSameInFewTextsAndInMany) {
+  PatternSet set;
+  EXPECT_EQ(set.add_builtin("(?i)(all_?reduce|mat[mM]ul)$"), 0u);
+  EXPECT_EQ(set.add_builtin("^x"), 1u);
+  ASSERT_TRUE(set.compile("all"));
+  for (const std::size_t texts : {1, 1'000'000}) {
+    set.expect(texts);
+    std::vector<int> found;
+    set.find("x/MatMul", found);
+    EXPECT_THAT(found, UnorderedElementsAre(0, 1)) << texts;
+    set.find("MatMul/y", found);
+    EXPECT_THAT(found, UnorderedElementsAre()) << texts;
   }
 }
 

@@ -53,6 +53,15 @@ TEST(Pattern, RepetitionsThatMultiplyAreRefusedBeforeTheyTakeMemory) {
             "--op '((a{100}){100}){100}': the regular expression is too large; repeat less in it");
 }
 
+TEST(Pattern, OfTheProgramIsFoundWhereOneOfAUserIs) {
+  const Pattern pattern = Pattern::builtin("_t_(\\w+)", Pattern::Groups::kept);
+  EXPECT_FALSE(pattern.found_in("conv"));
+  EXPECT_EQ(pattern.group_in("conv"), "");
+  EXPECT_TRUE(pattern.found_in("a_t_conv"));
+  EXPECT_EQ(pattern.group_in("a_t_conv"), "conv");
+  for (int i = 0; i < 500; ++i) EXPECT_FALSE(pattern.found_in("conv"));
+}
+
 // A matcher that backtracks would try 2^40 ways.
 TEST(Pattern, ATextThatNearlyMatchesANestedRepetitionTakesNoAge) {
   EXPECT_FALSE(found("^(a+)+$", std::string(40, 'a') + "b"));

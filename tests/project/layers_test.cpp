@@ -145,16 +145,16 @@ const std::map<std::string, std::string> library_of{
     {"simdjson.h", "simdjson::simdjson"},
     {"sqlite3.h", "SQLite::SQLite3"},
     {"toml++/", "tomlplusplus::tomlplusplus"},
-    {"xlsxwriter.h", "xlsxwriter::xlsxwriter"},
     {"xxhash.h", "xxHash::xxhash"},
     {"zlib.h", "ZLIB::ZLIB"},
     {"zstd", "zstd::libzstd_shared"},
 };
-// Every layer links the first three; protozero is headers only; libcurl is loaded when it is first
-// needed; the others are of the system.
-const std::set<std::string> needs_no_link{
-    "fmt/",     "tbb/",    "tl/",        "protozero/", "curl/",       "dlfcn.h",     "sys/",
-    "unistd.h", "fcntl.h", "execinfo.h", "fnmatch.h",  "emmintrin.h", "immintrin.h", "malloc.h"};
+// Every layer links the first three; protozero is headers only; libcurl and libxlsxwriter are
+// loaded when they are first needed; the others are of the system.
+const std::set<std::string> needs_no_link{"fmt/",        "tbb/",       "tl/",         "protozero/",
+                                          "curl/",       "dlfcn.h",    "sys/",        "unistd.h",
+                                          "fcntl.h",     "execinfo.h", "fnmatch.h",   "emmintrin.h",
+                                          "immintrin.h", "malloc.h",   "xlsxwriter.h"};
 
 // Those of other libraries that `file` includes with angles.
 std::vector<std::string> foreign_includes_of(const fs::path& file) {

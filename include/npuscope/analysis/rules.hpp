@@ -80,6 +80,7 @@ class Rules {
     std::uint32_t first_condition = 0, conditions = 0;  // those of a rule follow one another
   };
   class Search;
+  static Result<Rules> parse(std::string_view text, const std::string& name, bool is_builtin);
 
   std::vector<Rule> rules_;
   std::vector<Condition> conditions_;  // by number of the pattern

@@ -24,6 +24,10 @@ std::string place_of(const std::string& file, const toml::source_region& source)
 }  // namespace
 
 Result<Rules> Rules::parse(std::string_view text, const std::string& name) {
+  return parse(text, name, false);
+}
+
+Result<Rules> Rules::parse(std::string_view text, const std::string& name, bool is_builtin) {
   toml::table root;
   try {
     root = toml::parse(text, name);
@@ -65,7 +69,11 @@ Result<Rules> Rules::parse(std::string_view text, const std::string& name) {
             "{}: '{}' is not known; a rule has name, part, node, op, kind, operator and any", where,
             key.str());
       }
-      TRY(patterns->add(where, *value));
+      if (is_builtin) {
+        patterns->add_builtin(*value);
+      } else {
+        TRY(patterns->add(where, *value));
+      }
       rules.conditions_.push_back({Place(place - std::begin(places)), rule_number});
     }
     rule.conditions = std::uint32_t(rules.conditions_.size()) - rule.first_condition;
@@ -103,7 +111,8 @@ Result<Rules> Rules::builtin(std::string_view name) {
     if (known == name) {
       const auto found = parsed.find(known);
       if (found != parsed.end()) return found->second;
-      return parsed.emplace(known, parse(toml, fmt::format("rules/{}.toml", known))).first->second;
+      return parsed.emplace(known, parse(toml, fmt::format("rules/{}.toml", known), true))
+          .first->second;
     }
     names += names.empty() ? known : fmt::format(", {}", known);
   }
@@ -231,6 +240,7 @@ class Rules::Search {
 std::vector<std::uint32_t> Rules::of(std::span<const RuledOp> ops) const {
   std::vector<std::uint32_t> rule_of(ops.size(), std::uint32_t(size()));
   if (rules_.empty()) return rule_of;
+  patterns_->expect(2 * ops.size());  // a name and a kind
   constexpr std::size_t chunk = 1'024;
   parallel_for((ops.size() + chunk - 1) / chunk, [&](std::size_t part) {
     Search search(*this);

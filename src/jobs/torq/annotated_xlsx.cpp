@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/file_identity.hpp"
+#include "base/loaded_library.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -41,6 +42,49 @@ constexpr std::size_t max_rows = 1'048'575;     // of a sheet, below its heading
 constexpr std::size_t max_cell_bytes = 32'000;  // the format's limit is 32,767 characters
 constexpr std::size_t widest_column = 255;
 
+// The functions of libxlsxwriter that are called. It needs libcrypto, whose relocations took a
+// quarter of the start of every command that was linked with it.
+struct Writer {
+  decltype(&workbook_new_opt) new_book = nullptr;
+  decltype(&workbook_set_properties) set_properties = nullptr;
+  decltype(&workbook_add_worksheet) add_sheet = nullptr;
+  decltype(&workbook_close) close_book = nullptr;
+  decltype(&worksheet_set_column) set_column = nullptr;
+  decltype(&worksheet_write_string) write_string = nullptr;
+  decltype(&worksheet_write_number) write_number = nullptr;
+  decltype(&worksheet_write_boolean) write_boolean = nullptr;
+  decltype(&lxw_worksheet_write_single_row) write_single_row = nullptr;
+  decltype(&lxw_strerror) text_of_error = nullptr;
+  bool is_loaded = false;
+
+  static const Writer& get() {
+    static const Writer writer;
+    return writer;
+  }
+
+ private:
+  // A wheel's programs have it already, by another name.
+  Writer() {
+    for (const char* name :
+         {static_cast<const char*>(nullptr), "libxlsxwriter.so." LXW_SOVERSION}) {
+      LoadedLibrary library = LoadedLibrary::open(name);
+      is_loaded = library && library.find("workbook_new_opt", new_book) &&
+                  library.find("workbook_set_properties", set_properties) &&
+                  library.find("workbook_add_worksheet", add_sheet) &&
+                  library.find("workbook_close", close_book) &&
+                  library.find("worksheet_set_column", set_column) &&
+                  library.find("worksheet_write_string", write_string) &&
+                  library.find("worksheet_write_number", write_number) &&
+                  library.find("worksheet_write_boolean", write_boolean) &&
+                  library.find("lxw_worksheet_write_single_row", write_single_row) &&
+                  library.find("lxw_strerror", text_of_error);
+      if (!is_loaded) continue;
+      library.keep();
+      return;
+    }
+  }
+};
+
 // What a row says, whoever it is of.
 struct Row {
   const ActionRow& action;
@@ -72,8 +116,9 @@ std::size_t row_count(const Annotation& annotation) {
 
 class Sheet {
  public:
-  Sheet(lxw_workbook* book, const Annotation& annotation)
-      : sheet_(workbook_add_worksheet(book, "Detailed Performance Data")),
+  Sheet(const Writer& writer, lxw_workbook* book, const Annotation& annotation)
+      : writer_(writer),
+        sheet_(writer.add_sheet(book, "Detailed Performance Data")),
         annotation_(annotation) {}
 
   // The first error of the library.
@@ -86,10 +131,10 @@ class Sheet {
     for (std::size_t i = 0; i < headings.size(); ++i) {
       const auto column = lxw_col_t(i);
       const double width = double(std::min(widths_[i] + 2, widest_column));
-      note(worksheet_set_column(sheet_, column, column, width, nullptr));
+      note(writer_.set_column(sheet_, column, column, width, nullptr));
     }
     for (std::size_t i = 0; i < headings.size(); ++i) {
-      note(worksheet_write_string(sheet_, 0, lxw_col_t(i), headings[i], nullptr));
+      note(writer_.write_string(sheet_, 0, lxw_col_t(i), headings[i], nullptr));
     }
     row_ = 1;
     for_each_row(annotation_, [&](const Row& row) {
@@ -127,7 +172,7 @@ class Sheet {
 
   // They are in a file of the library's by now, but for the last one.
   void measure_rows() {
-    lxw_worksheet_write_single_row(sheet_);
+    writer_.write_single_row(sheet_);
     const bool is_written =
         std::fflush(sheet_->optimize_tmpfile) == 0 && std::ferror(sheet_->optimize_tmpfile) == 0;
     const long size = std::ftell(sheet_->optimize_tmpfile);
@@ -143,11 +188,11 @@ class Sheet {
   }
   void number(lxw_col_t column, double value) {
     if (measure_) return widen(column, fmt::format("{}", value).size());
-    note(worksheet_write_number(sheet_, row_, column, value, nullptr));
+    note(writer_.write_number(sheet_, row_, column, value, nullptr));
   }
   void truth(lxw_col_t column, bool value) {
     if (measure_) return widen(column, value ? 4 : 5);
-    note(worksheet_write_boolean(sheet_, row_, column, value, nullptr));
+    note(writer_.write_boolean(sheet_, row_, column, value, nullptr));
   }
   void text(lxw_col_t column, std::string_view value) {
     if (value.empty()) return;
@@ -155,9 +200,10 @@ class Sheet {
     // As text whatever it begins with: the library makes no formula of it.
     const std::string valid = printable(value.substr(0, max_cell_bytes));
     const std::string cell = valid.substr(0, max_cell_bytes);
-    note(worksheet_write_string(sheet_, row_, column, cell.c_str(), nullptr));
+    note(writer_.write_string(sheet_, row_, column, cell.c_str(), nullptr));
   }
 
+  const Writer& writer_;
   lxw_worksheet* sheet_;
   const Annotation& annotation_;
   std::array<std::size_t, headings.size()> widths_{};
@@ -168,16 +214,17 @@ class Sheet {
 };
 
 lxw_error write_book(const Annotation& annotation, const std::string& name) {
+  const Writer& writer = Writer::get();
   lxw_workbook_options options{};
   options.constant_memory = LXW_TRUE;
-  lxw_workbook* book = workbook_new_opt(name.c_str(), &options);
+  lxw_workbook* book = writer.new_book(name.c_str(), &options);
   if (book == nullptr) return LXW_ERROR_MEMORY_MALLOC_FAILED;
   lxw_doc_properties properties{};
   properties.created = 1;  // of every file the same, or none would equal another
-  lxw_error failed = workbook_set_properties(book, &properties);
-  Sheet sheet(book, annotation);
+  lxw_error failed = writer.set_properties(book, &properties);
+  Sheet sheet(writer, book, annotation);
   if (const lxw_error wrote = sheet.write(); failed == LXW_NO_ERROR) failed = wrote;
-  if (const lxw_error closed = workbook_close(book); failed == LXW_NO_ERROR) failed = closed;
+  if (const lxw_error closed = writer.close_book(book); failed == LXW_NO_ERROR) failed = closed;
   if (failed != LXW_NO_ERROR) return failed;
   const auto written = MappedFile::open(name);
   const bool is_whole = written && is_whole_workbook(written->bytes(), sheet.bytes_of_rows());
@@ -211,7 +258,8 @@ Status write_book_apart(const Annotation& annotation, const std::string& name,
         path, temporary_folder());
   }
   if (result.status && *result.status != LXW_NO_ERROR) {
-    return output_error("{}: cannot be written: {}", path, lxw_strerror(lxw_error(*result.status)));
+    return output_error("{}: cannot be written: {}", path,
+                        Writer::get().text_of_error(lxw_error(*result.status)));
   }
   if (!result.status || !result.said.empty()) {
     return output_error(
@@ -228,6 +276,11 @@ Status write_annotated_xlsx(const Annotation& annotation, const std::filesystem:
   if (row_count(annotation) > max_rows) {
     return output_error("{}: {} rows are more than the {} that a sheet holds; write .csv instead",
                         path.string(), thousands(row_count(annotation)), thousands(max_rows));
+  }
+  if (!Writer::get().is_loaded) {
+    return output_error("{}: needs libxlsxwriter; install the package libxlsxwriter" LXW_SOVERSION
+                        ", or write .csv",
+                        path.string());
   }
   TRY_AS(file, FileByName::create(path, "spreadsheet"));
   const std::string name = file->path().string();

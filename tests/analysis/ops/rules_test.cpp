@@ -5,9 +5,11 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <random>
 
 #include "analysis/profile_builder.hpp"
+#include "npuscope/base/files.hpp"
 #include "npuscope/base/pattern.hpp"
 
 namespace npuscope::analysis::rules_test {
@@ -52,6 +54,17 @@ TEST(Rules, SayWhereTheyAreWrong) {
   EXPECT_EQ(error("[[rule]]\nname = 3\n"), "r.toml:2: 'name' must be a text");
   EXPECT_TRUE(error("[[rule]]\nname = 'a'\nany = '('\n").starts_with("r.toml:3 '(': "));
   EXPECT_TRUE(error("[[rule\n").starts_with("r.toml:1: "));
+}
+
+// Rules::builtin does not look at the patterns before a name may have them.
+TEST(Rules, EveryBuiltInFileIsOne) {
+  for (const auto& file : std::filesystem::directory_iterator(NPUSCOPE_SOURCE_DIR "/rules")) {
+    const auto text = MappedFile::open(file.path());
+    ASSERT_TRUE(text);
+    const auto parsed = Rules::parse(as_text(text->bytes()), file.path().filename());
+    ASSERT_TRUE(parsed) << parsed.error().message;
+    EXPECT_EQ(parsed->size(), Rules::builtin(file.path().stem().string()).value().size());
+  }
 }
 
 TEST(Rules, OfTransformersKnowTheNamesOfExporters) {
