@@ -122,12 +122,15 @@ Graph recurrent(std::int64_t batch) {
   return imported(text);
 }
 
-void expect_no_cliffs(const std::string& name, const Graph& graph) {
-  Outcome before = outcome_of(graph, 1);
-  for (std::uint32_t cores = 2; cores <= 16; ++cores) {
+void expect_no_cliffs(const std::string& name, const Graph& graph, std::uint32_t first = 1,
+                      std::uint32_t last = 16) {
+  Outcome before = outcome_of(graph, first);
+  double fastest = before.seconds;
+  for (std::uint32_t cores = first + 1; cores <= last; ++cores) {
     const Outcome now = outcome_of(graph, cores);
-    EXPECT_LE(now.seconds, before.seconds * 1.03) << name << ", " << cores << " cores";
+    EXPECT_LE(now.seconds, fastest * 1.03) << name << ", " << cores << " cores";
     EXPECT_LE(now.spill_bytes, before.spill_bytes) << name << ", " << cores << " cores";
+    fastest = std::min(fastest, now.seconds);
     before = now;
   }
 }
@@ -143,6 +146,22 @@ TEST(Cores, MoreOfThemWereSlowerThanFewer) {
     expect_no_cliffs(fmt::format("grouped attention, batch {}", batch), grouped_attention(batch));
     expect_no_cliffs(fmt::format("LSTM, batch {}", batch), recurrent(batch));
   }
+}
+
+Graph rebatched(const std::string& file, std::int64_t batch) {
+  ImportOptions options;
+  options.batch = batch;
+  auto graph = import_onnx_file(std::string(NPUSCOPE_SOURCE_DIR) + "/models/" + file, options);
+  must(graph);
+  return graph ? *graph : Graph{};
+}
+
+// ResNet-50 took 4.5 % longer on 15 cores than on 12, BERT 3 % longer on 13, and with batch 32 it
+// spilled more on 7 than on 6: the first nodes of a network stood for all.
+TEST(Cores, WereChosenByTheFirstLayersAlone) {
+  expect_no_cliffs("ResNet-50", rebatched("light_resnet50.onnx", 1), 11, 16);
+  expect_no_cliffs("BERT-base 384", generated("bert-base", {}, {1, 384, 0}), 12, 14);
+  expect_no_cliffs("BERT-base, batch 32", generated("bert-base", {}, {32, 128, 0}), 6, 7);
 }
 
 TEST(Cores, GoThroughLargeImagesInBands) {

@@ -46,7 +46,7 @@ std::string names_of(const Runs& runs) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::string_view precision_of(const JudgedModel& model) {
+std::string_view judged_precision(const JudgedModel& model) {
   if (model.is_quantized) return "int8";
   return model.has_mxfp6 ? "mxfp6" : "fp16";
 }
@@ -58,7 +58,7 @@ Trust of_cards(std::string_view target, const JudgedModel& model) {
   for (const Judge judge : {Judge::card, Judge::publication}) {
     Runs same;
     for (const JudgedRun* each : runs_of(target, judge)) {
-      if (each->family == model.family && each->precision == precision_of(model)) {
+      if (each->family == model.family && each->precision == judged_precision(model)) {
         same.push_back(each);
       } else {
         others.push_back(fmt::format("{} {:+.1f} %", each->run, each->share() * 100));
@@ -78,7 +78,7 @@ Trust of_cards(std::string_view target, const JudgedModel& model) {
   if (statements.empty()) {
     return not_judged(
         fmt::format("docs/validation.md has no real run of {} {} network; of others: {}",
-                    name_of(model.family), precision_of(model), fmt::join(others, ", ")));
+                    name_of(model.family), judged_precision(model), fmt::join(others, ", ")));
   }
   if (model.has_mxint8) statements.emplace_back("state in MXINT8 is judged by none of these");
   return judged_by(all, fmt::format("{}", fmt::join(statements, "; ")));
@@ -120,7 +120,7 @@ Trust trust_in(std::string_view target, const JudgedModel& model) {
     return not_judged(fmt::format("docs/validation.md has no float32 network on {}", target));
   }
   if (is_aic100) return of_cards(target, model);
-  if (is_htp) return of_estimates(target, "Qualcomm's host", precision_of(model));
+  if (is_htp) return of_estimates(target, "Qualcomm's host", judged_precision(model));
   if (target == "torq-sl2610" || target == "torq-sr200")
     return of_estimates(target, "torq-compiler's", model.is_quantized ? "int8" : "bf16");
   return not_judged(fmt::format("docs/validation.md has nothing on {}", target));

@@ -42,7 +42,7 @@ std::string output_of(const TuneRequest& request, const TuneConfiguration& confi
   return name;
 }
 
-std::string precision_of(const TuneConfiguration& configuration) {
+std::string precision_choice(const TuneConfiguration& configuration) {
   return configuration.precision == TunePrecision::fp16 ? "fp16" : "model's";
 }
 
@@ -74,10 +74,10 @@ Section front_section(const TuneRequest& request, const npu::TuneResult& result)
     const TunePoint& point = result.front[i];
     const TuneConfiguration& each = point.configuration;
     section.table.rows.push_back(
-        {each.target, precision_of(each), point.batch, if_positive(each.cores), each.activations,
-         each.queued, point.latency_s, point.latency_99_s, point.samples_per_second,
-         trust_of(request, each, result).is_judged, compile_command(request, each),
-         run_command(request, each), result.chosen == i});
+        {each.target, precision_choice(each), point.batch, if_positive(each.cores),
+         each.activations, each.queued, point.latency_s, point.latency_99_s,
+         point.samples_per_second, trust_of(request, each, result).is_judged,
+         compile_command(request, each), run_command(request, each), result.chosen == i});
   }
   section.remarks.push_back(
       "latency: of an inference (a batch), median, from the host's queue to its result; per "
@@ -107,7 +107,7 @@ Section chosen_section(const TuneRequest& request, const npu::TuneResult& result
   section.facts = {{{"goal", "goal"}, goal_text(request)},
                    {{"reached", "reached", Format::truth}, result.is_reached},
                    {{"target", "target"}, each.target},
-                   {{"precision", "precision"}, precision_of(each)},
+                   {{"precision", "precision"}, precision_choice(each)},
                    {{"batch", "batch", Format::count}, point.batch},
                    {{"cores", "cores", Format::count}, if_positive(each.cores)},
                    {{"activations", "activations", Format::count}, each.activations},

@@ -196,4 +196,9 @@ std::string write_partition_config(const PartitionConfig& config);
 // "3F,70,200": 1 to 8 events by hexadecimal code, with or without 0x, or by name.
 Result<std::vector<std::uint32_t>> parse_pmu_events(std::string_view list);
 
+// Sets those of the recipe (-aic-pmu-recipe), if one is named; warns of events that `target` has
+// not.
+Status choose_pmu_events(const Target& target, const std::string& recipe, CompileOptions& options,
+                         std::vector<std::string>& warnings);
+
 }  // namespace npuscope::npu::nsp

@@ -1,6 +1,8 @@
 #include "npu/targets/nsp/compile/io_list.hpp"
 
+#include <cstring>
 #include <set>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -14,6 +16,15 @@ std::string_view unquoted(std::string_view text) {
 }
 
 }  // namespace
+
+std::string io_precision_of(DataType type) {
+  const std::string_view name = name_of(type);
+  for (const auto& [kernels, files] :
+       {std::pair("index", "int"), std::pair("ui", "uint"), std::pair("i", "int")}) {
+    if (name.starts_with(kernels)) return files + std::string(name.substr(std::strlen(kernels)));
+  }
+  return std::string(name);
+}
 
 Result<std::vector<IoPrecision>> read_io_list(std::string_view yaml, std::string_view file) {
   std::vector<IoPrecision> list;

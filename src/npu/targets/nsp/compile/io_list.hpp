@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "npu/graph/graph.hpp"
 #include "npuscope/base/result.hpp"
 
 namespace npuscope::npu::nsp {
@@ -17,6 +18,9 @@ struct IoPrecision {
   std::string name;
   std::string precision;
 };
+
+// The word of such a file for a type that kernels print as i8, ui8 or index64: int8, uint8, int64.
+std::string io_precision_of(DataType type);
 
 // Input errors say the line: no list of such entries, a name without a precision or given twice.
 Result<std::vector<IoPrecision>> read_io_list(std::string_view yaml, std::string_view file);
