@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "npuscope/base/byte_source.hpp"
 #include "npuscope/base/result.hpp"
@@ -75,14 +74,14 @@ class CodecSource : public ByteSource {
 // The compressed bytes that a decoder has not taken yet.
 class CompressedInput {
  public:
-  CompressedInput() : buffer_(256 << 10) {}
   std::span<const char> bytes() const { return bytes_; }
   void drop(std::size_t count) { bytes_ = bytes_.subspan(count); }
-  std::span<char> room() { return buffer_; }
-  void filled(std::size_t count) { bytes_ = std::span<const char>(buffer_).first(count); }
+  std::span<char> room() { return {buffer_.get(), buffer_bytes}; }
+  void filled(std::size_t count) { bytes_ = {buffer_.get(), count}; }
 
  private:
-  std::vector<char> buffer_;
+  static constexpr std::size_t buffer_bytes = 256 << 10;  // of small files most is never touched
+  std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(buffer_bytes);
   std::span<const char> bytes_;
 };
 

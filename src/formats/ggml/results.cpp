@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
@@ -112,9 +113,12 @@ bool Results::take_backend_op(std::string_view line) {
 }
 
 bool looks_like_results(std::string_view head) {
-  const bool is_ops = head.find(" us/run - ") != head.npos && head.find(" runs - ") != head.npos;
-  const bool is_perf =
-      head.find("perf_context_print:") != head.npos || head.find("common_perf_print:") != head.npos;
+  // Of any file: std::string_view::find stops at each blank.
+  const auto has = [&](std::string_view text) {
+    return ::memmem(head.data(), head.size(), text.data(), text.size()) != nullptr;
+  };
+  const bool is_ops = has(" us/run - ") && has(" runs - ");
+  const bool is_perf = has("perf_context_print:") || has("common_perf_print:");
   return BenchTable::is_head(head) || is_ops || is_perf;
 }
 
