@@ -274,7 +274,9 @@ std::optional<double> sampled_clock(const Profile& profile) {
   std::vector<double> hertz;
   for (std::size_t row = 0; row < counters.size(); ++row) {
     const CounterSeries& series = counters.series[counters.of[row]];
-    const double value = counters.value[row] * hertz_in(profile.text(series.quantity));
+    // Chrome traces name a value by its unit: {"AI Core Freq": {"MHz": 1800}}.
+    const StringId unit = series.quantity == StringId{} ? series.part : series.quantity;
+    const double value = counters.value[row] * hertz_in(profile.text(unit));
     const bool is_of_host = index_of(series.unit) < profile.units.size() &&
                             profile.units[index_of(series.unit)].engine == Engine::host;
     if (value > 0 && !is_of_host) hertz.push_back(value);

@@ -104,6 +104,12 @@ for (const [width, viewport] of Object.entries(sizes)) {
   }
 }
 
+browserTest("tour: a long path in a note made the page wider than a telephone", html, async (page) => {
+  await page.locator(".panel").last().evaluate((panel) => panel.append(document.createElement("p"), `No memory: /${"data_of_the_board".repeat(6)}/runtime.csv: says nothing`));
+  assert.deepEqual(await layoutFaults(page), []);
+  assert.match(await page.locator("#ops thead th").nth(1).innerText(), /path|work|time|cycles|runs/);  // numbers next to names
+}, { viewport: sizes["400"], colorScheme: "light" });
+
 browserTest("tour: the same in both schemes stands in the same place", html, async (page) => {
   const boxes = (): Promise<string[]> => page.locator(".panel, .timeline-label, .card, .unit-bar").evaluateAll((all) =>
     all.map((one) => { const box = one.getBoundingClientRect(); return [box.left, box.top, box.width, box.height].map(Math.round).join(); }));
