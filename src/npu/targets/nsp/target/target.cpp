@@ -84,6 +84,12 @@ void read_engines(FieldReader& in, Target& target) {
   if (in.has("hmx.channel_macs_per_cycle_fp16")) {
     in.number("hmx.channel_macs_per_cycle_fp16", target.hmx_channel_macs_per_cycle_fp16, 1, 1e9);
   }
+  if (in.has("hmx.output_cycles_per_kib_fp16")) {
+    in.number("hmx.output_cycles_per_kib_fp16", target.hmx_output_cycles_per_kib_fp16, 0, 1e6);
+  }
+  if (in.has("hmx.shallow_macs_per_cycle_fp16")) {
+    in.number("hmx.shallow_macs_per_cycle_fp16", target.hmx_shallow_macs_per_cycle_fp16, 1, 1e9);
+  }
   if (in.has("hmx.output_cycles_per_kib")) {
     in.number("hmx.output_cycles_per_kib", target.hmx_output_cycles_per_kib, 0, 1e6);
   }
@@ -162,6 +168,7 @@ void read_kernels(FieldReader& in, Target& target) {
     number(".cycles_per_padded_kib", cost.cycles_per_padded_kib);
     number(".cycles_per_row", cost.cycles_per_row);
     number(".tile_bytes", cost.tile_bytes);
+    number(".whole_bytes", cost.whole_bytes);
     if (in.has(path + ".by_input")) in.boolean(path + ".by_input", cost.by_input);
     if (in.has(path + ".by_window")) in.boolean(path + ".by_window", cost.by_window);
     if (in.has(path + ".on_hmx")) in.boolean(path + ".on_hmx", cost.on_hmx);

@@ -26,6 +26,7 @@ struct KernelCost {
   // of one thread:
   double cycles_per_padded_kib = 0;  // more, for each KiB with rows and channels padded
   double cycles_per_row = 0;         // more, for each row of the innermost dimension
+  double whole_bytes = 0;            // no more than these are left to one thread
   double tile_bytes = 0;             // that one thread takes at a time; 0: vector_tile_bytes
   bool by_input = false;             // KiB of the first input, not of the result
   bool by_window = false;            // times the places of a pooling window
@@ -114,6 +115,10 @@ struct Target {
   // More for each channel, whatever the size of the convolution's kernel; 0: none.
   double hmx_channel_macs_per_cycle_fp16 = 0;
   double hmx_output_cycles_per_kib = 0;
+  // Of float16; 0: as of integers. Products one block of channels deep go through places next to
+  // each other at a rate of their own; 0: that of others.
+  double hmx_output_cycles_per_kib_fp16 = 0;
+  double hmx_shallow_macs_per_cycle_fp16 = 0;
   std::uint32_t hmx_tile_rows = 0;     // of an image, in a task; of a matrix 32 times as many; 0:
   std::uint32_t hmx_tile_columns = 0;  // as large as VTCM allows
   std::uint32_t hmx_alignment = 32;    // rows, depth and columns are padded to multiples of this

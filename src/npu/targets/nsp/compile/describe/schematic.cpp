@@ -51,7 +51,12 @@ const Names& compute_types() {
       "aicconvertfromd32=q::ForceFormat_Flat aicsoftmax=q::Softmax aictranspose=q::Transpose_impl "
       "elementspacetodepthstride2=q::ConvLayer_SpaceToDepth_stride2.tcm "
       "elementspacetodepthlarge=q::ConvLayer_SpaceToDepth_stride2.tcm "
-      "aictransposerows=q::Transpose_impl "
+      "aictransposerows=q::Transpose_impl aictransposekeys=q::Transpose_impl "
+      "aictransposefewkeys=q::Transpose_impl aictransposefewheads=q::Reshape "
+      "aicsplitblocks=q::SlicePad_shape_inplace aicbroadcastmul=q::Mul aicmulrows=q::Mul "
+      "aicdivrows=q::Div.exe "
+      "aictransposevalues=q::Reshape aictransposeheads=q::Reshape aicconcatblocks=q::Concat "
+      "aicconcatblock=q::Concat aicflatadd=q::Add.fp16 "
       "elementspacerearrange=q::space_rearrange aicsoftmaxnarrow=q::Softmax "
       "elementdepthtospacestride2=q::x2s_opt aictransposechannels=q::Transpose_impl "
       "aicmaxpoolpaddedd32=q::MaxPool_valid.tcm "
@@ -61,6 +66,7 @@ const Names& compute_types() {
       "elementtochannelslast=q::Transpose_impl elementmanytochannelslast=q::Transpose.2D "
       "elementtochannelsfirst=q::Transpose.2D "
       "elementmanytochannelsfirst=q::Transpose.2D aiclrnd32=q::LrnAccChannelImp "
+      "aicdepthwiselarged32=q::DepthwiseConv2d "
       "aicdepthwiseconvd32=q::DepthwiseConv2d aicinputsemaphoreinc=SyncOp "
       "aicoutputsemaphoreinc=SyncOp aicendcyclestats=SyncOp");
   return names;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "npu/targets/nsp/compile/devices/devices.hpp"
+#include "npu/targets/nsp/compile/lower/tile_formats.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {
@@ -114,7 +115,7 @@ void Lowering::lower_view(const Node& node) {
   for (TensorId output : node.outputs) {
     if (output == TensorId::none || context_.tensor(output).constant) continue;
     // d32 keeps the last axes in tiles of 32: only a flat tensor can be seen in another shape.
-    if (storage.layout != Layout::flat &&
+    if (storage.layout != Layout::flat && !sees_same_tiles(context_, node) &&
         context_.tensor(output).shape != context_.tensor(input).shape) {
       writer_.begin_node(writer_.position(), node);
       place_.residency.pin(id);

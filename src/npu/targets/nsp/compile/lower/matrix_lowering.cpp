@@ -11,6 +11,13 @@ bool kernel_is_stride(const Node& node) {
   return node.ints_attribute("kernel_shape") == node.ints_attribute("strides");
 }
 
+std::string depthwise_kernel(const CompileContext& context, const Node& node) {
+  const bool large = std::ranges::any_of(node.ints_attribute("kernel_shape"),
+                                         [](std::int64_t extent) { return extent > 3; });
+  return large && context.target.vector_tile_bytes > 0 ? "aicdepthwiselarged32"
+                                                       : "aicdepthwiseconvd32";
+}
+
 std::uint64_t stride_of(const Node& node) {
   const auto strides = node.ints_attribute("strides");
   return strides.empty() ? 1 : std::uint64_t(std::max<std::int64_t>(strides[0], 1));
@@ -31,6 +38,7 @@ void MatrixLowering::shape_for_tiles(const Node& node, ProductJob& job) const {
       double(std::uint64_t(made[0]) * padded(made[2]) * padded(made[3])) / double(product.rows);
   if (transposed) return;
   const std::uint64_t stride = stride_of(node);
+  job.in_place = stride < 2;
   const std::uint64_t grain = context_.target.hmx_alignment;
   const std::uint64_t channels = divide_up(product.depth, product.kernel_area);
   const bool on_hvx = job.groups > 1 && channels == 1 && stride > 1 && job.plan->integer;
@@ -42,7 +50,7 @@ void MatrixLowering::shape_for_tiles(const Node& node, ProductJob& job) const {
   } else if (stride > 1 && job.groups == 1 && kernel_is_stride(node)) {  // patches side by side
     product.depth = round_up(product.depth, grain);
     product.kernel_area = 1;
-  } else {
+  } else if (!on_hvx) {
     gather_places(stride, job);
   }
 }
@@ -120,7 +128,7 @@ void MatrixLowering::lower_depthwise(const ProductJob& job) {
   Node fused = *job.node;
   fused.outputs = {plan.result};
   fused.inputs = {plan.activation, plan.weights};
-  VectorKernel kernel = kernel_named(context_, fused, "aicdepthwiseconvd32");
+  VectorKernel kernel = kernel_named(context_, fused, depthwise_kernel(context_, *job.node));
   const bool by_macs = !context_.target.kernels.contains(kernel.name);
   if (by_macs)
     kernel.work = [macs_per_byte, &target = context_.target,

@@ -31,7 +31,8 @@ ProductWork product_work(const CompileContext& context, const ProductJob& job, s
                          std::uint64_t columns, std::uint64_t groups) {
   if (job.on_hmx) {
     const auto padded = std::uint64_t(std::llround(double(rows) * job.padding));
-    const HmxWork one = hmx_work(context.target, job.product, padded, columns, job.plan->integer);
+    const HmxWork one =
+        hmx_work(context.target, job.product, padded, columns, job.plan->integer, job.in_place);
     const auto overhead = std::uint64_t(std::llround(context.target.hmx_overhead_cycles));
     return {(one.cycles - overhead) * groups + overhead, one.macs * groups};
   }

@@ -16,6 +16,7 @@ struct ProductJob {
   MatrixProduct product;     // rows of all batches where the weights are shared
   std::uint64_t groups = 1;  // independent products with weights of their own
   std::uint64_t weight_bytes = 0;
+  bool in_place = false;    // a convolution without strides
   double padding = 1;       // rows that the HMX computes for each of the result
   Partition partition;      // of the result
   bool by_columns = false;  // each core has columns (and their weights) of its own

@@ -1,6 +1,7 @@
 // Which kernel on HVX a node is, and what it costs there.
 #include <algorithm>
 
+#include "npu/targets/nsp/compile/lower/tile_formats.hpp"
 #include "npu/targets/nsp/compile/lower/vector_lowering.hpp"
 
 namespace npuscope::npu::nsp {
@@ -16,26 +17,33 @@ std::uint64_t softmax_extent(const Graph& graph, const Node& node) {
   return place >= 0 && place < rank ? std::uint64_t(shape[std::size_t(place)]) : 1;
 }
 
-}  // namespace
-
-bool moves_whole_tiles(const CompileContext& context, const Node& node) {
-  if (context.target.vector_tile_bytes == 0) return false;
-  const auto in_blocks = [&](TensorId id) {
-    const Shape& shape = context.tensor(id).shape;
-    return shape.size() == 4 && shape[1] % context.target.hmx_alignment == 0;
-  };
-  if (node.op == "Resize") return in_blocks(node.outputs[0]);
-  return node.op == "Concat" && node.int_attribute("axis", 0) == 1 &&
-         std::ranges::all_of(present(node.inputs), in_blocks);
+// Of a matrix and one value for each of its columns, or for each of its rows.
+std::string broadcast_kernel(const CompileContext& context, const Node& node) {
+  const bool scales = (node.op == "Mul" || node.op == "Div") && node.inputs.size() == 2 &&
+                      node.has_input(0) && node.has_input(1);
+  if (!scales || context.images[std::uint32_t(node.outputs[0])]) return {};
+  const Shape& made = context.tensor(node.outputs[0]).shape;
+  if (made.size() < 2 || context.tensor(node.inputs[0]).shape != made) return {};
+  const Tensor& other = context.tensor(node.inputs[1]);
+  const auto columns = std::uint64_t(made.back());
+  if (columns < 2 || other.elements() < 2) return {};
+  if (other.elements() * columns == elements_of(made))
+    return other.shape.back() != 1 ? "" : node.op == "Div" ? "aicdivrows" : "aicmulrows";
+  return node.op == "Mul" && other.elements() == columns ? "aicbroadcastmul" : "";
 }
+
+}  // namespace
 
 std::string kernel_of(const CompileContext& context, const Node& node, OpClass op_class) {
   const bool tiles = context.target.vector_tile_bytes > 0;
+  if (moves_whole_tiles(context, node)) return kernel_of_tiles(context, node);
+  if (std::string name = tiles ? broadcast_kernel(context, node) : ""; !name.empty()) return name;
+  if (tiles && is_added_to_attention(context.graph, node)) return "aicflatadd";
   if (tiles && node.op == "BatchNormalization") return "aicbatchnormd32";
   if (tiles && node.op == "AveragePool") return "aicavgwindowd32";
   if (tiles && node.op == "LRN") return "aiclrnd32";
   if (tiles && op_class == OpClass::softmax) {
-    constexpr std::uint64_t narrow = 128;
+    constexpr std::uint64_t narrow = 256;  // 196 still is
     return softmax_extent(context.graph, node) <= narrow ? "aicsoftmaxnarrow" : "aicsoftmax";
   }
   if (tiles && node.op == "MaxPool") {  // windows across the border take longer
@@ -55,19 +63,7 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
     if (order.size() > 4) return "aictransposechannels";
     if (order.size() < 4) return "aictransposematrix";
   }
-  if (!moves_whole_tiles(context, node)) return vector_kernel(context.graph, node, op_class);
-  if (node.op == "Resize") {
-    const bool copies = node.string_attribute("mode", "nearest") == "nearest";
-    return copies ? "aicresized32" : "aicresizelineard32";
-  }
-  // Products with no other reader put their channels where they belong.
-  const bool in_place = std::ranges::all_of(present(node.inputs), [&](TensorId id) {
-    const NodeId producer = context.tensor(id).producer;
-    if (producer == NodeId::none || context.tensor(id).consumers.size() != 1) return false;
-    const NodePlan& plan = context.plans[std::uint32_t(producer)];
-    return plan.fate == NodeFate::fused || plan.op_class == OpClass::convolution;
-  });
-  return in_place ? "aicjoind32" : "aicconcatd32";
+  return vector_kernel(context.graph, node, op_class);
 }
 
 VectorKernel kernel_named(const CompileContext& context, const Node& node,
@@ -82,6 +78,13 @@ VectorKernel kernel_named(const CompileContext& context, const Node& node,
   if (name.starts_with("aicsoftmax")) {
     const auto elements = double(context.tensor(*outputs.begin()).elements());
     whole.rows = elements / double(std::max<std::uint64_t>(softmax_extent(context.graph, node), 1));
+  }
+  if (name.starts_with("aicconcatblock")) {
+    const double blocks = double(divide_up(std::uint64_t(context.tensor(*outputs.begin()).shape[1]),
+                                           std::uint64_t{context.target.hmx_alignment}));
+    const double share = double(moved_blocks(context, node)) / blocks;
+    whole.padded_bytes = std::uint64_t(double(whole.padded_bytes) * share);
+    whole.cut_bytes = std::uint64_t(double(whole.cut_bytes) * share);
   }
   const KernelCost& cost = kernel_cost(context.target, name, whole);
   const bool by_input = cost.by_input && node.has_input(0);

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "npu/targets/nsp/compile/lower/tile_formats.hpp"
+
 namespace npuscope::npu::nsp {
 namespace {
 

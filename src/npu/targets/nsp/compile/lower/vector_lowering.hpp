@@ -32,9 +32,6 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
 // One whose cycles the target's description gives, for `node`.
 VectorKernel kernel_named(const CompileContext& context, const Node& node, const std::string& name);
 
-// Images whose channels come and go in whole blocks stay in tiles where threads work on tiles.
-bool moves_whole_tiles(const CompileContext& context, const Node& node);
-
 class VectorLowering : LoweringPart {
  public:
   using LoweringPart::LoweringPart;

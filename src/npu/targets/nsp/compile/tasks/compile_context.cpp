@@ -134,6 +134,45 @@ TensorId constant_operand(const Graph& graph, const Node& node, TensorId data) {
   return graph[other].elements() <= std::uint64_t(widest) ? other : TensorId::none;
 }
 
+}  // namespace
+
+// The LayerNormalization whose result three products and one sum read, as those of a layer of
+// attention do: the front end of QNN (MatMulAddFusion of ONNX Runtime) leaves their bias apart.
+static NodeId attention_norm(const Graph& graph, TensorId id) {
+  const NodeId norm = graph[id].producer;
+  if (norm == NodeId::none || graph[norm].op != "LayerNormalization") return NodeId::none;
+  std::size_t products = 0, sums = 0;
+  for (const NodeId reader : graph[id].consumers) {
+    if (graph[reader].op == "MatMul")
+      ++products;
+    else if (graph[reader].op == "Add")
+      ++sums;
+    else
+      return NodeId::none;
+  }
+  return products == 3 && sums == 1 ? norm : NodeId::none;
+}
+
+bool is_added_to_attention(const Graph& graph, const Node& add) {
+  return add.op == "Add" &&
+         std::ranges::any_of(graph[add.outputs[0]].consumers, [&](NodeId reader) {
+           return graph[reader].op == "Add" &&
+                  std::ranges::any_of(present(graph[reader].inputs), [&](TensorId id) {
+                    return id != add.outputs[0] && attention_norm(graph, id) != NodeId::none;
+                  });
+         });
+}
+
+namespace {
+
+// Whether `add`, a bias of the product that made `result`, is one of the four of such a layer.
+bool keeps_apart(const Graph& graph, const Node& add, TensorId result) {
+  const NodeId product = graph[result].producer;
+  return is_added_to_attention(graph, add) ||
+         (graph[product].op == "MatMul" &&
+          attention_norm(graph, graph[product].inputs[0]) != NodeId::none);
+}
+
 // Tries to make `next`, the only consumer of the product's result so far, part of the product.
 bool fuse(const Graph& graph, const Node& next, OpClass op_class, bool qnn, NodePlan& plan) {
   if (next.outputs.size() != 1) return false;
@@ -158,10 +197,9 @@ bool fuse(const Graph& graph, const Node& next, OpClass op_class, bool qnn, Node
            factor == next.inputs.back();
   }
   if (next.op == "Add") {
-    // Products of floating point get one by the front end of QNN, save those around attention.
-    const bool attends = std::ranges::any_of(
-        graph.nodes, [](const Node& node) { return node.op == "LayerNormalization"; });
-    if (qnn && op_class == OpClass::matmul && (plan.integer || attends)) return false;
+    if (qnn && op_class == OpClass::matmul &&
+        (plan.integer || keeps_apart(graph, next, plan.result)))
+      return false;
     const TensorId bias = constant_operand(graph, next, plan.result);
     if (bias != TensorId::none) plan.fused_constants.push_back(bias);
     return bias != TensorId::none;
@@ -217,14 +255,27 @@ bool dequantize_vanishes(const Graph& graph, const Node& node, const std::vector
   });
 }
 
+// From channels first to channels last or back, of an image: an HTP has them last in both.
+bool turns_image(const Graph& graph, const Node& node, const std::vector<bool>& images) {
+  if (node.op != "Transpose" || !node.has_input(0) || node.outputs.size() != 1) return false;
+  const TensorId from = node.inputs[0], to = node.outputs[0];
+  if (is_graph_output(graph, to)) return false;
+  const auto order = node.ints_attribute("perm");
+  return (order == Shape{0, 2, 3, 1} && images[std::uint32_t(from)] &&
+          !images[std::uint32_t(to)]) ||
+         (order == Shape{0, 3, 1, 2} && images[std::uint32_t(to)] && !images[std::uint32_t(from)]);
+}
+
 }  // namespace
 
 std::vector<NodePlan> plan_nodes(const Graph& graph, bool qnn) {
+  const std::vector<bool> images = qnn ? find_images(graph) : std::vector<bool>{};
   std::vector<NodePlan> plans(graph.nodes.size());
   for (std::size_t i = 0; i < plans.size(); ++i) {
     plans[i].op_class = classify(graph, graph.nodes[i]);
     if (plans[i].op_class == OpClass::folded) plans[i].fate = NodeFate::folded;
     if (plans[i].op_class == OpClass::view) plans[i].fate = NodeFate::view;
+    if (qnn && turns_image(graph, graph.nodes[i], images)) plans[i].fate = NodeFate::view;
     if (!is_matrix(plans[i].op_class)) continue;
     plans[i].compound = !is_simple_product(graph.nodes[i]);
     if (!plans[i].compound) assign_operands(graph, graph.nodes[i], plans[i]);

@@ -82,6 +82,9 @@ struct NodePlan {
   bool compound = false;  // several products in one operator: attention, LSTM, Einsum
 };
 
+// The bias of the last product of a layer of attention, which the front end of QNN leaves apart.
+bool is_added_to_attention(const Graph& graph, const Node& add);
+
 // `qnn`: as QNN fuses them.
 std::vector<NodePlan> plan_nodes(const Graph& graph, bool qnn = false);
 

@@ -77,17 +77,23 @@ std::string vector_kernel(const Graph& graph, const Node& node, OpClass op_class
 }
 
 HmxWork hmx_work(const Target& target, const MatrixProduct& product, std::uint64_t rows,
-                 std::uint64_t columns, bool integer) {
+                 std::uint64_t columns, bool integer, bool in_place) {
   const std::uint64_t grain = target.hmx_alignment;
   const std::uint64_t channels = divide_up(product.depth, product.kernel_area);
   HmxWork work;
   work.macs = round_up(rows, grain) * round_up(channels, grain) * product.kernel_area *
               round_up(columns, grain);
-  const double rate = (integer ? target.hmx_macs_per_cycle_int8 : target.hmx_macs_per_cycle_fp16) *
-                      target.hmx_efficiency;
+  const bool shallow = in_place && channels <= grain && target.hmx_shallow_macs_per_cycle_fp16 > 0;
+  const double fp16 =
+      shallow ? target.hmx_shallow_macs_per_cycle_fp16 : double(target.hmx_macs_per_cycle_fp16);
+  const double rate =
+      (integer ? double(target.hmx_macs_per_cycle_int8) : fp16) * target.hmx_efficiency;
+  const double per_kib = !integer && target.hmx_output_cycles_per_kib_fp16 > 0
+                             ? target.hmx_output_cycles_per_kib_fp16
+                             : target.hmx_output_cycles_per_kib;
   const double output_kib =
       double(round_up(rows, grain) * round_up(columns, grain)) * (integer ? 1 : 2) / 1024;
-  double cycles = double(work.macs) / rate + output_kib * target.hmx_output_cycles_per_kib;
+  double cycles = double(work.macs) / rate + output_kib * per_kib;
   if (!integer && target.hmx_channel_macs_per_cycle_fp16 > 0) {
     cycles +=
         double(work.macs) / double(product.kernel_area) / target.hmx_channel_macs_per_cycle_fp16;

@@ -46,8 +46,9 @@ struct HmxWork {
   std::uint64_t macs = 0;  // padding included
   std::uint64_t cycles = 0;
 };
+// `in_place`: neighbouring results read neighbouring places (a convolution without strides).
 HmxWork hmx_work(const Target& target, const MatrixProduct& product, std::uint64_t rows,
-                 std::uint64_t columns, bool integer);
+                 std::uint64_t columns, bool integer, bool in_place = false);
 
 // The same product on HVX: float32, and depthwise convolutions, which would waste the HMX.
 std::uint64_t hvx_product_cycles(const Target& target, std::uint64_t macs, DataType type);

@@ -71,7 +71,8 @@ VectorWork vector_work(const Target& target, const std::string& kernel, const Ve
   const KernelCost& cost = kernel_cost(target, kernel, size);
   if (target.vector_tile_bytes == 0) return {shared_cycles(cost, size), 0, false};
   const double tile = cost.tile_bytes > 0 ? cost.tile_bytes : double(target.vector_tile_bytes);
-  const auto tiles = std::max<std::uint64_t>(1, std::uint64_t(double(size.cut_bytes) / tile));
+  const double cut = double(size.cut_bytes) > cost.whole_bytes ? double(size.cut_bytes) : 0;
+  const auto tiles = std::max<std::uint64_t>(1, std::uint64_t(cut / tile));
   const auto threads =
       cost.on_hmx ? 1 : std::uint32_t(std::min<std::uint64_t>(tiles, target.hvx_threads));
   const double work = size.places * (double(size.bytes) / 1024 * cost.cycles_per_kib +

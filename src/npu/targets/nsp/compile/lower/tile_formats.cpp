@@ -1,0 +1,151 @@
+#include "npu/targets/nsp/compile/lower/tile_formats.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace npuscope::npu::nsp {
+namespace tile_formats {
+
+bool in_blocks(const CompileContext& context, std::int64_t channels) {
+  return channels > 0 && channels % context.target.hmx_alignment == 0;
+}
+
+bool is_image(const CompileContext& context, TensorId id) {
+  return context.images[std::uint32_t(id)];
+}
+
+bool is_matrix(const CompileContext& context, TensorId id) {
+  return !is_image(context, id) && context.tensor(id).shape.size() > 1;
+}
+
+// Along the channels of images.
+bool along_channels(const CompileContext& context, const Node& node) {
+  if (node.int_attribute("axis", 0) != 1 || !node.has_input(0)) return false;
+  const auto all_images = [&](const std::vector<TensorId>& ids) {
+    return std::ranges::all_of(present(ids), [&](TensorId id) { return is_image(context, id); });
+  };
+  if (node.op == "Split") return is_image(context, node.inputs[0]) && all_images(node.outputs);
+  return node.op == "Concat" && all_images(node.inputs);
+}
+
+// Where the parts of a Concat along channels begin and end, those of Concats among them as well.
+void add_parts(const CompileContext& context, TensorId id, std::size_t depth,
+               std::vector<std::int64_t>& extents) {
+  constexpr std::size_t max_depth = 64, max_parts = 4096;
+  const NodeId producer = context.tensor(id).producer;
+  const bool joined = producer != NodeId::none && depth < max_depth && extents.size() < max_parts &&
+                      context.graph[producer].op == "Concat" &&
+                      along_channels(context, context.graph[producer]);
+  if (!joined) return extents.push_back(context.tensor(id).shape[1]);
+  for (const TensorId part : present(context.graph[producer].inputs))
+    add_parts(context, part, depth + 1, extents);
+}
+
+// Parts of whole blocks, but for the last.
+bool parts_in_blocks(const CompileContext& context, const std::vector<TensorId>& parts) {
+  return std::all_of(parts.begin(), parts.end() - (parts.empty() ? 0 : 1), [&](TensorId id) {
+    return id == TensorId::none || in_blocks(context, context.tensor(id).shape[1]);
+  });
+}
+
+// Heads, which keep their width: rows and heads change places.
+bool moves_heads(const CompileContext& context, const Node& node) {
+  if (node.op != "Transpose" || !node.has_input(0)) return false;
+  const Shape& shape = context.tensor(node.inputs[0]).shape;
+  const auto order = node.ints_attribute("perm");
+  const bool heads = order == Shape{0, 2, 1, 3} || order == Shape{0, 2, 3, 1};
+  return heads && shape.size() == 4 && is_matrix(context, node.inputs[0]) &&
+         in_blocks(context, shape.back());
+}
+
+bool is_right_side(const CompileContext& context, TensorId id) {
+  return std::ranges::any_of(context.tensor(id).consumers, [&](NodeId reader) {
+    const Node& node = context.graph[reader];
+    return node.op == "MatMul" && node.has_input(1) && node.inputs[1] == id;
+  });
+}
+
+}  // namespace tile_formats
+
+bool moves_whole_tiles(const CompileContext& context, const Node& node) {
+  using namespace tile_formats;
+  if (context.target.vector_tile_bytes == 0) return false;
+  if (node.op == "Resize") {
+    const Shape& shape = context.tensor(node.outputs[0]).shape;
+    return shape.size() == 4 && in_blocks(context, shape[1]);
+  }
+  return along_channels(context, node) || moves_heads(context, node);
+}
+
+bool sees_same_tiles(const CompileContext& context, const Node& node) {
+  using namespace tile_formats;
+  if (context.target.vector_tile_bytes == 0 || !node.has_input(0) || node.outputs.size() != 1)
+    return false;
+  const Shape& from = context.tensor(node.inputs[0]).shape;
+  const Shape& to = context.tensor(node.outputs[0]).shape;
+  if (node.op == "Transpose") return true;  // between the two ways in which images are written
+  if (!is_matrix(context, node.inputs[0]) || !is_matrix(context, node.outputs[0])) return false;
+  if (from.back() == to.back()) return true;
+  const Shape& narrow = from.back() < to.back() ? from : to;
+  const Shape& wide = from.back() < to.back() ? to : from;
+  return in_blocks(context, narrow.back()) &&
+         narrow.back() * narrow[narrow.size() - 2] == wide.back();
+}
+
+std::int64_t moved_blocks(const CompileContext& context, const Node& node) {
+  using namespace tile_formats;
+  const std::int64_t grain = context.target.hmx_alignment;
+  std::int64_t moved = 0, at = 0, begin = 0;
+  std::size_t operands = 0;  // of this node, from `begin` on
+  std::vector<std::int64_t> extents;
+  for (const TensorId id : present(node.inputs)) {
+    extents.clear();
+    add_parts(context, id, 0, extents);
+    bool first = true;  // part of this operand in the block
+    for (const std::int64_t extent : extents) {
+      if (at % grain == 0) {
+        if (operands > 1) moved += (at - begin) / grain;
+        begin = at;
+        operands = 0;
+        first = true;
+      }
+      if (std::exchange(first, false)) ++operands;
+      at += extent;
+    }
+  }
+  if (operands > 1) moved += (at - begin + grain - 1) / grain;
+  return moved;
+}
+
+std::string kernel_of_tiles(const CompileContext& context, const Node& node) {
+  using namespace tile_formats;
+  if (node.op == "Resize") {
+    const bool copies = node.string_attribute("mode", "nearest") == "nearest";
+    return copies ? "aicresized32" : "aicresizelineard32";
+  }
+  if (node.op == "Transpose") {
+    constexpr std::int64_t many_rows =
+        96;  // fewer lie in another way; from where on is between 80 and 96
+    const bool few = context.tensor(node.inputs[0]).shape[1] < many_rows;
+    if (node.ints_attribute("perm").back() == 1)
+      return few ? "aictransposefewkeys" : "aictransposekeys";
+    if (is_right_side(context, node.outputs[0])) return "aictransposevalues";
+    const NodeId producer = context.tensor(node.inputs[0]).producer;
+    const bool made = producer != NodeId::none && context.graph[producer].op == "MatMul";
+    return made ? "aicjoind32" : few ? "aictransposefewheads" : "aictransposeheads";
+  }
+  if (node.op == "Split")
+    return parts_in_blocks(context, node.outputs) ? "aicjoind32" : "aicsplitblocks";
+  const std::int64_t moved = moved_blocks(context, node);
+  if (moved > 0) return moved == 1 ? "aicconcatblock" : "aicconcatblocks";
+  // Products with no other reader put their channels where they belong.
+  const bool in_place = std::ranges::all_of(present(node.inputs), [&](TensorId id) {
+    const NodeId producer = context.tensor(id).producer;
+    if (producer == NodeId::none || context.tensor(id).consumers.size() != 1) return false;
+    const NodePlan& plan = context.plans[std::uint32_t(producer)];
+    return plan.fate == NodeFate::fused || plan.op_class == OpClass::convolution;
+  });
+  return in_place ? "aicjoind32" : "aicconcatd32";
+}
+
+}  // namespace npuscope::npu::nsp
