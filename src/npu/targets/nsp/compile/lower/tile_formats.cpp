@@ -70,10 +70,7 @@ bool is_right_side(const CompileContext& context, TensorId id) {
 bool moves_whole_tiles(const CompileContext& context, const Node& node) {
   using namespace tile_formats;
   if (context.target.vector_tile_bytes == 0) return false;
-  if (node.op == "Resize") {
-    const Shape& shape = context.tensor(node.outputs[0]).shape;
-    return shape.size() == 4 && in_blocks(context, shape[1]);
-  }
+  if (node.op == "Resize") return is_image(context, node.outputs[0]);
   return along_channels(context, node) || moves_heads(context, node);
 }
 
