@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <ranges>
+#include <span>
 #include <unordered_map>
 
 #include "analysis/ops/row_names.hpp"
 #include "base/sort_rows.hpp"
+#include "npuscope/analysis/timeline.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "npuscope/profile/unit_path.hpp"
 #include "profile/names.hpp"
@@ -113,6 +115,19 @@ class Columns {
     return saturating_subtract(time, extent_.begin);
   }
 
+  // Traces have a device's queues as threads, whose work tells.
+  bool is_device(const Unit& unit, std::size_t first, std::size_t count) const {
+    if (unit.engine != Engine::host && unit.engine != Engine::process &&
+        unit.engine != Engine::thread) {
+      return true;
+    }
+    const auto spans = std::span(placed_.spans).subspan(first, count);
+    return std::ranges::any_of(spans, [&](const PlacedSpan& span) {
+      return analysis::role_of(profile_.spans.kind[span.row]) == analysis::Role::work &&
+             analysis::is_of_device(analysis::domain_of(profile_, span.row));
+    });
+  }
+
   void write_units(Json& json) const {
     for (std::size_t i = 0; i + 1 < placed_.first_of_unit.size(); ++i) {
       const bool is_unit = i < profile_.units.size();
@@ -125,6 +140,7 @@ class Columns {
         json.member("name", unit_path(profile_, id).name);
         json.member("path", path_of(profile_, id));
         json.member("engine", stable_name(unit.engine));
+        json.member("is_device", is_device(unit, first, spans));
         json.member("device", unit.device);
         json.member("core", unit.core);
         json.member("parent", place_or_none(index_of(unit.parent), profile_.units.size()));

@@ -98,6 +98,22 @@ json head_of(const std::string& columns) {
   return json::parse(columns.substr(4, size))["profiles"][0];
 }
 
+// Rows of an MTIA's queues stood below sixty threads of the host: a trace has both as threads.
+TEST(ReportPage, AThreadThatHasADevicesWorkIsADevice) {
+  ProfileBuilder made;
+  made.span(made.unit("main", Engine::thread), "launch", 0, 9, SpanKind::runtime_call);
+  made.span(made.unit("queue", Engine::thread), "matmul", 3, 8, SpanKind::kernel);
+  made.span(made.unit("waits", Engine::thread), "matmul", 3, 8, SpanKind::sync);
+  ReportPage page({.arguments = {"npuscope", "report", "x"}});
+  page.add(Analysis(made.profile), {});
+  std::vector<bool> is_device;
+  const std::string data =
+      test_support::unpacked_text(test_support::script_of(page.html(), "npuscope-data"));
+  const json head = head_of(data);
+  for (const json& unit : head["units"]) is_device.push_back(unit["is_device"]);
+  EXPECT_THAT(is_device, testing::ElementsAre(false, true, false));
+}
+
 TEST(ReportPage, OfManySpansThereIsACoarseTimelineToo) {
   ProfileBuilder made;
   const UnitId unit = made.unit("HVX", Engine::hvx);

@@ -106,6 +106,7 @@ export interface UnitHead {
   name: string;    // "DMA 1"
   path: string;    // "core 0 > DMA 1"
   engine: string;  // "hvx", "hmx", "dma", "dma_issue", "core", "device", "host", "process", "thread", "compute", "communication", "other", "none"
+  is_device: boolean;  // no process and no thread, or one that has work of a device
   device: number;
   core: number;
   parent: number;  // place in units; -1: none

@@ -3,7 +3,7 @@
 import type { ProfileDataHead, UnitHead } from "../data/report";
 import { Row } from "./row";
 import { splitRows } from "./rows";
-import { work, type Spans } from "./spans";
+import type { Spans } from "./spans";
 
 export interface Lane {
   readonly key: string;  // of its group when it is closed: "unit 3"
@@ -22,35 +22,21 @@ function rowsOf(unit: UnitHead, spans: Spans): Row[] {
 }
 
 function laneOf(units: readonly UnitHead[], children: number[][], place: number, spans: Spans): Lane | null {
-  const lanes = devicesFirst(children[place].map((child) => laneOf(units, children, child, spans)).filter((lane) => lane !== null), spans);
+  const lanes = devicesFirst(children[place].map((child) => laneOf(units, children, child, spans)).filter((lane) => lane !== null), units);
   const rows = rowsOf(units[place], spans);
   if (lanes.length === 0 && rows.length === 0) return null;
   const { name, path, engine } = units[place];
   return { key: `unit ${place}`, label: name || path, unit: place, engine, rows, lanes };
 }
 
-const ofHost = new Set(["host", "process", "thread"]);
-const ofNoEngine = new Set([...ofHost, "none", "other", ""]);
-
-// Whether anything of it, or below it, is a device's: traces have its queues as threads, and ops that work there tell. A
-// thread of the host waits for such ops, too.
-function isOfDevice(lane: Lane, spans: Spans): boolean {
-  const looked = 64, most = 4096;
-  const usesEngine = (row: Row): boolean => {
-    for (let i = 0, left = looked; i < Math.min(row.count, most) && left > 0; ++i) {
-      const span = row.spanAt(i);
-      if (spans.look(span) !== work) continue;
-      if (!ofNoEngine.has(spans.engineOf(span))) return true;
-      --left;
-    }
-    return false;
-  };
-  return !ofHost.has(lane.engine) || lane.rows.some(usesEngine) || lane.lanes.some((below) => isOfDevice(below, spans));
+// Whether a device does anything of it, or below it: traces have a device's queues as threads.
+function isOfDevice(lane: Lane, units: readonly UnitHead[]): boolean {
+  return units[lane.unit]?.is_device || lane.lanes.some((below) => isOfDevice(below, units));
 }
 
 // What the NPU does is looked at first: hosts and their threads stand below it.
-function devicesFirst(lanes: Lane[], spans: Spans): Lane[] {
-  const first = new Set(lanes.filter((lane) => isOfDevice(lane, spans)));
+function devicesFirst(lanes: Lane[], units: readonly UnitHead[]): Lane[] {
+  const first = new Set(lanes.filter((lane) => isOfDevice(lane, units)));
   return [...first, ...lanes.filter((lane) => !first.has(lane))];
 }
 
@@ -97,7 +83,7 @@ export function buildLanes(head: ProfileDataHead, spans: Spans): Lane[] {
     else roots.push(place);
   });
   const lanes = roots.map((place) => laneOf(head.units, children, place, spans)).filter((lane) => lane !== null);
-  return devicesFirst(byDevice(lanes, head.units), spans);
+  return devicesFirst(byDevice(lanes, head.units), head.units);
 }
 
 export function* allLanes(lanes: readonly Lane[]): Generator<Lane> {

@@ -43,7 +43,7 @@ test("around all places is some of what is beside them, within the timeline", ()
 });
 
 test("the ops of places are those that ran there on that unit", () => {
-  const unit = (first_span: number, spans: number) => ({ name: "", path: "", engine: "hvx", device: 0, core: 0, parent: -1, first_span, spans });
+  const unit = (first_span: number, spans: number) => ({ name: "", path: "", engine: "hvx", is_device: true, device: 0, core: 0, parent: -1, first_span, spans });
   const data = dataOf({ units: [unit(0, 2), unit(2, 1)] }, { "span.start": [0, 100, 50], "span.duration": [10, 10, 100], "span.op": [1, 2, 3] });
   assert.deepEqual([...opsIn(data, [{ begin: 5, end: 60, unit: -1 }])], [1, 3]);
   assert.deepEqual([...opsIn(data, [{ begin: 5, end: 60, unit: 0 }])], [1]);

@@ -58,7 +58,7 @@ test("lines begin and end at their points", () => {
 });
 
 test("work and unit of an op are of its spans of work", () => {
-  const unit = (engine: string, first_span: number, spans: number) => ({ name: "", path: "", engine, device: 0, core: 0, parent: -1, first_span, spans });
+  const unit = (engine: string, first_span: number, spans: number) => ({ name: "", path: "", engine, is_device: true, device: 0, core: 0, parent: -1, first_span, spans });
   const data = dataOf({ units: [unit("hvx", 0, 2), unit("hmx", 2, 1)] }, { "op.name": [0, 0], "span.op": [0, 1, 0], "span.kind": [0, 1, 0], "span.duration": [5, 7, 11], "span.start": [0, 5, 0] });
   assert.deepEqual([Array.from(workByOp(data)), Array.from(unitByOp(data))], [[16, 0], [0, -1]]);
 });

@@ -4,7 +4,7 @@ import { OpNames } from "../../src/ops/op_names";
 import { dataOf, programOf } from "../support/program";
 
 const [report] = programOf("qnn_htp").report.profiles;
-const unit = (engine: string) => ({ name: engine, path: `core 0 > ${engine}`, engine, device: 0, core: 0, parent: -1, first_span: 0, spans: 0 });
+const unit = (engine: string) => ({ name: engine, path: `core 0 > ${engine}`, engine, is_device: true, device: 0, core: 0, parent: -1, first_span: 0, spans: 0 });
 const data = (columns: { [name: string]: number[] }) => dataOf({ strings: ["", "MatMul_0", "q::Conv", "node_0", "hvx", "dma", "none"], units: [unit("hmx"), unit("dma")] }, columns);
 
 test("an op is called by its node, else by its name", () => {

@@ -14,7 +14,7 @@ function spansOf(...units: Span[][]): Data {
   const kinds = ["op", "sync", "barrier", "transfer", "inference", "async", "instant", "wait", "slice"];
   let first = 0;
   const heads = units.map((spans, i) => {
-    const head = { name: `unit ${i}`, path: `unit ${i}`, engine: "hvx", device: 0, core: i, parent: -1, first_span: first, spans: spans.length };
+    const head = { name: `unit ${i}`, path: `unit ${i}`, engine: "hvx", is_device: true, device: 0, core: i, parent: -1, first_span: first, spans: spans.length };
     first += spans.length;
     return head;
   });
@@ -78,7 +78,7 @@ test("of several inferences the median of those after the first", () => {
 });
 
 test("merged spans count by the share in which one of them ran, and that is said", () => {
-  const data = dataOf({ units: [{ name: "u", path: "u", engine: "hvx", device: 0, core: 0, parent: -1, first_span: 0, spans: 1 }] },
+  const data = dataOf({ units: [{ name: "u", path: "u", engine: "hvx", is_device: true, device: 0, core: 0, parent: -1, first_span: 0, spans: 1 }] },
     { "span.kind": [0], "span.start": [0], "span.duration": [100], "span.op": [0], "span.count": [7], "span.active": [40] });
   const cut = cutSpans(data, { begin: 0, end: 50 });
   assert.deepEqual([cut.own[0], cut.merged], [20, true]);

@@ -51,7 +51,7 @@ const engines: [name: string, engine: string][] = [
 ];
 
 function unitOf(name: string, path: string, engine: string, core: number, parent: number): UnitHead {
-  return { name, path, engine, device: 0, core, parent, first_span: 0, spans: 0 };
+  return { name, path, engine, is_device: !["host", "process", "thread"].includes(engine), device: 0, core, parent, first_span: 0, spans: 0 };
 }
 
 // The host: an inference with phases in it and calls in those, so that slices nest.

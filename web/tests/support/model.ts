@@ -19,6 +19,6 @@ export const modelOf = (options: FixtureOptions): Model => new Model(contextOf(o
 export function dataOf(columns: ColumnInput[], kinds = ["op", "sync"], strings = [""]): Data {
   const { data } = makeProfile({ spans: 0, ops: 0 });
   const spans = columns[0].values.length;
-  const units = [{ name: "u", path: "u", engine: "hvx", device: 0, core: 0, parent: -1, first_span: 0, spans }];
+  const units = [{ name: "u", path: "u", engine: "hvx", is_device: true, device: 0, core: 0, parent: -1, first_span: 0, spans }];
   return openBytes(encodeData([{ ...data, kinds, strings, units, columns }]) as Uint8Array<ArrayBuffer>)[0];
 }

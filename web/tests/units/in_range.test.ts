@@ -19,7 +19,7 @@ for (const name of programNames) {
   }
 }
 
-const unit = (first_span: number, spans: number) => ({ name: "u", path: "u", engine: "host", device: 0, core: 0, parent: -1, first_span, spans });
+const unit = (first_span: number, spans: number) => ({ name: "u", path: "u", engine: "host", is_device: true, device: 0, core: 0, parent: -1, first_span, spans });
 const kinds = ["op", "sync", "barrier", "dma_wait", "wait"];
 const columns = (spans: [kind: string, start: number, duration: number][]) => ({
   "span.kind": spans.map(([kind]) => kinds.indexOf(kind)), "span.start": spans.map(([, start]) => start), "span.duration": spans.map(([, , duration]) => duration), "span.op": spans.map(() => -1),
