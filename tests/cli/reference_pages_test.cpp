@@ -33,7 +33,7 @@ TEST(ReferencePages, ATermThatIsNearlyThereIsNamed) {
 
 TEST(ReferencePages, WithoutANameAllAreListed) {
   EXPECT_THAT(run_npuscope({"explain"}).output, HasSubstr("wall, active, work, busy"));
-  EXPECT_THAT(run_npuscope({"record-help"}).output, HasSubstr("  torq         Torq, "));
+  EXPECT_THAT(run_npuscope({"record-help"}).output, HasSubstr("  torq             Torq, "));
 }
 
 TEST(ReferencePages, JsonHasTheSameAsTheText) {
