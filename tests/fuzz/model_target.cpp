@@ -4,6 +4,7 @@
 #include "fuzz/fuzzing.hpp"
 #include "npu/core/target_file.hpp"
 #include "npu/graph/import_onnx.hpp"
+#include "npu/graph/loop_models.hpp"
 #include "npu/graph/one_operator_models.hpp"
 #include "npu/targets/ipu/compile.hpp"
 #include "npu/targets/ipu/target.hpp"
@@ -31,6 +32,13 @@ std::vector<std::string> npuscope::fuzz::good_inputs() {
   for (const npu::Operator& op : npu::every_operator()) {
     for (int i = 0; i < 3; ++i) models.push_back(made.next(op.name));
   }
+  for (const char* trips : {"five", "some", ""}) {
+    for (const char* condition : {"asked", ""}) {
+      for (const char* goes_on : {"same", "early"})
+        models.push_back(npu::test::loop_of(trips, condition, goes_on));
+    }
+  }
+  models.push_back(npu::test::scan_over(3, {}));
   return models;
 }
 

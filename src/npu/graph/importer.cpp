@@ -286,8 +286,10 @@ void Importer::infer(const NodeSource& source, Node& node, const Attributes& att
   } catch (const UnknownSize& unknown) {
     if (use_declared(source, node, scope)) return;
     if (row->bound != nullptr && use_bound(*row, node, opset, attributes)) {
-      graph_.warnings.push_back(fmt::format("{}: {}; compiled for the most, {}", where(),
-                                            unknown.what, to_text(graph_[node.outputs[0]].shape)));
+      if (auto made = present(node.outputs); !made.empty()) {
+        graph_.warnings.push_back(fmt::format("{}: {}; compiled for the most, {}", where(),
+                                              unknown.what, to_text(graph_[made.front()].shape)));
+      }
       return;
     }
     fail_import("{}: {}; end the model before this node, or have the exporter fold it", where(),

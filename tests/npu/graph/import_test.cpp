@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "npu/graph/loop_models.hpp"
 #include "npu/graph/onnx_writer.hpp"
 #include "npu/graph/semantics.hpp"
 
@@ -385,22 +386,8 @@ TEST(ImportErrors, ExplainUndecidedBranchesAndLoops) {
 
 // Loops: the body once for each trip.
 
-// h = h + x[t] over t, and h * 2 of each trip.
-std::string scan_over(std::int64_t trips, const std::map<std::string, test::AttributeValue>& more) {
-  test::GraphText body, text;
-  body.input("h", {2}).input("x_t", {2}).weight("two", {1});
-  body.node({"Add", {"h", "x_t"}, {"next"}, {}, "", "add"}).node({"Mul", {"next", "two"}, {"out"}});
-  body.output("next").output("out");
-  std::map<std::string, test::AttributeValue> attributes = more;
-  attributes["body"] = test::Graphs{body.bytes()};
-  attributes["num_scan_inputs"] = std::int64_t{1};
-  text.input("h0", {2}).input("x", {trips, 2});
-  text.node({"Scan", {"h0", "x"}, {"last", "all"}, attributes, "", "cell"});
-  return test::model(text.output("last").output("all"));
-}
-
 TEST(Import, WritesOutAScanTripByTrip) {
-  const auto graph = import_model(scan_over(3, {}));
+  const auto graph = import_model(test::scan_over(3, {}));
   ASSERT_TRUE(graph) << error_of(graph);
   EXPECT_EQ(graph->tensors[std::uint32_t(graph->outputs[0])].name, "last");
   EXPECT_EQ(output_shape(*graph), Shape{2});
@@ -416,9 +403,9 @@ TEST(Import, WritesOutAScanTripByTrip) {
 }
 
 TEST(Import, JoinsWhatAScanMakesBackwardsAndAlongAnotherAxis) {
-  const auto graph = import_model(scan_over(3, {{"scan_output_axes", Ints{1}},
-                                                {"scan_input_directions", Ints{1}},
-                                                {"scan_output_directions", Ints{1}}}));
+  const auto graph = import_model(test::scan_over(3, {{"scan_output_axes", Ints{1}},
+                                                      {"scan_input_directions", Ints{1}},
+                                                      {"scan_output_directions", Ints{1}}}));
   ASSERT_TRUE(graph) << error_of(graph);
   EXPECT_EQ((*graph)[graph->outputs[1]].shape, (Shape{2, 3}));
   std::vector<std::int64_t> read;
@@ -427,34 +414,16 @@ TEST(Import, JoinsWhatAScanMakesBackwardsAndAlongAnotherAxis) {
   EXPECT_THAT(read, ElementsAre(2, 1, 0));
 }
 
-std::string loop_of(const std::string& trips, const std::string& condition,
-                    const std::string& goes_on) {
-  test::GraphText body, text;
-  body.input("i", {}, test::onnx_int64).input("c", {}, test::onnx_bool).input("h", {2});
-  body.scalar("three", 3);
-  body.node({"Less", {"i", "three"}, {"early"}}).node({"Relu", {"h"}, {"next"}, {}, "", "relu"});
-  body.node({"Identity", {"c"}, {"same"}}).output(goes_on).output("next").output("next");
-  text.input("x", {2}).input("asked", {}, test::onnx_bool).input("some", {}, test::onnx_int64);
-  text.scalar("five", 5).scalar("many", 1 << 20);
-  text.node({"Loop",
-             {trips, condition, "x"},
-             {"y", "all"},
-             {{"body", test::Graphs{body.bytes()}}},
-             "",
-             "again"});
-  return test::model(text.output("y").output("all"));
-}
-
 std::size_t trips_of(const Result<Graph>& graph) {
   if (!graph) return 0;
   return std::size_t(std::ranges::count(graph->nodes, "Relu", &Node::op));
 }
 
 TEST(Import, WritesOutALoopAsLongAsItIsKnownToGoOn) {
-  EXPECT_EQ(trips_of(import_model(loop_of("five", "", "same"))), 5u);
-  EXPECT_EQ(trips_of(import_model(loop_of("five", "", "early"))), 4u) << "i < 3 goes on";
-  EXPECT_EQ(trips_of(import_model(loop_of("", "", "early"))), 4u);
-  const auto graph = import_model(loop_of("five", "asked", "same"));
+  EXPECT_EQ(trips_of(import_model(test::loop_of("five", "", "same"))), 5u);
+  EXPECT_EQ(trips_of(import_model(test::loop_of("five", "", "early"))), 4u) << "i < 3 goes on";
+  EXPECT_EQ(trips_of(import_model(test::loop_of("", "", "early"))), 4u);
+  const auto graph = import_model(test::loop_of("five", "asked", "same"));
   ASSERT_TRUE(graph) << error_of(graph);
   EXPECT_EQ(trips_of(graph), 5u);
   EXPECT_EQ((*graph)[graph->outputs[1]].shape, (Shape{5, 2}));
@@ -462,15 +431,15 @@ TEST(Import, WritesOutALoopAsLongAsItIsKnownToGoOn) {
 }
 
 TEST(ImportErrors, ExplainLoopsWithoutAnEnd) {
-  EXPECT_THAT(error_of(import_model(loop_of("some", "", "same"))),
+  EXPECT_THAT(error_of(import_model(test::loop_of("some", "", "same"))),
               StartsWith("m.onnx: node 'again' (Loop): its number of trips is only known at run"));
-  EXPECT_THAT(error_of(import_model(loop_of("", "asked", "same"))),
+  EXPECT_THAT(error_of(import_model(test::loop_of("", "asked", "same"))),
               HasSubstr("ends when a condition says so that is only known at run time"));
   for (const char* trips : {"many", ""}) {
-    EXPECT_THAT(error_of(import_model(loop_of(trips, "", "same"))),
+    EXPECT_THAT(error_of(import_model(test::loop_of(trips, "", "same"))),
                 HasSubstr("more than the 4096 that the compiler writes out"));
   }
-  EXPECT_THAT(error_of(import_model(scan_over(0, {}))), HasSubstr("in no trips at all"));
+  EXPECT_THAT(error_of(import_model(test::scan_over(0, {}))), HasSubstr("in no trips at all"));
 }
 
 TEST(Import, ReducesTheShortestAxesWhereThoseAreOnlyKnownAtRunTime) {

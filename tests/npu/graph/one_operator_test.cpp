@@ -62,6 +62,14 @@ TEST(OneOperator, AShapeOfFloatsWasSaidToBeUnknownAtCompileTime) {
   EXPECT_THAT(message_of(text), HasSubstr("input 1 'shape' is of float but must be of integers"));
 }
 
+// The warning named the result that nobody reads.
+TEST(OneOperator, AReductionOverAxesKnownAtRunTimeWhoseResultHasNoNameCrashed) {
+  test::GraphText text;
+  text.input("x", {4, 2}).input("axes", {1}, test::onnx_int64);
+  text.node({"ReduceSum", {"x", "axes"}, {""}}).node({"Relu", {"x"}, {"y"}}).output("y");
+  EXPECT_EQ(message_of(text), "");
+}
+
 TEST(OneOperator, OfAnyTypesRanksAndAttributesImportsOrIsRefused) {
   test::OneOperatorModels models(20);
   std::size_t all = 0, well = 0;
