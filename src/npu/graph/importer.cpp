@@ -5,6 +5,7 @@
 
 #include "npu/graph/limits.hpp"
 #include "npu/graph/operators.hpp"
+#include "npu/graph/operators/experts.hpp"
 
 namespace npuscope::npu {
 namespace {
@@ -61,9 +62,22 @@ Graph Importer::run() {
         fmt::format("{} is not known; {} node{} costed as elementwise, e.g. '{}'", what,
                     unknown.count, unknown.count == 1 ? " is" : "s are", unknown.first_node));
   }
+  warn_of_experts();
   if (old_batch_ == 0) warn_of_outputs(source);
   warn_of_idle_symbols();
   return std::move(graph_);
+}
+
+void Importer::warn_of_experts() {
+  const auto first = std::ranges::find_if(graph_.nodes, has_experts);
+  if (first == graph_.nodes.end()) return;
+  const ExpertSizes sizes = expert_sizes(graph_, *first);
+  graph_.warnings.push_back(fmt::format(
+      "node '{}' ({}): which experts a token takes is known when the model runs; {} compiled for "
+      "tokens spread evenly over as many experts as they reach, here {} of {}",
+      first->name, first->op,
+      std::ranges::count_if(graph_.nodes, has_experts) == 1 ? "it is" : "it and others like it are",
+      sizes.used_experts(), sizes.experts));
 }
 
 void Importer::add_initializers(const GraphSource& source, Scope& scope) {

@@ -118,6 +118,7 @@ class Importer {
   void note_symbols(std::string_view expression);
   void warn_of_idle_symbols();
   std::int64_t resolve(const DimensionSource& dimension, std::string_view input, std::size_t axis);
+  void warn_of_experts();
   void warn_of_outputs(const GraphSource& source);
 
   TensorId add_tensor(Tensor tensor, std::string_view name, Scope& scope);

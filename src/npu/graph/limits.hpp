@@ -53,6 +53,7 @@ inline constexpr std::size_t folded_floats = 64;
 inline constexpr std::size_t folded_in_all = 1 << 24;  // elements; beyond it, values are not kept
 inline constexpr std::size_t nesting = 32;             // functions and branches within each other
 inline constexpr std::size_t trips = 4096;             // of a loop
+inline constexpr std::int64_t experts = 1024;          // of one layer, that are written out
 inline constexpr std::size_t inlined_nodes = 1 << 20;  // that functions and branches may add
 inline constexpr std::size_t inlined_bytes = 1 << 28;  // of names and attributes of those
 

@@ -42,6 +42,7 @@ const Operator* find_operator(std::string_view domain, std::string_view op);
 std::span<const OperatorRow> attention_operators();
 std::span<const OperatorRow> convolution_operators();
 std::span<const OperatorRow> elementwise_operators();
+std::span<const OperatorRow> expert_operators();
 std::span<const OperatorRow> generator_operators();
 std::span<const OperatorRow> indexing_operators();
 std::span<const OperatorRow> layout_operators();

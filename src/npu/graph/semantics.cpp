@@ -24,8 +24,8 @@ const std::vector<Operator>& every_operator() {
     std::vector<Operator> operators;
     for (const auto family :
          {attention_operators(), convolution_operators(), elementwise_operators(),
-          generator_operators(), indexing_operators(), layout_operators(), matmul_operators(),
-          movement_operators(), normalization_operators(), pooling_operators(),
+          expert_operators(), generator_operators(), indexing_operators(), layout_operators(),
+          matmul_operators(), movement_operators(), normalization_operators(), pooling_operators(),
           quantization_operators(), recurrent_operators(), reduction_operators(),
           resize_operators(), state_space_operators()}) {
       for (const OperatorRow& row : family) {

@@ -1,4 +1,5 @@
 #include "npu/graph/operators/attention.hpp"
+#include "npu/graph/operators/experts.hpp"
 #include "npu/graph/operators/state_space.hpp"
 
 #include <algorithm>
@@ -272,6 +273,7 @@ bool is_one_of(std::string_view op, std::initializer_list<std::string_view> name
 MatrixProduct product_of(const Graph& graph, const Node& node) {
   const std::string_view op = node.op;
   if (is_attention(node)) return attention(graph, node);
+  if (has_experts(node)) return expert_product(graph, node);
   if (op == "LinearAttention") return linear_attention_product(graph, node);
   if (op == "CausalConvWithState") return causal_convolution_product(graph, node);
   if (is_one_of(op, {"Conv", "ConvInteger", "DeformConv", "FusedConv"}))

@@ -6,6 +6,7 @@
 #include "npu/graph/operation.hpp"
 #include "npu/graph/operators.hpp"
 #include "npu/graph/operators/attention.hpp"
+#include "npu/graph/operators/experts.hpp"
 
 namespace npuscope::npu {
 namespace {
@@ -16,6 +17,7 @@ constexpr std::int64_t opset_of_parts = 18;
 auto maker_of(const Node& node) -> void (*)(Parts&, const Node&) {
   if (node.unknown) return nullptr;
   if (is_attention(node)) return make_attention;
+  if (has_experts(node)) return make_experts;
   if (node.domain.empty() && node.op == "LinearAttention") return make_linear_attention;
   if (node.domain.empty() && node.op == "CausalConvWithState") return make_causal_convolution;
   const bool recurrent = node.op == "LSTM" || node.op == "GRU" || node.op == "RNN";
@@ -65,6 +67,12 @@ bool Parts::replace(const Node& node, void (*make)(Parts&, const Node&)) {
 
 TensorId Parts::add(std::string_view part, std::string_view op, std::vector<TensorId> inputs,
                     Attributes attributes, TensorId into) {
+  return add_outputs(part, op, std::move(inputs), 1, std::move(attributes), into)[0];
+}
+
+std::vector<TensorId> Parts::add_outputs(std::string_view part, std::string_view op,
+                                         std::vector<TensorId> inputs, std::size_t count,
+                                         Attributes attributes, TensorId into) {
   Node node;
   node.name = unique(prefix_ + std::string(part));
   const std::size_t dot = op.rfind('.');
@@ -72,9 +80,11 @@ TensorId Parts::add(std::string_view part, std::string_view op, std::vector<Tens
   if (dot != std::string_view::npos) node.domain = op.substr(0, dot);
   node.inputs = std::move(inputs);
   node.attributes = std::move(attributes);
-  Tensor made;
-  made.name = node.name;
-  node.outputs = {add_tensor(std::move(made))};
+  for (std::size_t i = 0; i < count; ++i) {
+    Tensor made;
+    made.name = i == 0 ? node.name : fmt::format("{}:{}", node.name, i);
+    node.outputs.push_back(add_tensor(std::move(made)));
+  }
   const Operator* row = find_operator(node.domain, node.op);
   if (row == nullptr) fail("its part {} is not known", op);
   std::size_t folded = 0;
@@ -88,13 +98,13 @@ TensorId Parts::add(std::string_view part, std::string_view op, std::vector<Tens
       fail("its part {} makes {} and not {}", part, to_text(graph_[own].shape),
            to_text(graph_[into].shape));
     }
-    node.outputs = {into};
+    node.outputs[0] = into;
   } else {
     graph_[own].constant = std::ranges::all_of(
         node.inputs, [&](TensorId id) { return id == TensorId::none || graph_[id].constant; });
   }
   nodes_.push_back(std::move(node));
-  return nodes_.back().outputs[0];
+  return nodes_.back().outputs;
 }
 
 std::vector<TensorId> Parts::split(std::string_view part, TensorId whole, std::int64_t axis,

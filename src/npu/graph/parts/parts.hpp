@@ -75,6 +75,10 @@ class Parts {
   // that is a tensor which is there already.
   TensorId add(std::string_view part, std::string_view op, std::vector<TensorId> inputs,
                Attributes attributes = {}, TensorId into = TensorId::none);
+  // Of a part with several results; those after the first are called "context:1", ...
+  std::vector<TensorId> add_outputs(std::string_view part, std::string_view op,
+                                    std::vector<TensorId> inputs, std::size_t count,
+                                    Attributes attributes = {}, TensorId into = TensorId::none);
   std::vector<TensorId> split(std::string_view part, TensorId whole, std::int64_t axis,
                               const std::vector<std::int64_t>& extents);
   TensorId reshape(std::string_view part, TensorId from, const Shape& shape,
@@ -117,5 +121,6 @@ void make_attention(Parts& parts, const Node& node);
 void make_recurrent(Parts& parts, const Node& node);
 void make_linear_attention(Parts& parts, const Node& node);
 void make_causal_convolution(Parts& parts, const Node& node);
+void make_experts(Parts& parts, const Node& node);
 
 }  // namespace npuscope::npu

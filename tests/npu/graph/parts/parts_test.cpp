@@ -21,7 +21,7 @@ Graph model_of(test::NodeText node, const Inputs& inputs, const std::vector<std:
     node.inputs.push_back(name);
     if (name.empty()) continue;
     if (name[0] >= 'A' && name[0] <= 'Z') {
-      text.weight(name, shape);
+      text.weight(name, shape, name.starts_with("Uint8") ? test::onnx_uint8 : test::onnx_float);
     } else {
       text.input(name, {shape.begin(), shape.end()},
                  name.starts_with("int32")  ? test::onnx_int32
@@ -321,6 +321,81 @@ TEST(StateSpaceParts, SeveralTokensOfLinearAttentionStayWhole) {
                            {{"q", {2, 3, 32}}, {"k", {2, 3, 16}}, {"v", {2, 3, 12}}}, {"y"}));
   ASSERT_TRUE(parts);
   EXPECT_THAT(operators_of(*parts), testing::ElementsAre("whole LinearAttention"));
+}
+
+// Every token to each of its experts, one loop inside the other.
+std::uint64_t experts_by_loops(std::int64_t tokens, std::int64_t of_each, std::int64_t hidden,
+                               std::int64_t first_columns, std::int64_t inner) {
+  std::uint64_t macs = 0;
+  for (std::int64_t t = 0; t < tokens; ++t)
+    for (std::int64_t e = 0; e < of_each; ++e)
+      for (std::int64_t h = 0; h < hidden; ++h) macs += std::uint64_t(first_columns + inner);
+  return macs;
+}
+
+std::uint64_t weight_bytes_read(const Graph& graph) {
+  std::uint64_t bytes = 0;
+  for (const Node& node : graph.nodes) {
+    if (matrix_product(graph, node).constant_weights) bytes += graph[node.inputs[1]].bytes();
+  }
+  return bytes;
+}
+
+// Two of four experts a token: two tokens or more can reach all of them.
+TEST(ExpertParts, AsManyExpertsAreReadAsTokensReach) {
+  for (const std::int64_t tokens : {1, 2, 5}) {
+    SCOPED_TRACE(tokens);
+    const Graph graph =
+        model_of({"MoE", {}, {}, {{"k", 2}, {"activation_type", "swiglu"}}, "com.microsoft"},
+                 {{"x", {tokens, 16}},
+                  {"r", {tokens, 4}},
+                  {"W1", {4, 48, 16}},
+                  {"B1", {4, 48}},
+                  {"W2", {4, 16, 24}},
+                  {"B2", {4, 16}}},
+                 {"y"});
+    const auto parts = taken_apart(graph);
+    ASSERT_TRUE(parts);
+    EXPECT_GT(parts->nodes.size(), 10u);
+    expect_sound(graph, *parts);
+    EXPECT_EQ(work_of(*parts).macs, experts_by_loops(tokens, 2, 16, 48, 24));
+    EXPECT_EQ(work_of(graph).macs, work_of(*parts).macs);
+    EXPECT_EQ(weight_bytes_read(*parts),
+              std::min<std::uint64_t>(4, std::uint64_t(tokens) * 2) * 16 * 72 * 4);
+    EXPECT_THAT(graph.warnings,
+                testing::ElementsAre(testing::HasSubstr(
+                    "here " + std::to_string(std::min<std::int64_t>(4, 2 * tokens)) + " of 4")));
+  }
+}
+
+// 4 bits: half a byte for each multiplication of one token by one expert.
+TEST(ExpertParts, PackedWeightsOfExpertsStayPacked) {
+  const Graph graph = model_of(
+      {"QMoE", {}, {}, {{"k", 1}, {"activation_type", "silu"}, {"block_size", 8}}, "com.microsoft"},
+      {{"x", {1, 16}},
+       {"r", {1, 4}},
+       {"Uint8_1", {4, 24, 8}},
+       {"S1", {4, 24, 2}},
+       {"", {}},
+       {"Uint8_2", {4, 16, 12}},
+       {"S2", {4, 16, 3}},
+       {"", {}},
+       {"Uint8_3", {4, 24, 8}},
+       {"S3", {4, 24, 2}}},
+      {"y"});
+  const auto parts = taken_apart(graph);
+  ASSERT_TRUE(parts);
+  expect_sound(graph, *parts);
+  EXPECT_EQ(work_of(*parts).macs, experts_by_loops(1, 1, 16, 24 + 24, 24));
+  EXPECT_EQ(weight_bytes_read(*parts), 3u * 16 * 24 / 2);
+}
+
+TEST(ExpertParts, ExpertsWhoseWeightsComeWhenTheModelRunsStayWhole) {
+  const auto parts = taken_apart(model_of(
+      {"MoE", {}, {}, {{"k", 2}}, "com.microsoft"},
+      {{"x", {3, 16}}, {"r", {3, 4}}, {"w1", {4, 24, 16}}, {"", {}}, {"w2", {4, 16, 24}}}, {"y"}));
+  ASSERT_TRUE(parts);
+  EXPECT_THAT(operators_of(*parts), testing::ElementsAre("whole MoE"));
 }
 
 TEST(StateSpaceParts, ACausalConvolutionJoinsItsStateAndKeepsTheLastPlaces) {

@@ -181,10 +181,10 @@ TEST(EveryOperator, CompilesToASoundProgramWheneverItImports) {
     }
     if (compiled == 0) never.push_back(name);
   }
-  // Sizes of the first two depend on data. The others' inputs must fit one another, which chance
-  // does not give: shapes_test.cpp and parts_test.cpp have them.
-  EXPECT_THAT(
-      never, testing::ElementsAre("Compress", "Unique", "TRT.EfficientNMS_TRT", "LinearAttention"));
+  // Sizes of Compress and Unique depend on data. The others' inputs must fit one another, which
+  // chance does not give: shapes_test.cpp and parts_test.cpp have them.
+  EXPECT_THAT(never, testing::ElementsAre("com.microsoft.MoE", "com.microsoft.QMoE", "Compress",
+                                          "Unique", "TRT.EfficientNMS_TRT", "LinearAttention"));
 }
 
 TEST(EveryOperator, OfAnyTypesRanksAndAttributesCompilesOrIsRefused) {
@@ -219,6 +219,27 @@ TEST(EveryOperator, AProductWithAVectorReportedOperandsOfOtherSizes) {
     const auto imported = import_onnx(as_byte_span(model), "one.onnx", {});
     ASSERT_TRUE(imported) << imported.error().message;
     for (const std::uint32_t cores : {1, 2, 6, 16}) {
+      CompileOptions options = options_for(cores);
+      options.op_stats_verbosity = 2;
+      expect_sound_program(*imported, options);
+    }
+  }
+}
+
+TEST(EveryOperator, ExpertsCompileOnAnyNumberOfCores) {
+  for (const std::int64_t tokens : {1, 6}) {
+    test::NodeText node = test::node_of("com.microsoft.MoE");
+    node.inputs = {"x", "r", "w1", "b1", "w2", "b2", "w3"};
+    node.outputs = {"y"};
+    node.attributes = {{"k", std::int64_t{2}}, {"activation_type", std::string("silu")}};
+    test::GraphText graph;
+    graph.input("x", {tokens, 64}).input("r", {tokens, 4}).weight("w1", {4, 96, 64});
+    graph.weight("b1", {4, 96}).weight("w2", {4, 64, 96}).weight("b2", {4, 64});
+    graph.weight("w3", {4, 96, 64}).node(node).output("y");
+    const std::string model = test::model(graph, 18);
+    const auto imported = import_onnx(as_byte_span(model), "one.onnx", {});
+    ASSERT_TRUE(imported) << imported.error().message;
+    for (const std::uint32_t cores : {1, 3, 16}) {
       CompileOptions options = options_for(cores);
       options.op_stats_verbosity = 2;
       expect_sound_program(*imported, options);
