@@ -9,7 +9,8 @@ Flag& add_expected_model(Command& command, ExpectedModel& model, const std::stri
   Flag& expect = command.flag("--expect", model.file, says);
   command
       .flag("--onnx-define-symbol", model.symbols,
-            "value of a symbolic dimension of the model: name,value (repeatable)")
+            "value of a symbolic dimension of the model, or of an input that is one number: "
+            "name,value (repeatable)")
       .needs("--expect");
   command
       .flag("--batchsize", model.import.batch,

@@ -58,7 +58,8 @@ void add_memory_command(Command& program) {
   command.flag("--model", options->model, "ONNX file: MACs of ops by their name");
   command
       .flag("--onnx-define-symbol", options->symbols,
-            "value of a symbolic dimension of the model: name,value")
+            "value of a symbolic dimension of the model, or of an input that is one number: "
+            "name,value")
       .one_each()
       .needs("--model");
   using analysis::MemoryGrouping;

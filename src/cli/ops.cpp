@@ -83,7 +83,8 @@ void add_ops_command(Command& program) {
   command.flag("--model", options->model, "ONNX file: MACs of ops by their name, and by cycle");
   command
       .flag("--onnx-define-symbol", options->symbols,
-            "value of a symbolic dimension of the model: name,value")
+            "value of a symbolic dimension of the model, or of an input that is one number: "
+            "name,value")
       .one_each()
       .needs("--model");
   add_part_options(command, *options);

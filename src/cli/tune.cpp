@@ -112,7 +112,8 @@ void add_tune_command(Command& program) {
                               {"fp16", AskedPrecision::fp16}},
                              "float32 tensors: as they are, or as fp16");
   command.flag("--onnx-define-symbol", options->symbols,
-               "value of a symbolic dimension: name,value (repeatable)");
+               "value of a symbolic dimension, or of an input that is one number: "
+               "name,value (repeatable)");
   command.flag("--retained-state", request.retained_state,
                "X and X_RetainedState stay on the device");
   command.flag("--mxfp6-matmul", request.mxfp6_matmul, "as of compile: weights as MXFP6");

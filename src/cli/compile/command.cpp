@@ -59,7 +59,8 @@ void add_common_flags(Command& command, Compilation& compilation) {
                 "aic100")
       .offers(target_names());
   command.flag("--onnx-define-symbol", compilation.symbols,
-               "value of a symbolic dimension: name,value (repeatable)");
+               "value of a symbolic dimension, or of an input that is one number: "
+               "name,value (repeatable)");
   command
       .flag("--batchsize", arguments.import.batch,
             "batch of the model, symbolic or another than it has")

@@ -120,9 +120,9 @@ Result<std::pair<std::string, std::int64_t>> parse_symbol(std::string_view defin
   const std::string_view text =
       comma == std::string_view::npos ? std::string_view{} : definition.substr(comma + 1);
   const auto value = parse_number<std::int64_t>(text);
-  if (comma == 0 || !value || *value < 1) {
+  if (comma == 0 || !value || *value < 0) {
     return usage_error(
-        "-onnx-define-symbol={}: write name,value with a value of 1 or more, such as "
+        "-onnx-define-symbol={}: write name,value with a value of 0 or more, such as "
         "batch_size,1",
         definition);
   }

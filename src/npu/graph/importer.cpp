@@ -134,8 +134,41 @@ void Importer::add_inputs(const GraphSource& source, Scope& scope) {
       fail_import("its input '{}' is {} and {}; give its dimensions sensible values", value.name,
                   to_text(tensor.shape), *problem);
     }
+    set_given_value(tensor, value.name);
     graph_.inputs.push_back(add_tensor(std::move(tensor), value.name, scope));
   }
+}
+
+// What decides a branch or a number of trips may be an input; a symbol of its name is its value.
+void Importer::set_given_value(Tensor& tensor, std::string_view name) {
+  const auto given = options_.symbols.find(name);
+  if (given == options_.symbols.end() || tensor.elements() != 1 ||
+      !limits::folds_as_integer(tensor.type)) {
+    return;
+  }
+  tensor.values = {tensor.type == DataType::boolean ? given->second != 0 : given->second};
+  used_symbols_.insert(given->first);
+}
+
+// How an input of the model can decide what its nodes do alone, where it is one.
+std::string Importer::deciding_input(TensorId id) const {
+  while (id != TensorId::none) {
+    const Tensor& tensor = graph_[id];
+    if (tensor.producer == NodeId::none) {
+      const bool is_input = std::ranges::find(graph_.inputs, id) != graph_.inputs.end();
+      if (!is_input || tensor.elements() != 1 || !limits::folds_as_integer(tensor.type)) break;
+      return fmt::format("give its input '{0}' a value (-onnx-define-symbol={0},1), or ",
+                         tensor.name);
+    }
+    const Node& made_by = graph_[tensor.producer];
+    id = TensorId::none;
+    for (const TensorId input : present(made_by.inputs)) {
+      if (graph_[input].values) continue;
+      if (id != TensorId::none) return "";
+      id = input;
+    }
+  }
+  return "";
 }
 
 // Names in an expression of a dimension: "past_len + seq_len".
@@ -164,7 +197,7 @@ void Importer::warn_of_idle_symbols() {
     }
     graph_.warnings.push_back(
         fmt::format("-onnx-define-symbol={},{} has no effect: no input of the model has an open "
-                    "dimension of that name",
+                    "dimension of that name, or is one whole number or truth value of it",
                     symbol, value));
   }
 }

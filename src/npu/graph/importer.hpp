@@ -59,6 +59,8 @@ class Importer {
 
   void add_initializers(const GraphSource& source, Scope& scope);
   void add_inputs(const GraphSource& source, Scope& scope);
+  void set_given_value(Tensor& tensor, std::string_view name);
+  std::string deciding_input(TensorId id) const;
   void add_outputs(const GraphSource& source, const Scope& scope);
   void add_nodes(const std::vector<NodeSource>& nodes, Scope& scope);
   void add_node(const NodeSource& source, std::size_t position, Scope& scope);

@@ -215,9 +215,8 @@ void Importer::unroll_loop(const NodeSource& source, const Node& node, const Att
   if (node.inputs.size() < 2 || (bounded && !most)) {
     fail_import(
         "node '{}' (Loop): its number of trips is only known at run time, which the compiler "
-        "cannot "
-        "take; export the model with a constant one, or as a Scan",
-        node.name);
+        "cannot take; {}export the model with a constant one, or as a Scan",
+        node.name, deciding_input(node.inputs.empty() ? TensorId::none : node.inputs[0]));
   }
   const Body body = read_body(node, attributes, scope);
   std::vector<TensorId> states(node.inputs.begin() + 2, node.inputs.end());

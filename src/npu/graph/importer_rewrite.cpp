@@ -212,8 +212,8 @@ void Importer::inline_branch(const NodeSource& source, const Node& node,
   if (condition == nullptr || !condition->values || condition->values->size() != 1) {
     fail_import(
         "node '{}' (If): its condition is only known at run time, which the compiler "
-        "cannot take; export the model for one branch",
-        node.name);
+        "cannot take; {}export the model for one branch",
+        node.name, deciding_input(node.inputs.empty() ? TensorId::none : node.inputs[0]));
   }
   const bool taken = condition->values->front() != 0;
   const auto branch = attributes.find(taken ? "then_branch" : "else_branch");

@@ -154,7 +154,8 @@ TEST(ImportWarnings, ASymbolThatTheModelDoesNotHaveWasIgnoredInSilence) {
   ASSERT_TRUE(graph) << error_of(graph);
   EXPECT_EQ(graph->warnings,
             (std::vector<std::string>{"-onnx-define-symbol=batch,3 has no effect: no input of the "
-                                      "model has an open dimension of that name"}));
+                                      "model has an open dimension of that name, or is one whole "
+                                      "number or truth value of it"}));
 }
 
 TEST(ImportErrors, NameTheMissingSymbolAndHowToDefineIt) {
@@ -384,6 +385,43 @@ TEST(ImportErrors, ExplainUndecidedBranchesAndLoops) {
               StartsWith("m.onnx: node 'decide' (If): its condition is only known at run time"));
 }
 
+// Merged decoders of exporters choose by an input whether there is a cache.
+TEST(Import, TakesTheBranchThatAGivenInputDecides) {
+  test::GraphText one, other, text;
+  one.node({"Relu", {"x"}, {"a"}}).output("a");
+  other.node({"Sigmoid", {"x"}, {"b"}}).output("b");
+  text.input("x", {2}).input("use_cache", {1}, test::onnx_bool);
+  text.node({"Not", {"use_cache"}, {"no_cache"}});
+  text.node(
+      {"If",
+       {"no_cache"},
+       {"y"},
+       {{"then_branch", test::Graphs{one.bytes()}}, {"else_branch", test::Graphs{other.bytes()}}},
+       "",
+       "choose"});
+  const std::string model = test::model(text.output("y"));
+  EXPECT_THAT(
+      error_of(import_model(model)),
+      HasSubstr("give its input 'use_cache' a value (-onnx-define-symbol=use_cache,1), or"));
+  for (const std::int64_t given : {0, 1}) {
+    const auto graph = import_model(model, {.symbols = {{"use_cache", given}}});
+    ASSERT_TRUE(graph) << error_of(graph);
+    EXPECT_EQ(graph->nodes.back().op, given == 0 ? "Relu" : "Sigmoid");
+    EXPECT_TRUE(graph->warnings.empty());
+    EXPECT_EQ(graph->inputs.size(), 2u);
+  }
+}
+
+std::size_t trips_of(const Result<Graph>& graph) {
+  if (!graph) return 0;
+  return std::size_t(std::ranges::count(graph->nodes, "Relu", &Node::op));
+}
+
+TEST(Import, MakesAsManyTripsAsAGivenInputSays) {
+  EXPECT_EQ(trips_of(import_model(test::loop_of("some", "", "same"), {.symbols = {{"some", 3}}})),
+            3u);
+}
+
 // Loops: the body once for each trip.
 
 TEST(Import, WritesOutAScanTripByTrip) {
@@ -412,11 +450,6 @@ TEST(Import, JoinsWhatAScanMakesBackwardsAndAlongAnotherAxis) {
   for (const Node& node : graph->nodes)
     if (node.op == "Gather") read.push_back((*graph)[node.inputs[1]].values->front());
   EXPECT_THAT(read, ElementsAre(2, 1, 0));
-}
-
-std::size_t trips_of(const Result<Graph>& graph) {
-  if (!graph) return 0;
-  return std::size_t(std::ranges::count(graph->nodes, "Relu", &Node::op));
 }
 
 TEST(Import, WritesOutALoopAsLongAsItIsKnownToGoOn) {

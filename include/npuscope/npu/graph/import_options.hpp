@@ -16,7 +16,8 @@ using Symbols = std::map<std::string, std::int64_t, std::less<>>;  // values of 
 
 struct ImportOptions {
   // Besides the model's own names: "past + 1" in a model is computed from `past`, and "ids.1"
-  // names dimension 1 of the input ids, which may have no name in the model.
+  // names dimension 1 of the input ids, which may have no name in the model. The name of an input
+  // of one whole number or truth value gives it that value: what decides a branch or a loop.
   Symbols symbols;
   bool allow_unknown = false;  // cost an unknown operator as an elementwise operation
   // Value of a symbolic first dimension that no symbol defines, or another batch than the one that
