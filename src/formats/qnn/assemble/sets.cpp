@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "base/has_text.hpp"
+#include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "formats/qnn/assemble/assembly.hpp"
 #include "formats/qnn/assemble/evidence.hpp"
@@ -43,6 +45,16 @@ class SetReader {
     }
     refuse(name, {ErrorKind::input,
                   fmt::format("{}: not a QNN artifact; give what qnn-profile-viewer wrote", name)});
+  }
+
+  // What another one has read, after what this one has.
+  void take(SetReader&& other) {
+    for (Artifact& artifact : other.artifacts_) {
+      artifact.order = artifacts_.size();
+      artifacts_.push_back(std::move(artifact));
+    }
+    if (unreadable_.empty()) first_error_ = std::move(other.first_error_);
+    std::ranges::move(other.unreadable_, std::back_inserter(unreadable_));
   }
 
   Result<Sets> finish() && {
@@ -274,8 +286,10 @@ class SetReader {
 }  // namespace
 
 Result<Sets> read_sets(std::span<const File> files, const ReadOptions& options) {
+  std::vector<SetReader> of_files(files.size(), SetReader(options));
+  parallel_for(files.size(), [&](std::size_t i) { of_files[i].read(files[i]); });
   SetReader reader(options);
-  for (const File& file : files) reader.read(file);
+  for (SetReader& each : of_files) reader.take(std::move(each));
   return std::move(reader).finish();
 }
 
