@@ -165,6 +165,27 @@ function(npuscope_embed folder header namespace name)
     COMMAND ${CMAKE_COMMAND} "-DPATTERNS=${patterns}" -DNAMESPACE=${namespace}
             -DNAME=${name} -DOUTPUT=${output} -P ${script}
     DEPENDS ${inputs} ${script} VERBATIM)
+  npuscope_add_generated(${folder} ${output})
+endfunction()
+
+# npuscope_embed_toml(FOLDER HEADER NAMESPACE NAME PATTERNS...): what TOML files say (base/embedded_toml.hpp), likewise.
+function(npuscope_embed_toml folder header namespace name)
+  if(NOT TARGET embed_toml)
+    add_executable(embed_toml ${PROJECT_SOURCE_DIR}/cmake/embed_toml.cpp)
+    target_compile_features(embed_toml PRIVATE cxx_std_20)
+    target_link_libraries(embed_toml PRIVATE npuscope_common tomlplusplus::tomlplusplus)
+  endif()
+  list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE patterns)
+  file(GLOB inputs CONFIGURE_DEPENDS ${patterns})
+  set(output ${PROJECT_BINARY_DIR}/generated/${header})
+  cmake_path(GET output PARENT_PATH parent)
+  file(MAKE_DIRECTORY ${parent})
+  add_custom_command(OUTPUT ${output} COMMAND embed_toml ${output} ${namespace} ${name} ${inputs}
+    DEPENDS embed_toml ${inputs} VERBATIM)
+  npuscope_add_generated(${folder} ${output})
+endfunction()
+
+function(npuscope_add_generated folder output)
   string(REPLACE "/" "_" layer ${folder})
   get_target_property(parts npuscope_${layer} npuscope_parts)
   foreach(part ${parts})

@@ -3,6 +3,7 @@
 #include <re2/re2.h>
 #include <re2/set.h>
 #include <atomic>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -39,7 +40,40 @@ void without_unwinding(const std::function<void()>& make) {
   std::set_new_handler(before);
 }
 
+RE2::Options options_of(Pattern::Groups groups) {
+  RE2::Options options;
+  options.set_log_errors(false);  // a library does not print
+  options.set_never_capture(groups == Pattern::Groups::forgotten);
+  return options;
+}
+
 }  // namespace
+
+// Compiled when it is first needed.
+class LateExpression {
+ public:
+  LateExpression(std::string_view text, Pattern::Groups groups) : text_(text), groups_(groups) {}
+
+  const std::string& text() const { return text_; }
+  bool is_compiled() const { return has_compiled_.load(std::memory_order_acquire); }
+  const RE2& compiled() const {
+    std::call_once(once_, [&] {
+      without_unwinding([&] { compiled_.emplace(text_, options_of(groups_)); });
+      has_compiled_.store(true, std::memory_order_release);
+    });
+    return *compiled_;
+  }
+  bool found_in(std::string_view text) const {
+    return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), compiled());
+  }
+
+ private:
+  std::string text_;
+  Pattern::Groups groups_;
+  mutable std::once_flag once_;
+  mutable std::optional<RE2> compiled_;
+  mutable std::atomic<bool> has_compiled_ = false;
+};
 
 struct PatternSet::Compiled {
   explicit Compiled(const RE2::Options& options) : set(options, RE2::UNANCHORED) {}
@@ -57,10 +91,13 @@ struct PatternSet::Compiled {
   RE2::Set set;
   // Of the program's own: compiling all at once is a third of the start of a small file's page.
   struct Single {
+    explicit Single(std::string_view text)
+        : required(text), expression(text, Pattern::Groups::forgotten) {}
+
     RequiredTexts required;
-    Pattern pattern;
+    LateExpression expression;
   };
-  std::vector<Single> singles;
+  std::deque<Single> singles;
   std::once_flag once;
   std::atomic<bool> has_all = false;
 };
@@ -92,7 +129,7 @@ Result<std::size_t> PatternSet::add(std::string_view where, std::string_view tex
 }
 
 std::size_t PatternSet::add_builtin(std::string_view text) {
-  compiled_->singles.push_back({RequiredTexts(text), Pattern::builtin(text)});
+  compiled_->singles.emplace_back(text);
   texts_.push_back({{}, std::string(text)});
   return texts_.size() - 1;
 }
@@ -119,8 +156,8 @@ void PatternSet::find(std::string_view text, std::vector<int>& found) const {
   if (!compiled_->singles.empty() && !compiled_->has_all.load(std::memory_order_acquire)) {
     const LettersOf letters(text);
     for (std::size_t i = 0; i < compiled_->singles.size(); ++i) {
-      const auto& [required, pattern] = compiled_->singles[i];
-      if (required.may_be_in(letters) && pattern.found_in(text)) found.push_back(int(i));
+      const auto& [required, expression] = compiled_->singles[i];
+      if (required.may_be_in(letters) && expression.found_in(text)) found.push_back(int(i));
     }
     return;
   }
@@ -135,44 +172,24 @@ bool is_too_large(RE2::ErrorCode code) {
   return code == RE2::ErrorPatternTooLarge || code == RE2::ErrorRepeatSize;
 }
 
-RE2::Options options_of(Pattern::Groups groups) {
-  RE2::Options options;
-  options.set_log_errors(false);  // a library does not print
-  options.set_never_capture(groups == Pattern::Groups::forgotten);
-  return options;
-}
-
 }  // namespace
 
-// Compiled when it is first needed.
-class Pattern::Expression {
+class Pattern::Expression : public LateExpression {
  public:
-  Expression(std::string_view text, Groups groups) : text_(text), groups_(groups) {}
-
-  const RE2& compiled() const {
-    std::call_once(is_compiled_, [&] {
-      without_unwinding([&] { compiled_.emplace(text_, options_of(groups_)); });
-      has_compiled_.store(true, std::memory_order_release);
-    });
-    return *compiled_;
-  }
+  using LateExpression::LateExpression;
 
   // Without compiling it, which costs more than looking at some texts.
   bool is_surely_not_in(std::string_view text) const {
     constexpr unsigned max_texts = 200;
-    if (has_compiled_.load(std::memory_order_acquire)) return false;
+    if (is_compiled()) return false;
     if (looked_at_.fetch_add(1, std::memory_order_relaxed) >= max_texts) return false;
-    std::call_once(has_required_, [&] { required_.emplace(text_); });
+    std::call_once(has_required_, [&] { required_.emplace(this->text()); });
     return !required_->may_be_in(LettersOf(text));
   }
 
  private:
-  std::string text_;
-  Groups groups_;
-  mutable std::once_flag is_compiled_, has_required_;
-  mutable std::optional<RE2> compiled_;
+  mutable std::once_flag has_required_;
   mutable std::optional<RequiredTexts> required_;
-  mutable std::atomic<bool> has_compiled_ = false;
   mutable std::atomic<unsigned> looked_at_ = 0;
 };
 
@@ -212,8 +229,7 @@ std::string_view Pattern::group_in(std::string_view text) const {
 }
 
 bool Pattern::found_in(std::string_view text) const {
-  if (expression_->is_surely_not_in(text)) return false;
-  return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), expression_->compiled());
+  return !expression_->is_surely_not_in(text) && expression_->found_in(text);
 }
 
 }  // namespace npuscope

@@ -292,7 +292,9 @@ int run_program(const ProgramText& text, AddCommands add, int argc, char** argv)
     Command program(text.name, text.about);
     program.add("-V,--version", Answer{[&] { return version_text(text.name); }},
                 "version, commit and what it was built with");
-    add(program, argc > 1 ? argv[1] : "");
+    const std::string_view first_word = argc > 1 ? argv[1] : "";
+    const bool asks_for_version = argc == 2 && (first_word == "-V" || first_word == "--version");
+    if (!asks_for_version) add(program, first_word);
     name_values(program);
     const auto arguments = normalize_arguments(argc, argv);
     hide_passwords(argc, argv);

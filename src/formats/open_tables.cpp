@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/has_text.hpp"
 #include "base/try.hpp"
 #include "formats/open_table.hpp"
 #include "formats/tables/read_table.hpp"
@@ -153,7 +154,7 @@ void join_networks(std::vector<OpenedTable>& opened) {
 std::optional<FormatKind> recognise_described_table(const Candidate& candidate) {
   // Traces have neither heads nor marks of tables.
   for (const char* key : {"\"traceEvents\"", "\"ph\""}) {
-    if (candidate.head.find(key) != candidate.head.npos) return std::nullopt;
+    if (has_text(candidate.head, key)) return std::nullopt;
   }
   if (!tables::may_fit_builtin_description(candidate.head)) return std::nullopt;
   const auto place = tables::recognise_table(candidate.head);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/has_text.hpp"
 #include "base/text.hpp"
 #include "formats/ascend/profile.hpp"
 #include "formats/chrome/events.hpp"
@@ -208,8 +209,7 @@ std::optional<FormatKind> recognise_chrome(const Candidate& candidate) {
   const bool is_section = head[first] == '[' && second != head.npos && is_letter(head[second]);
   if (is_section) return std::nullopt;                   // "[general]" of a configuration
   if (recognise_ascend(candidate)) return std::nullopt;  // JSON that is no trace
-  const bool quotes =
-      head.find("\"opUCycle\"") != head.npos || head.find("\"opPCycle\"") != head.npos;
+  const bool quotes = has_text(head, "\"opUCycle\"") || has_text(head, "\"opPCycle\"");
   return quotes ? quoting_trace : plain_trace;
 }
 

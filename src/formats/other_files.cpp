@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/has_text.hpp"
 #include "base/text.hpp"
 #include "formats/qaic/opstats/opstats_files.hpp"
 #include "formats/qaic/stats/stats_decoder.hpp"
@@ -104,9 +105,8 @@ bool is_text_so_far(std::string_view head) {
 
 std::optional<std::string> found_in(const std::vector<TextKind>& kinds, std::string_view head) {
   for (const TextKind& kind : kinds) {
-    const bool has_all = std::all_of(kind.words.begin(), kind.words.end(), [&](const auto& word) {
-      return head.find(word) != head.npos;
-    });
+    const bool has_all = std::all_of(kind.words.begin(), kind.words.end(),
+                                     [&](const auto& word) { return has_text(head, word); });
     if (has_all) return std::string(kind.message);
   }
   return std::nullopt;
@@ -141,11 +141,11 @@ std::optional<std::string> what_else_it_is(const Candidate& candidate) {
       if (name.ends_with(kind.ending)) return std::string(kind.message);
     }
   }
-  if (looks_like_onnx(head) && (name.ends_with(".onnx") || head.find("onnx") != head.npos)) {
+  if (looks_like_onnx(head) && (name.ends_with(".onnx") || has_text(head, "onnx"))) {
     return "an ONNX model: no times; npuscope compile makes a program of it for the reference NPU, "
            "and npuscope graph PROFILE --expect MODEL compares it with what a profile ran";
   }
-  if (is_json && head.find("\"traceEvents\"") == head.npos) {
+  if (is_json && !has_text(head, "\"traceEvents\"")) {
     if (auto found = found_in(json_kinds(), head)) return found;
   }
   // A log may begin with what looks like a list.

@@ -197,21 +197,15 @@ class RuleReader {
   RoleRule rule_;
 };
 
-Result<std::vector<RoleRule>> parsed(std::string_view text, const std::string& name,
-                                     bool is_builtin) {
-  toml::table root;
-  try {
-    root = toml::parse(text, name);
-  } catch (const toml::parse_error& error) {
-    return usage_error("{}:{}: {}; correct the table of roles", name, error.source().begin.line,
-                       error.description());
-  }
+Result<std::vector<RoleRule>> rules_of(const toml::table& root, const std::string& name,
+                                       bool is_builtin) {
   for (const auto& [key, node] : root) {
     if (key.str() == "rule" && node.is_array_of_tables()) continue;
     return usage_error("{}:{}: '{}' is not a rule; begin each with [[rule]]", name,
                        node.source().begin.line, key.str());
   }
-  const toml::array* list = root["rule"].as_array();
+  const toml::node* const found = root.get("rule");
+  const toml::array* list = found != nullptr ? found->as_array() : nullptr;
   if (list == nullptr || list->empty()) {
     return usage_error("{}: has no rule; begin each with [[rule]]", name);
   }
@@ -230,8 +224,15 @@ Result<std::vector<RoleRule>> parsed(std::string_view text, const std::string& n
 }  // namespace
 
 Result<RoleTable> RoleTable::parse(std::string_view text, const std::string& name) {
+  toml::table root;
+  try {
+    root = toml::parse(text, name);
+  } catch (const toml::parse_error& error) {
+    return usage_error("{}:{}: {}; correct the table of roles", name, error.source().begin.line,
+                       error.description());
+  }
   RoleTable table;
-  TRY_AS(rules, parsed(text, name, false));
+  TRY_AS(rules, rules_of(root, name, false));
   table.rules_ = std::move(*rules);
   return table;
 }
@@ -239,8 +240,8 @@ Result<RoleTable> RoleTable::parse(std::string_view text, const std::string& nam
 const RoleTable& RoleTable::builtin() {
   static const RoleTable all = [] {
     RoleTable made;
-    for (const auto& [file, toml] : builtin_role_files) {
-      auto rules = parsed(toml, fmt::format("roles/{}.toml", file), true);
+    for (const EmbeddedToml& file : builtin_role_files) {
+      auto rules = rules_of(file.table(), fmt::format("roles/{}.toml", file.name), true);
       if (!rules) continue;  // the tests parse each
       std::move(rules->begin(), rules->end(), std::back_inserter(made.rules_));
     }

@@ -12,7 +12,10 @@ constexpr std::size_t buffer_bytes = std::size_t{256} << 10;
 }  // namespace
 
 LineReader::LineReader(ByteSource& source, CountedNotes& losses, LineLimits limits)
-    : source_(source), losses_(losses), limits_(limits), buffer_(buffer_bytes) {}
+    : source_(source),
+      losses_(losses),
+      limits_(limits),
+      buffer_(std::make_unique_for_overwrite<char[]>(buffer_bytes)) {}
 
 bool LineReader::fill() {
   if (over_) return false;
@@ -22,7 +25,7 @@ bool LineReader::fill() {
     over_ = true;
     return false;
   }
-  const auto count = source_.read(buffer_);
+  const auto count = source_.read({buffer_.get(), buffer_bytes});
   at_ = 0;
   end_ = count ? *count : 0;
   over_ = end_ == 0;
@@ -39,7 +42,7 @@ bool LineReader::next(std::string_view& line) {
   line_begin_ = next_begin_;
   bool complete = false;
   while (!complete && (at_ < end_ || fill())) {
-    const std::string_view rest(buffer_.data() + at_, end_ - at_);
+    const std::string_view rest(buffer_.get() + at_, end_ - at_);
     const std::size_t size = std::min(rest.find('\n'), rest.size());
     complete = size < rest.size();
     if (complete && line_.empty() && size <= limits_.longest_line) {  // whole, as it lies there

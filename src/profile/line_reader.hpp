@@ -7,10 +7,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "npuscope/base/byte_source.hpp"
 #include "npuscope/base/result.hpp"
@@ -45,7 +45,7 @@ class LineReader {
   ByteSource& source_;
   CountedNotes& losses_;
   LineLimits limits_;
-  std::vector<char> buffer_;
+  std::unique_ptr<char[]> buffer_;
   std::size_t at_ = 0;   // in the buffer
   std::size_t end_ = 0;  // of what the buffer holds
   std::uint64_t line_begin_ = 0;

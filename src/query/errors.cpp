@@ -1,34 +1,11 @@
 #include "query/errors.hpp"
 
 #include <algorithm>
-#include <cctype>
-#include <set>
+
+#include "query/words.hpp"
 
 namespace npuscope::query {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string lowered(text);
-  std::transform(lowered.begin(), lowered.end(), lowered.begin(),
-                 [](unsigned char c) { return char(std::tolower(c)); });
-  return lowered;
-}
-
-// The words of the statement, in small letters.
-std::set<std::string> words_of(std::string_view sql) {
-  std::set<std::string> words;
-  std::string word;
-  for (const char c : sql) {
-    if (std::isalnum(static_cast<unsigned char>(c)) || c == '_') {
-      word += c;
-    } else if (!word.empty()) {
-      words.insert(lower(word));
-      word.clear();
-    }
-  }
-  if (!word.empty()) words.insert(lower(word));
-  return words;
-}
 
 std::string joined(const auto& list, auto text_of) {
   std::string text;
@@ -37,7 +14,7 @@ std::string joined(const auto& list, auto text_of) {
 }
 
 std::string columns_text(std::string_view sql, const Catalogue& catalogue) {
-  const std::set<std::string> words = words_of(sql);
+  const Words words = words_of(sql);
   std::string text;
   for (const TableInfo& table : catalogue.tables) {
     if (!words.contains(table.name)) continue;

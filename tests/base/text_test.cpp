@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "base/has_text.hpp"
+
 namespace npuscope::text_test {
 namespace {
 
@@ -125,6 +127,18 @@ TEST(Text, WordsOfACommandLineAreQuotedWhereAShellNeedsIt) {
   EXPECT_EQ(shell_word(""), "''");
   EXPECT_EQ(shell_word("my run"), "'my run'");
   EXPECT_EQ(shell_word("it's $HOME"), "'it'\\''s $HOME'");
+}
+
+TEST(Text, IsInAnotherAsFindSays) {
+  const std::string text = "{\"a\": \"b\", \"ab\": 1}";
+  for (std::size_t at = 0; at <= text.size(); ++at) {
+    for (std::size_t size = 0; size <= text.size() - at; ++size) {
+      EXPECT_TRUE(has_text(text, text.substr(at, size)));
+    }
+  }
+  EXPECT_FALSE(has_text(text, "\"c\""));
+  EXPECT_FALSE(has_text(text, text + " "));
+  EXPECT_FALSE(has_text({}, "a"));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "number_meaning.hpp"
 #include "query/random_profile.hpp"
 #include "query/rows.hpp"
+#include "query/schema.hpp"
 
 namespace npuscope::query::database_test {
 namespace {
@@ -158,6 +159,38 @@ TEST_F(Queries, SeveralProfilesHaveSchemasOfTheirNames) {
                       "SELECT (SELECT count(*) FROM spans), "
                       "(SELECT count(*) FROM a.spans), (SELECT work FROM after.op_times)"),
               ::testing::Eq(std::vector<std::string>{"4|4|7"}));
+}
+
+// SQLite was told of all tables and views, of each schema, for every query; now of those named.
+TEST_F(Queries, NameTablesInAnyLettersAndQuotes) {
+  for (const char* name : {"spans", "SPANS", "\"Spans\"", "[spans]", "`spans`", "'spans'",
+                           "main.spans", "A.spans", "\"a\".\"sPans\"", "Named_Spans"}) {
+    EXPECT_THAT(ask(fmt::format("SELECT count(*) FROM {}", name)), ElementsAre("4")) << name;
+  }
+  EXPECT_THAT(ask("WITH ops AS (SELECT 7 AS id) SELECT id FROM ops"), ElementsAre("7"));
+  EXPECT_THAT(error_of("SELECT * FROM b.spans"), HasSubstr("no such table: b.spans"));
+}
+
+TEST_F(Queries, ListAllTablesInTheirOrderWhateverWasAskedBefore) {
+  const NamedProfile named{"a", &profile_};
+  auto database = Database::open({&named, 1}, {});
+  ASSERT_TRUE(database);
+  for (const char* list :
+       {"SELECT name FROM sqlite_schema", "SELECT name FROM a.SQLITE_MASTER", "PRAGMA table_list",
+        "SELECT schema, name FROM pragma_table_list", "PRAGMA database_list",
+        "SELECT count(*) FROM dbstat", "EXPLAIN SELECT 1"}) {
+    auto asked = Database::open({&named, 1}, {});
+    ASSERT_TRUE(asked);
+    EXPECT_THAT(rows_of(*asked, "SELECT count(*) FROM files"),
+                ::testing::Eq(std::vector<std::string>{"0"}));
+    EXPECT_THAT(rows_of(*asked, "SELECT count(*) FROM a.op_times"),
+                ::testing::Eq(std::vector<std::string>{"2"}));
+    const auto rows = rows_of(*asked, list);
+    ASSERT_TRUE(rows) << rows.error().message;
+    EXPECT_FALSE(rows->empty());
+    EXPECT_EQ(*rows, rows_of(*database, list).value()) << list;
+  }
+  EXPECT_EQ(ask("SELECT name FROM sqlite_schema").size(), query::schema().size());
 }
 
 TEST_F(Queries, NamesOfProfilesMustBeSayable) {

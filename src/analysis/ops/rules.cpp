@@ -27,10 +27,11 @@ Result<Rules> Rules::parse(std::string_view text, const std::string& name) {
   return parse(text, name, false);
 }
 
+// `text`: of those that come with the program the lines that are embedded.
 Result<Rules> Rules::parse(std::string_view text, const std::string& name, bool is_builtin) {
   toml::table root;
   try {
-    root = toml::parse(text, name);
+    root = is_builtin ? EmbeddedToml{{}, text}.table() : toml::parse(text, name);
   } catch (const toml::parse_error& error) {
     return usage_error("{}: {}; correct the file of rules", place_of(name, error.source()),
                        error.description());
@@ -93,12 +94,12 @@ Result<Rules> Rules::parse(std::string_view text, const std::string& name, bool 
 
 bool Rules::is_builtin(std::string_view name) {
   return std::any_of(std::begin(builtin_rule_files), std::end(builtin_rule_files),
-                     [&](const auto& file) { return file.first == name; });
+                     [&](const EmbeddedToml& file) { return file.name == name; });
 }
 
 std::vector<std::string> Rules::builtin_names() {
   std::vector<std::string> names;
-  for (const auto& [name, toml] : builtin_rule_files) names.emplace_back(name);
+  for (const EmbeddedToml& file : builtin_rule_files) names.emplace_back(file.name);
   return names;
 }
 
@@ -107,11 +108,11 @@ Result<Rules> Rules::builtin(std::string_view name) {
   static std::map<std::string_view, Result<Rules>> parsed;  // copies share the patterns
   const std::lock_guard lock(one_at_a_time);
   std::string names;
-  for (const auto& [known, toml] : builtin_rule_files) {
+  for (const auto& [known, lines] : builtin_rule_files) {
     if (known == name) {
       const auto found = parsed.find(known);
       if (found != parsed.end()) return found->second;
-      return parsed.emplace(known, parse(toml, fmt::format("rules/{}.toml", known), true))
+      return parsed.emplace(known, parse(lines, fmt::format("rules/{}.toml", known), true))
           .first->second;
     }
     names += names.empty() ? known : fmt::format(", {}", known);

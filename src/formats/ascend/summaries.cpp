@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/has_text.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -269,7 +270,7 @@ std::string_view first_line(std::string_view head) {
 }
 
 bool has_all(std::string_view head, std::initializer_list<std::string_view> words) {
-  return std::ranges::all_of(words, [&](const auto& word) { return head.find(word) != head.npos; });
+  return std::ranges::all_of(words, [&](const auto& word) { return has_text(head, word); });
 }
 
 }  // namespace
@@ -280,7 +281,7 @@ std::optional<Summary::Of> recognise_summary(std::string_view head) {
   if (has_all(line, {"Step,", "Computing,", "Communication(Not Overlapped)", "Free"})) {
     return Summary::Of::steps;
   }
-  if (head.find("\"Communication Time Info\"") != head.npos) return Summary::Of::collectives;
+  if (has_text(head, "\"Communication Time Info\"")) return Summary::Of::collectives;
   return std::nullopt;
 }
 

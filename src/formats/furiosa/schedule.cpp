@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/has_text.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -272,7 +273,7 @@ class ScheduleReader {
 }  // namespace
 
 bool looks_like_schedule(std::string_view head) {
-  const auto has = [&](std::string_view word) { return head.find(word) != head.npos; };
+  const auto has = [&](std::string_view word) { return has_text(head, word); };
   return has("\"instructions\"") && has("\"contexts\"") && has("\"lifetime\"") &&
          (has("\"total_memory\"") || has("\"page_size\""));
 }

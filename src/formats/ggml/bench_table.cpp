@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/has_text.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 
@@ -41,10 +42,11 @@ bool has_cell(const std::vector<std::string>& cells, std::string_view name) {
 }  // namespace
 
 bool BenchTable::is_head(std::string_view head) {
-  const bool is_markdown = head.find("| model") != head.npos && head.find(" t/s |") != head.npos;
-  const bool is_csv = head.starts_with("build_commit,") && head.find("avg_ts") != head.npos;
-  const std::size_t key = head.find(first_key);
-  const bool is_json = key < 64 && head.find("\"n_prompt\":") != head.npos;
+  const bool is_markdown = has_text(head, "| model") && has_text(head, " t/s |");
+  const bool is_csv = head.starts_with("build_commit,") && has_text(head, "avg_ts");
+  constexpr std::size_t max_before = 63;
+  const bool is_json = has_text(head.substr(0, max_before + first_key.size()), first_key) &&
+                       has_text(head, "\"n_prompt\":");
   return is_markdown || is_csv || is_json;
 }
 

@@ -3,6 +3,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "base/has_text.hpp"
 #include "formats/ggml/log.hpp"
 #include "formats/ggml/log_line.hpp"
 #include "formats/ggml/open_batch.hpp"
@@ -317,7 +318,7 @@ std::uint32_t Log::session_named(std::string_view session, std::uint32_t expecte
 }
 
 bool looks_like_log(std::string_view head) {
-  return head.find(backend_mark) != head.npos || looks_like_results(head);
+  return has_text(head, backend_mark) || looks_like_results(head);
 }
 
 Result<Log> read_log(ByteSource& source, const ProgressReport& progress) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 
+#include "base/has_text.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 
@@ -113,10 +113,7 @@ bool Results::take_backend_op(std::string_view line) {
 }
 
 bool looks_like_results(std::string_view head) {
-  // Of any file: std::string_view::find stops at each blank.
-  const auto has = [&](std::string_view text) {
-    return ::memmem(head.data(), head.size(), text.data(), text.size()) != nullptr;
-  };
+  const auto has = [&](std::string_view text) { return has_text(head, text); };
   const bool is_ops = has(" us/run - ") && has(" runs - ");
   const bool is_perf = has("perf_context_print:") || has("common_perf_print:");
   return BenchTable::is_head(head) || is_ops || is_perf;

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "base/has_text.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "formats/openvino/profiling_text.hpp"
@@ -125,9 +126,9 @@ class TextReader {
 }  // namespace
 
 bool looks_like_profiling_text(std::string_view head) {
-  const bool has_task = head.find("Task(DPU):") != head.npos ||
-                        head.find("Task(SW):") != head.npos || head.find("Task(DMA):") != head.npos;
-  return has_task && head.find("Time(us):") != head.npos && head.find("Start(us):") != head.npos;
+  const bool has_task =
+      has_text(head, "Task(DPU):") || has_text(head, "Task(SW):") || has_text(head, "Task(DMA):");
+  return has_task && has_text(head, "Time(us):") && has_text(head, "Start(us):");
 }
 
 Result<std::vector<Run>> read_profiling_text(ByteSource& source) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/has_text.hpp"
 #include "base/try.hpp"
 #include "formats/tables/builtin_tables.hpp"
 #include "npuscope/base/files.hpp"
@@ -99,7 +100,8 @@ std::string_view word_in(const Words<Value, Count>& words, Value value) {
 // Takes the keys of one table of the file; the first error stays.
 class Keys {
  public:
-  Keys(const toml::table& table, const std::string& file) : table_(table), file_(file) {}
+  Keys(const toml::table& table, const std::string& file, bool is_builtin)
+      : table_(table), file_(file), is_builtin_(is_builtin) {}
 
   void text(std::string_view key, std::string& out, bool is_needed = false) {
     const toml::node* node = take(key, is_needed);
@@ -129,7 +131,7 @@ class Keys {
     std::string value;
     text(key, value);
     if (value.empty()) return;
-    auto compiled = Pattern::compile(key, value, groups);
+    auto compiled = compile(key, value, groups);
     if (!compiled) return fail(*table_.get(key), "{}", compiled.error().message);
     out = std::move(*compiled);
   }
@@ -171,7 +173,7 @@ class Keys {
     if (node == nullptr) return;
     if (!node->is_array_of_tables()) return fail(*node, "begin each '{0}' with [[{0}]]", key);
     for (const toml::node& each : *node->as_array()) {
-      Keys keys(*each.as_table(), file_);
+      Keys keys(*each.as_table(), file_, is_builtin_);
       take_one(keys);
       if (const Status done = keys.finish(); !done && !error_) error_ = done.error();
     }
@@ -186,6 +188,14 @@ class Keys {
                                fmt::format(format, std::forward<Arguments>(arguments)...))};
   }
   const toml::table& table() const { return table_; }
+  bool is_builtin() const { return is_builtin_; }
+
+  // Those of the program's own are compiled once a text may have them: all of them take as long as
+  // half of a page of a small table.
+  Result<Pattern> compile(std::string_view key, std::string_view text,
+                          Pattern::Groups groups) const {
+    return is_builtin_ ? Pattern::builtin(text, groups) : Pattern::compile(key, text, groups);
+  }
 
   Status finish() {
     for (const auto& [key, node] : table_) {
@@ -206,6 +216,7 @@ class Keys {
 
   const toml::table& table_;
   const std::string& file_;
+  bool is_builtin_;
   std::vector<std::string_view> known_;
   std::optional<Error> error_;
 };
@@ -270,7 +281,7 @@ TableLine read_line(Keys& keys) {
     return line;
   }
   const bool is_a_number = line.is > TableLine::Is::remark;
-  if (is_a_number && !line.matches->has_group()) {
+  if (is_a_number && !keys.is_builtin() && !line.matches->has_group()) {
     keys.fail(keys.table(), "'matches' needs a group, (...), which the number is");
   } else if (line.is > TableLine::Is::runs && !is_time(line.unit)) {
     keys.fail(keys.table(), "a {} needs a 'unit' of time: cycles, ns, us, ms, s",
@@ -320,15 +331,11 @@ Status check(const TableDescription& description, const std::string& file) {
 
 }  // namespace
 
-Result<TableDescription> parse_description(std::string_view text, const std::string& file) {
-  toml::table root;
-  try {
-    root = toml::parse(text, file);
-  } catch (const toml::parse_error& error) {
-    return usage_error("{}:{}: {}; correct the description", file, error.source().begin.line,
-                       error.description());
-  }
-  Keys keys(root, file);
+namespace {
+
+Result<TableDescription> description_of(const toml::table& root, const std::string& file,
+                                        bool is_builtin) {
+  Keys keys(root, file, is_builtin);
   TableDescription made;
   made.file = file;
   std::string delimiter = ",";
@@ -352,7 +359,7 @@ Result<TableDescription> parse_description(std::string_view text, const std::str
   keys.texts("blanks", made.blanks);
   keys.texts("marks", marks);
   for (const std::string& mark : marks) {
-    auto pattern = Pattern::compile("marks", mark);
+    auto pattern = keys.compile("marks", mark, Pattern::Groups::forgotten);
     if (pattern) {
       made.marks.push_back(std::move(*pattern));
     } else {
@@ -375,11 +382,25 @@ Result<TableDescription> parse_description(std::string_view text, const std::str
   return made;
 }
 
+}  // namespace
+
+Result<TableDescription> parse_description(std::string_view text, const std::string& file) {
+  toml::table root;
+  try {
+    root = toml::parse(text, file);
+  } catch (const toml::parse_error& error) {
+    return usage_error("{}:{}: {}; correct the description", file, error.source().begin.line,
+                       error.description());
+  }
+  return description_of(root, file, false);
+}
+
 const std::vector<TableDescription>& builtin_descriptions() {
   static const std::vector<TableDescription> all = [] {
     std::vector<TableDescription> made;
-    for (const auto& [file, toml] : builtin_table_files) {
-      auto description = parse_description(toml, fmt::format("tables/{}.toml", file));
+    for (const EmbeddedToml& file : builtin_table_files) {
+      auto description =
+          description_of(file.table(), fmt::format("tables/{}.toml", file.name), true);
       if (description) made.push_back(std::move(*description));  // the tests parse each
     }
     return made;
@@ -387,7 +408,9 @@ const std::vector<TableDescription>& builtin_descriptions() {
   return all;
 }
 
-std::vector<std::string_view> texts_asked_for(std::string_view toml) {
+std::span<const EmbeddedToml> builtin_description_files() { return builtin_table_files; }
+
+std::vector<std::string_view> texts_asked_for(const EmbeddedToml& file) {
   std::vector<std::string_view> asked;
   std::string_view head;
   bool has_heads_of_its_own = false, is_column = false;
@@ -395,31 +418,20 @@ std::vector<std::string_view> texts_asked_for(std::string_view toml) {
     if (!head.empty() && !has_heads_of_its_own) asked.push_back(head);
     head = {};
   };
-  const auto value_of = [](std::string_view line, std::string_view key) {
-    return line.starts_with(key) ? line.substr(key.size()) : std::string_view();
-  };
-  for (std::size_t at = 0, end = 0; at < toml.size(); at = end + 1) {
-    end = std::min(toml.find('\n', at), toml.size());
-    const std::string_view line = toml.substr(at, end - at);
-    if (line.starts_with("[[")) {
+  file.for_each([&](EmbeddedValue is, std::string_view key, std::string_view text) {
+    if (is == EmbeddedValue::table) {
       end_column();
-      is_column = line == "[[column]]";
-    } else if (line.starts_with("heads = ")) {
-      has_heads_of_its_own = true;
-    } else if (line == "optional = true") {
+      is_column = key == "column";
+    } else if (is_column && key == "head") {
+      head = text;
+    } else if (is_column && key == "optional" && text == "1") {
       head = {};
-    } else if (const auto value = value_of(line, "head = \""); is_column && !value.empty()) {
-      head = value.substr(0, value.find('"'));
-    } else if (auto marks = value_of(line, "marks = ['"); !marks.empty()) {
-      for (std::size_t size = marks.find('\''); size != marks.npos; size = marks.find('\'')) {
-        const std::string_view mark = marks.substr(0, size);
-        if (mark.find_first_of("\\^$.|?*+()[]{}") == mark.npos) asked.push_back(mark);
-        const std::size_t next = marks.find('\'', size + 1);
-        if (next == marks.npos) break;
-        marks.remove_prefix(next + 1);
-      }
+    } else if (key == "heads") {
+      has_heads_of_its_own = true;
+    } else if (key == "marks" && text.find_first_of("\\^$.|?*+()[]{}") == text.npos) {
+      asked.push_back(text);
     }
-  }
+  });
   end_column();
   return asked;
 }
@@ -429,12 +441,12 @@ bool may_fit_builtin_description(std::string_view text) {
   const auto holds = [&](std::string_view asked) {
     for (std::size_t at = 0, end = 0; at < asked.size(); at = end + 1) {
       end = std::min(asked.find(' ', at), asked.size());
-      if (text.find(asked.substr(at, end - at)) == text.npos) return false;
+      if (!has_text(text, asked.substr(at, end - at))) return false;
     }
     return true;
   };
-  return std::ranges::any_of(builtin_table_files, [&](const auto& file) {
-    return std::ranges::all_of(texts_asked_for(file.second), holds);
+  return std::ranges::any_of(builtin_table_files, [&](const EmbeddedToml& file) {
+    return std::ranges::all_of(texts_asked_for(file), holds);
   });
 }
 

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,10 @@
 #include "npuscope/base/pattern.hpp"
 #include "npuscope/base/result.hpp"
 #include "npuscope/profile/profile.hpp"
+
+namespace npuscope {
+struct EmbeddedToml;
+}
 
 namespace npuscope::tables {
 
@@ -169,8 +174,8 @@ const std::vector<TableDescription>& builtin_descriptions();
 bool may_fit_builtin_description(std::string_view text);
 
 // What a text must hold to fit: the heads that no version lacks, and the marks that are plain text.
-// Out of the lines of a description that parse_description() takes.
-std::vector<std::string_view> texts_asked_for(std::string_view toml);
+std::span<const EmbeddedToml> builtin_description_files();
+std::vector<std::string_view> texts_asked_for(const EmbeddedToml& file);
 
 // Files as they are, of folders each .toml file; a usage error where a folder has none.
 Result<std::vector<std::string>> description_files(const std::vector<std::string>& paths);

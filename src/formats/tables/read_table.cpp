@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/has_text.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "formats/tables/records.hpp"
@@ -195,10 +196,10 @@ bool has_heads(const TableDescription& description, std::string_view head) {
     const auto first = head.find_first_not_of(" \t\r\n");
     if (first == head.npos || (head[first] != '{' && head[first] != '[')) return false;
     return std::ranges::all_of(description.columns, [&](const TableColumn& column) {
-      return column.optional || head.find('"' + column.head + '"') != head.npos;
+      return column.optional || has_text(head, '"' + column.head + '"');
     });
   }
-  if (head.find(description.columns.front().head) == head.npos) return false;
+  if (!has_text(head, description.columns.front().head)) return false;
   const std::size_t max_records = description.title.empty() ? 256 : head.size();
   auto source = open_byte_source(head, "");
   if (!source) return false;

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/has_text.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -23,7 +24,7 @@ constexpr std::string_view pass_event = "pass-execution";
 constexpr std::uint64_t max_text_bytes = std::uint64_t{256} << 20;
 
 bool looks_like_actions(std::string_view head) {
-  return head.find("\"pass-execution\"") != head.npos && head.find("\"PERF\"") != head.npos;
+  return has_text(head, "\"pass-execution\"") && has_text(head, "\"PERF\"");
 }
 
 // Of a report's rows as they come, each with its depth.
@@ -254,9 +255,9 @@ Result<std::vector<PassReport>> action_reports(ByteSource& source) {
 }  // namespace
 
 bool looks_like_pass_times(std::string_view head) {
-  const bool is_json = head.find("\"wall\": {\"duration\":") != head.npos &&
-                       head.find("\"percentage\":") != head.npos;
-  return head.find(report_title) != head.npos || is_json || looks_like_actions(head);
+  const bool is_json =
+      has_text(head, "\"wall\": {\"duration\":") && has_text(head, "\"percentage\":");
+  return has_text(head, report_title) || is_json || looks_like_actions(head);
 }
 
 Result<std::vector<PassReport>> read_pass_times(const std::filesystem::path& path) {

@@ -2,13 +2,14 @@
 
 #include <simdjson.h>
 
+#include "base/has_text.hpp"
 #include "base/numbers.hpp"
 #include "base/try.hpp"
 
 namespace npuscope::tpu_mlir {
 
 bool looks_like_tensor_locations(std::string_view head) {
-  return head.find("\"tiu_dma_id(before)\"") != head.npos;
+  return has_text(head, "\"tiu_dma_id(before)\"");
 }
 
 Result<TensorLocations> read_tensor_locations(ByteSource& source) {
@@ -51,7 +52,7 @@ std::string_view attribute(std::string_view head, std::string_view key) {
 }  // namespace
 
 bool looks_like_module(std::string_view head) {
-  return head.find("module.chip") != head.npos && head.find("module.FLOPs") != head.npos;
+  return has_text(head, "module.chip") && has_text(head, "module.FLOPs");
 }
 
 Module read_module(std::string_view head, std::string file) {

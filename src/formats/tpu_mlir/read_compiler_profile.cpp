@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/has_text.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "formats/tpu_mlir/compiler_profile.hpp"
@@ -205,8 +206,7 @@ const char* name_of(CommandEngine engine) { return engine_words[std::size_t(engi
 const char* name_of(Direction direction) { return direction_names[std::size_t(direction)]; }
 
 bool looks_like_compiler_profile(std::string_view head) {
-  return head.find("bd_id") != head.npos && head.find("gdma_id") != head.npos &&
-         head.find("ENGINE_BD") != head.npos;
+  return has_text(head, "bd_id") && has_text(head, "gdma_id") && has_text(head, "ENGINE_BD");
 }
 
 Result<CompilerProfile> read_compiler_profile(ByteSource& source) {

@@ -44,24 +44,37 @@ Result<TargetFile> target_file(std::string name, std::string_view toml) {
   return TargetFile{std::move(name), *architecture, std::string(toml)};
 }
 
-// The names of the built-in targets, of one architecture or of all.
-std::string names_of(std::optional<TargetArchitecture> architecture) {
-  std::string names;
-  for (const auto& [name, toml] : builtin_target_files) {
-    if (architecture) {
-      const auto file = target_file(std::string(name), toml);
-      if (!file || file->architecture != *architecture) continue;
-    }
-    names += names.empty() ? name : fmt::format(", {}", name);
-  }
-  return names;
-}
-
 std::optional<std::string_view> find_builtin(std::string_view name) {
   for (const auto& [known, toml] : builtin_target_files) {
     if (known == name) return toml;
   }
   return std::nullopt;
+}
+
+// The architecture of a built-in target, out of the lines before its first table: help lists names
+// by it, for which all of the files need not be parsed.
+std::string_view architecture_in(std::string_view toml) {
+  const std::string_view head = toml.substr(0, toml.find("\n["));
+  const auto value_of = [&](std::string_view line) {
+    const std::size_t at = head.find(line);
+    if (at == head.npos) return std::string_view();
+    const std::string_view value = head.substr(at + line.size());
+    return value.substr(0, value.find('"'));
+  };
+  const std::string_view own = value_of("\narchitecture = \"");
+  if (!own.empty()) return own;
+  const auto base = find_builtin(value_of("\nbased_on = \""));
+  return base ? architecture_in(*base) : name_of(TargetArchitecture::nsp);
+}
+
+// The names of the built-in targets, of one architecture or of all.
+std::string names_of(std::optional<TargetArchitecture> architecture) {
+  std::string names;
+  for (const auto& [name, toml] : builtin_target_files) {
+    if (architecture && architecture_in(toml) != name_of(*architecture)) continue;
+    names += names.empty() ? name : fmt::format(", {}", name);
+  }
+  return names;
 }
 
 std::string file_of_builtin(std::string_view name) { return fmt::format("targets/{}.toml", name); }

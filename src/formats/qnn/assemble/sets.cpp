@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "base/has_text.hpp"
+#include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "formats/qnn/assemble/assembly.hpp"
 #include "formats/qnn/assemble/evidence.hpp"
@@ -42,6 +45,16 @@ class SetReader {
     }
     refuse(name, {ErrorKind::input,
                   fmt::format("{}: not a QNN artifact; give what qnn-profile-viewer wrote", name)});
+  }
+
+  // What another one has read, after what this one has.
+  void take(SetReader&& other) {
+    for (Artifact& artifact : other.artifacts_) {
+      artifact.order = artifacts_.size();
+      artifacts_.push_back(std::move(artifact));
+    }
+    if (unreadable_.empty()) first_error_ = std::move(other.first_error_);
+    std::ranges::move(other.unreadable_, std::back_inserter(unreadable_));
   }
 
   Result<Sets> finish() && {
@@ -273,23 +286,20 @@ class SetReader {
 }  // namespace
 
 Result<Sets> read_sets(std::span<const File> files, const ReadOptions& options) {
+  std::vector<SetReader> of_files(files.size(), SetReader(options));
+  parallel_for(files.size(), [&](std::size_t i) { of_files[i].read(files[i]); });
   SetReader reader(options);
-  for (const File& file : files) reader.read(file);
+  for (SetReader& each : of_files) reader.take(std::move(each));
   return std::move(reader).finish();
 }
 
 namespace {
 
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 // The value of the header's artifact_type, whatever the white space; empty when there is none.
 std::string_view artifact_type_in(std::string_view head) {
   constexpr std::string_view key = "\"artifact_type\"";
-  const std::size_t at = head.find(key);
-  if (at == std::string_view::npos) return {};
-  head.remove_prefix(at + key.size());
+  if (!has_text(head, key)) return {};
+  head.remove_prefix(head.find(key) + key.size());
   const std::size_t open = head.find('"');
   if (open == std::string_view::npos || head.find_first_not_of(" \t\r\n:") != open) return {};
   head.remove_prefix(open + 1);
@@ -297,18 +307,19 @@ std::string_view artifact_type_in(std::string_view head) {
 }
 
 Kind kind_by_structure(std::string_view head) {
-  if (has(head, "\"profilingEvents\"")) return Kind::viewer_json;
-  if (has(head, "\"htp_overall_summary\"")) return Kind::qhas;
-  if (has(head, "\"model.cpp\"") && has(head, "\"htp_graph\"")) return Kind::htp_graph;
-  if (has(head, "\"summary_htp_frequency_ghz\"") || has(head, "\"stat_start_ticks\"")) {
+  if (has_text(head, "\"profilingEvents\"")) return Kind::viewer_json;
+  if (has_text(head, "\"htp_overall_summary\"")) return Kind::qhas;
+  if (has_text(head, "\"model.cpp\"") && has_text(head, "\"htp_graph\"")) return Kind::htp_graph;
+  if (has_text(head, "\"summary_htp_frequency_ghz\"") || has_text(head, "\"stat_start_ticks\"")) {
     return Kind::run_trace;
   }
   if (is_estimate(head)) return Kind::estimate;
-  if (has(head, "\"converter_command\"") && has(head, "\"copyright_str\"")) {
+  if (has_text(head, "\"converter_command\"") && has_text(head, "\"copyright_str\"")) {
     return Kind::qnn_graph;
   }
   if (is_framework_trace(head)) return Kind::framework_trace;
-  if (has(head, "\"HTP Op Type\"") || has(head, "\"Dominant Path Cycles\"")) return Kind::op_trace;
+  if (has_text(head, "\"HTP Op Type\"") || has_text(head, "\"Dominant Path Cycles\""))
+    return Kind::op_trace;
   return Kind::none;
 }
 
@@ -320,7 +331,7 @@ Kind kind_of_json(std::string_view head) {
   if (type == "QHAS") return Kind::qhas;
   if (type == "QNN_PROFILE") return Kind::viewer_json;
   // An exported trace has an optrace's arguments but a trace's times.
-  if (has(head, R"("otherData":{"writer":"npuscope")")) return Kind::none;
+  if (has_text(head, R"("otherData":{"writer":"npuscope")")) return Kind::none;
   return kind_by_structure(head);
 }
 
@@ -341,13 +352,14 @@ Kind recognise(std::string_view head) {
   if (is_log_with_estimate(head)) return Kind::log_with_estimate;
   if (head[first] == '{' || head[first] == '[') return kind_of_json(head);
   // The viewer writes a blank after each comma of this row, ONNX Runtime does not.
-  if (has(head, "Message,Time,Unit of Measurement") ||
-      has(head, "Message, Time, Unit of Measurement")) {
+  if (has_text(head, "Message,Time,Unit of Measurement") ||
+      has_text(head, "Message, Time, Unit of Measurement")) {
     return Kind::viewer_csv;
   }
-  if (has(head, "Qnn Init/Prepare/Finalize/De-Init/Execute/Lib-Load Statistics") ||
-      has(head, "Printing All Data Received From Back End") || has(head, "Execute Stats:") ||
-      has(head, "Execute Stats (") || has(head, "\nqnn-profile-viewer:")) {
+  if (has_text(head, "Qnn Init/Prepare/Finalize/De-Init/Execute/Lib-Load Statistics") ||
+      has_text(head, "Printing All Data Received From Back End") ||
+      has_text(head, "Execute Stats:") || has_text(head, "Execute Stats (") ||
+      has_text(head, "\nqnn-profile-viewer:")) {
     return Kind::viewer_text;
   }
   return Kind::none;

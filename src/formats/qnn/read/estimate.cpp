@@ -6,6 +6,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "base/has_text.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "npuscope/profile/intervals.hpp"
@@ -232,12 +233,13 @@ std::string_view events_of(std::string_view json) {
 }  // namespace
 
 bool is_estimate(std::string_view head) {
-  return head.find("\"runlist_idx\"") != head.npos && head.find("\"bw_info\"") != head.npos;
+  return has_text(head, "\"runlist_idx\"") && has_text(head, "\"bw_info\"");
 }
 
 bool is_log_with_estimate(std::string_view head) {
+  if (!is_estimate(head)) return false;
   const std::size_t list = head.find(list_key);
-  return list != head.npos && head.substr(0, list).find('\0') != head.npos && is_estimate(head);
+  return list != head.npos && head.substr(0, list).find('\0') != head.npos;
 }
 
 std::vector<EmbeddedTrace> traces_in(std::string_view log) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/has_text.hpp"
 #include "base/try.hpp"
 #include "formats/qnn/read/json_text.hpp"
 
@@ -97,8 +98,7 @@ const FrameworkTrace::Graph* FrameworkTrace::find(std::string_view graph) const 
 }
 
 bool is_framework_trace(std::string_view head) {
-  return head.find("\"subgraph_traces\"") != head.npos &&
-         head.find("\"schema_version\"") != head.npos;
+  return has_text(head, "\"subgraph_traces\"") && has_text(head, "\"schema_version\"");
 }
 
 Result<FrameworkTrace> read_framework_trace(ByteSource& source, CountedNotes& losses) {

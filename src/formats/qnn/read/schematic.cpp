@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/has_text.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "formats/qnn/read/literals.hpp"
@@ -384,9 +385,9 @@ class SchematicReader {
 }  // namespace
 
 bool is_schematic(std::string_view head) {
-  return head.find("python_pprint_graph_summary") != head.npos ||
-         head.find("graph_before_optimization = {") != head.npos ||
-         head.find("graph_after_optimization = {") != head.npos;
+  return has_text(head, "python_pprint_graph_summary") ||
+         has_text(head, "graph_before_optimization = {") ||
+         has_text(head, "graph_after_optimization = {");
 }
 
 Result<Schematic> read_schematic(ByteSource& source, CountedNotes& losses) {

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "base/has_text.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "npuscope/profile/intervals.hpp"
@@ -132,8 +133,8 @@ class MemoryProfile {
 }  // namespace
 
 bool looks_like_dispatch_memory(std::string_view head) {
-  return head.starts_with('{') && head.find("\"dispatches\"") != head.npos &&
-         head.find("\"segments\"") != head.npos && head.find("\"initialized\"") != head.npos;
+  return head.starts_with('{') && has_text(head, "\"dispatches\"") &&
+         has_text(head, "\"segments\"") && has_text(head, "\"initialized\"");
 }
 
 Result<Profile> read_dispatch_memory(ByteSource& source) { return MemoryProfile(source).run(); }

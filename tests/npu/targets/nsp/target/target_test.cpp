@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <sstream>
 
 #include "npu/core/target_file.hpp"
 #include "profile/pmu_events.hpp"
@@ -176,6 +177,18 @@ TEST(FindTargetFile, KnowsTheArchitectureOfEveryBuiltInTarget) {
   EXPECT_EQ(file->architecture, TargetArchitecture::nsp);
   EXPECT_EQ(file->name, "targets/htp-v75.toml");
   EXPECT_EQ(builtin_target_names(TargetArchitecture::nsp), "aic100, htp-v73, htp-v75, htp-v79");
+  EXPECT_EQ(builtin_target_names(TargetArchitecture::torq), "torq-sl2610, torq-sr200");
+  EXPECT_EQ(builtin_target_names(TargetArchitecture::ipu), "ipu-muffin");
+}
+
+// All files were parsed for the names in a line of help.
+TEST(NamesOfTargets, OfAnArchitectureAreThoseWhoseFilesParsedSaySo) {
+  std::istringstream names(builtin_target_names());
+  for (std::string name; std::getline(names >> std::ws, name, ',');) {
+    const auto file = find_target_file(name);
+    ASSERT_TRUE(file) << file.error().message;
+    EXPECT_NE(builtin_target_names(file->architecture).find(name), std::string::npos) << name;
+  }
 }
 
 TEST(FindTargetFile, ReadsAFile) {
