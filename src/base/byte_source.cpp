@@ -149,6 +149,9 @@ Result<std::string> read_all(ByteSource& source, std::uint64_t limit) {
   constexpr std::size_t first_step = 16 << 10, max_step = 256 << 10;
   std::size_t step = first_step;
   std::string text;
+  const std::uint64_t bytes = std::min(source.file_bytes(), limit);
+  const bool is_plain = source.compression() == Compression::none;
+  if (is_plain && bytes > first_step) text.reserve(bytes + max_step);
   for (;;) {
     const std::size_t before = text.size();
     text.resize(before + step);

@@ -179,10 +179,11 @@ char* print_time(char* at, std::int64_t time) {
       *at++ = '-';
       size = 0 - size;
     }
-    char* const end = print_integer(at, size / 1000);
-    const Thousandths::Text& rest = thousandths.texts[size % 1000];
+    const std::uint64_t whole = size / 1000;
+    const Thousandths::Text rest = thousandths.texts[size - 1000 * whole];
+    char* const end = print_integer(at, whole);
     *end = '.';
-    std::memcpy(end + 1, rest.digits, sizeof rest.digits);
+    std::memcpy(end + 1, &rest, sizeof rest);  // of which three are digits
     if constexpr (form == TraceTime::microseconds) return end + rest.size;
     if constexpr (form == TraceTime::thousandths) return end + 4;
     end[4] = '2';
@@ -272,7 +273,8 @@ class TraceEvents {
     parts.after_duration = out.text();
     return parts;
   }
-  // `print` prints the members of "args", at most so many characters, and returns where they end.
+  // `print` prints the members of "args", each with a comma before it, at most so many characters,
+  // and returns where they end.
   template <class Print>
   void add(std::string_view before_time, std::int64_t time, std::int64_t duration,
            std::string_view after_duration, bool has_arguments, std::size_t most, Print print) {
@@ -287,9 +289,9 @@ class TraceEvents {
       at = print_duration<style.time>(print_text(at, before_duration), duration);
       at = print_text(at, after_duration);
       if (has_arguments) {
-        at = print_text(at, before_arguments);
-        *at++ = '{';
-        at = print(at);
+        char* const bracket = print_text(at, before_arguments);
+        at = print(bracket);
+        *bracket = '{';  // in place of the comma before the first member
         *at++ = '}';
       }
       return print_text(at, style.events.end());

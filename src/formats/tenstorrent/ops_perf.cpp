@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <unordered_map>
+#include <tuple>
 
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -263,30 +263,32 @@ class OpsProfile {
   }
 
   template <class Value>
-  void add_column(const NamedNumber& number, Origin origin, const Value& value_of) {
-    MeasureColumn column = profile_.column_of(number, origin, profile_.base_clock);
+  struct ColumnOf {
+    MeasureColumn column;
+    Value value_of;
     bool any = false;
-    for (const std::size_t row : row_of_) {
-      const auto value =
-          row == no_row ? decltype(value_of(file_.rows[0]))() : value_of(file_.rows[row]);
+
+    void add(const OpsRow* row) {
+      const auto value = row == nullptr ? decltype(value_of(*row))() : value_of(*row);
       const bool is_known = value && double(*value) >= 0 && double(*value) < 1e18;
       any |= is_known;
       column.values.push_back(is_known ? std::int64_t(std::llrint(double(*value)))
                                        : MeasureColumn::missing);
     }
-    if (any) profile_.spans.measures.push_back(std::move(column));
-  }
-  // Of shares with decimals, which a column of whole numbers would cut.
+  };
   template <class Value>
-  void add_numbers(const NamedNumber& number, const Value& value_of) {
-    for (std::size_t span = 0; span < row_of_.size(); ++span) {
-      if (row_of_[span] == no_row) continue;
-      const std::optional<double> value = value_of(file_.rows[row_of_[span]]);
-      if (!value || *value < 0) continue;
-      profile_.add_measure(Measure::Subject::span, std::uint32_t(span), number, Origin::measured,
-                           {}, *value);
-    }
+  ColumnOf<Value> column_of(const NamedNumber& number, Origin origin, Value value_of) {
+    return {profile_.column_of(number, origin, profile_.base_clock), value_of};
   }
+  // Shares with decimals, which a column of whole numbers would cut.
+  struct Shares {
+    const NamedNumber& number;
+    std::vector<std::pair<std::uint32_t, double>> of_spans{};
+
+    void add(std::size_t span, std::optional<double> value) {
+      if (value && *value >= 0) of_spans.push_back({std::uint32_t(span), *value});
+    }
+  };
 
   std::optional<double> traffic(const OpsRow& row, const std::vector<TensorCell>& tensors) const {
     if (tensors.empty() || !reads_all(file_.strings[row.code])) return std::nullopt;
@@ -300,30 +302,46 @@ class OpsProfile {
     return sum;
   }
 
+  // In one walk over the rows, which are large.
   void add_columns() {
     using Row = const OpsRow&;
-    add_column(kernel_time, Origin::measured, [](Row row) { return row.kernel_ns; });
-    add_column(gap_before, Origin::measured, [](Row row) { return row.gap_ns; });
     // 1 where tt-metal has no model of the op.
-    const auto modelled = [](std::optional<double> ns) {
-      return ns && *ns > 1 ? ns : std::optional<double>();
+    const auto modelled = [](Row row, std::optional<double> number) {
+      return row.ideal_ns && *row.ideal_ns > 1 ? number : std::nullopt;
     };
-    add_column(ideal_time, Origin::estimated, [&](Row row) { return modelled(row.ideal_ns); });
-    add_column(compute_time, Origin::estimated, [&](Row row) {
-      return modelled(row.ideal_ns) ? row.compute_ns : std::optional<double>();
-    });
-    add_column(bandwidth_time, Origin::estimated, [&](Row row) {
-      return modelled(row.ideal_ns) ? row.bandwidth_ns : std::optional<double>();
-    });
-    add_column(core_count, Origin::measured, [](Row row) { return row.cores; });
-    add_column(ddr_read_bytes, Origin::derived, [&](Row row) { return traffic(row, row.inputs); });
-    add_column(ddr_write_bytes, Origin::derived,
-               [&](Row row) { return traffic(row, row.outputs); });
-    add_numbers(fpu_use, [&](Row row) {
-      return modelled(row.ideal_ns) ? row.fpu_percent : std::optional<double>();
-    });
-    add_numbers(dram_use, [](Row row) { return row.dram_percent; });
-    add_numbers(noc_use, [](Row row) { return row.noc_percent; });
+    std::tuple columns{
+        column_of(kernel_time, Origin::measured, [](Row row) { return row.kernel_ns; }),
+        column_of(gap_before, Origin::measured, [](Row row) { return row.gap_ns; }),
+        column_of(ideal_time, Origin::estimated,
+                  [&](Row row) { return modelled(row, row.ideal_ns); }),
+        column_of(compute_time, Origin::estimated,
+                  [&](Row row) { return modelled(row, row.compute_ns); }),
+        column_of(bandwidth_time, Origin::estimated,
+                  [&](Row row) { return modelled(row, row.bandwidth_ns); }),
+        column_of(core_count, Origin::measured, [](Row row) { return row.cores; }),
+        column_of(ddr_read_bytes, Origin::derived,
+                  [&](Row row) { return traffic(row, row.inputs); }),
+        column_of(ddr_write_bytes, Origin::derived,
+                  [&](Row row) { return traffic(row, row.outputs); })};
+    Shares fpu{fpu_use}, dram{dram_use}, noc{noc_use};
+    for (std::size_t span = 0; span < row_of_.size(); ++span) {
+      const OpsRow* const row = row_of_[span] == no_row ? nullptr : &file_.rows[row_of_[span]];
+      std::apply([&](auto&... column) { (column.add(row), ...); }, columns);
+      if (row == nullptr) continue;
+      fpu.add(span, modelled(*row, row->fpu_percent));
+      dram.add(span, row->dram_percent);
+      noc.add(span, row->noc_percent);
+    }
+    const auto keep = [&](auto& column) {
+      if (column.any) profile_.spans.measures.push_back(std::move(column.column));
+    };
+    std::apply([&](auto&... column) { (keep(column), ...); }, columns);
+    for (const Shares* shares : {&fpu, &dram, &noc}) {
+      for (const auto& [span, share] : shares->of_spans) {
+        profile_.add_measure(Measure::Subject::span, span, shares->number, Origin::measured, {},
+                             share);
+      }
+    }
   }
 
   void describe() {

@@ -62,7 +62,7 @@ class Reader {
                     "rows after the first 4,000,000; left out");
         break;
       }
-      file.rows.push_back(row());
+      take_row(file.rows.emplace_back());
       if (file.architecture.empty()) file.architecture = valid_utf8(cell(architecture_));
     }
     if (file.rows.empty() && lines_.error()) return tl::unexpected(*lines_.error());
@@ -161,14 +161,13 @@ class Reader {
     return std::int64_t(*number);
   }
 
-  OpsRow row() const {
-    OpsRow made;
+  void take_row(OpsRow& made) const {
     made.offset = records_.offset();
     made.code = text(places_[0]);
     const std::string_view type = cell(places_[1]);
     if (type == "signpost") {
       made.is = OpsRow::Is::signpost;
-      return made;
+      return;
     }
     const bool is_of_device = type == "tt_dnn_device" || places_[1] == no_place;
     made.is = is_of_device ? OpsRow::Is::device : OpsRow::Is::host;
@@ -193,7 +192,6 @@ class Reader {
     made.replay = text(places_[19]);
     for (const TensorPlaces& each : inputs_) add_tensor(each, made.inputs);
     for (const TensorPlaces& each : outputs_) add_tensor(each, made.outputs);
-    return made;
   }
 
   void add_tensor(const TensorPlaces& places, std::vector<TensorCell>& tensors) const {

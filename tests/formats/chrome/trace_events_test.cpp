@@ -76,7 +76,7 @@ TEST(TraceEvents, PrintTheSameByParts) {
     });
     const std::string by_parts = text_of<compact>([&](auto& events) {
       const TraceParts parts = events.parts(event);
-      const std::string_view members = R"("op":7)";
+      const std::string_view members = R"(,"op":7)";
       for (int i = 0; i < 2; ++i) {
         events.add(parts.before_time, 1500, 250, parts.after_duration, has_arguments,
                    members.size(), [&](char* at) { return print_text(at, members); });

@@ -127,6 +127,60 @@ TEST(WriteChrome, HardwareBecomesProcessesAndThreadsWithWhatTheModelKnows) {
           Loss{"measures of spans: as arguments", 1}, Loss{"dependencies between ops", 1}));
 }
 
+// What the model knows of a row stands between what it knows of its kind and of its op; of each
+// there can be nothing, and the commas are right all the same.
+TEST(WriteChrome, WhatTheModelKnowsOfKindRowAndOpIsOneObject) {
+  const auto extras_of = [](SpanKind kind, bool tells_cycles, std::int64_t cycles, bool has_node) {
+    ProfileBuilder made = wall_clock();
+    const UnitId unit = made.unit("main", Engine::thread);
+    made.span(unit, "named", 0, 1'000, kind);
+    made.span(unit, "other", 2'000, 3'000, SpanKind::slice);
+    made.profile.ops[1].node = made.text("n1");
+    if (has_node) made.profile.ops[0].node = made.text("n0");
+    if (tells_cycles) made.profile.spans.processor_cycles = {cycles, -1};
+    const auto trace = nlohmann::json::parse(write(made.profile).text);
+    for (const auto& event : trace["traceEvents"]) {
+      if (event["name"] == "named") return event["args"]["npuscope"].dump();
+    }
+    return std::string("no event");
+  };
+  EXPECT_EQ(extras_of(SpanKind::slice, false, 0, false), R"({})");
+  EXPECT_EQ(extras_of(SpanKind::slice, true, -1, false), R"({})");
+  EXPECT_EQ(extras_of(SpanKind::slice, true, -1, true), R"({"node":"n0"})");
+  EXPECT_EQ(extras_of(SpanKind::slice, true, 7, false), R"({"processor cycles":7})");
+  EXPECT_EQ(extras_of(SpanKind::slice, true, 7, true), R"({"node":"n0","processor cycles":7})");
+  EXPECT_EQ(extras_of(SpanKind::slice, false, 0, true), R"({"node":"n0"})");
+  EXPECT_EQ(extras_of(SpanKind::op, false, 0, false), R"({"span":"op"})");
+  EXPECT_EQ(extras_of(SpanKind::op, true, -1, false), R"({"span":"op"})");
+  EXPECT_EQ(extras_of(SpanKind::op, true, 7, true),
+            R"({"node":"n0","processor cycles":7,"span":"op"})");
+  EXPECT_EQ(extras_of(SpanKind::instant, false, 0, false), R"({})");
+  EXPECT_EQ(extras_of(SpanKind::async, true, 7, true), R"({"node":"n0","processor cycles":7})");
+}
+
+// Where one text of a profile is long, how much the texts of each row take is looked at.
+TEST(WriteChrome, TextsOfAnyLengthAreWrittenWhole) {
+  for (const std::size_t size : {10u, 4'096u, 4'097u, 3'000'000u}) {
+    ProfileBuilder made = wall_clock();
+    const UnitId unit = made.unit("main", Engine::thread);
+    made.span(unit, "first", 0, 1'000, SpanKind::slice);
+    made.span(unit, "second", 1'000, 2'000, SpanKind::slice);
+    auto& arguments = made.profile.spans.arguments;
+    arguments.shapes.push_back({{made.text("t"), ArgumentType::text}});
+    const std::string longest(size, '\x01'), quoted = "\"quoted\"";
+    const auto text_id = [&](std::string_view text) { return std::uint64_t(made.text(text)); };
+    arguments.add(0, 1, std::array{text_id(longest)});
+    arguments.add(1, 1, std::array{text_id(quoted)});
+    const auto trace = nlohmann::json::parse(write(made.profile).text);
+    std::map<std::string, std::string> texts;
+    for (const auto& event : trace["traceEvents"]) {
+      if (event["ph"] == "X") texts[event["name"]] = event["args"]["t"];
+    }
+    EXPECT_EQ(texts["first"], longest);
+    EXPECT_EQ(texts["second"], quoted);
+  }
+}
+
 TEST(WriteChrome, PhasesAloneWhoseClockHasNoKnownRateAreCountedAsWrittenInNanoseconds) {
   ProfileBuilder made("cycles", ClockKind::unit_cycles, 0);
   made.phase("Graph Execute", 0, 0, 674'190);

@@ -1,5 +1,8 @@
 #include "formats/chrome/write/write_arguments.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -10,7 +13,10 @@ namespace {
 
 // Of a byte as JSON, \\u0001 or U+FFFD.
 constexpr std::size_t longest_escape = 6;
-constexpr std::string_view extras_begin = R"("npuscope":{)";
+// Where a text of the profile is longer, the texts of each row are looked at for how much they
+// take.
+constexpr std::size_t short_text = 4096;
+constexpr std::string_view extras_key = R"(,"npuscope":)";
 
 // A key with the comma before it and the colon.
 std::string made_key(std::string_view name) {
@@ -19,13 +25,25 @@ std::string made_key(std::string_view name) {
 
 }  // namespace
 
-SpanArguments::SpanArguments(const Profile& profile, EventOutput& out)
-    : profile_(profile), out_(out), scope_key_(profile.strings.find("s")) {
+std::size_t longest_text_of(const Profile& profile) {
+  std::size_t longest = 0;
+  for (std::uint32_t text = 0; text < profile.strings.size(); ++text) {
+    longest = std::max(longest, profile.text(StringId(text)).size());
+  }
+  return longest;
+}
+
+SpanArguments::SpanArguments(const Profile& profile, std::size_t longest_text, EventOutput& out)
+    : profile_(profile),
+      longest_text_(longest_text),
+      out_(out),
+      scope_key_(profile.strings.find("s")) {
   const Spans& spans = profile.spans;
   if (spans.size() == 0) return;
   has_arguments_ = spans.arguments.size() == spans.size();
   any_extra_ = spans.instance.size() == spans.size() ||
                spans.processor_cycles.size() == spans.size() || !spans.measures.empty();
+  if (any_extra_) most_of_row_ = 100;  // inference and cycles
   for (const Op& op : profile.ops) {
     any_extra_ = any_extra_ || op.node != StringId::empty || op.memory != StringId::empty ||
                  op.shape != StringId::empty || op.types != StringId::empty || op.id != 0;
@@ -33,9 +51,8 @@ SpanArguments::SpanArguments(const Profile& profile, EventOutput& out)
   forms_.resize(spans.arguments.shapes.size());
   place_of_key_.resize(profile.strings.size());
   escapes_.resize(profile.strings.size());
-  most_extra_ = 200;  // the brackets, the kind of span, inference and cycles
   for (const MeasureColumn& measure : spans.measures) {
-    most_extra_ += key_of(measure.what).size() + max_number_size;
+    most_of_row_ += key_of(measure.what).size() + max_number_size;
   }
 }
 
@@ -56,7 +73,12 @@ const SpanArguments::Form& SpanArguments::make_form(std::uint32_t shape) {
     form.keys.push_back(key_of(keys[i].name));
     form.most += form.keys.back().size() + max_number_size;
     const bool is_text = keys[i].type == ArgumentType::text || keys[i].type == ArgumentType::json;
-    if (is_text) form.texts.push_back(i);
+    if (!is_text) continue;
+    if (longest_text_ <= short_text) {
+      form.most += longest_text_ * longest_escape;
+    } else {
+      form.texts.push_back(i);
+    }
   }
   return form;
 }
@@ -67,9 +89,12 @@ bool SpanArguments::look_for_escapes(StringId text) {
   return needs;
 }
 
-char* SpanArguments::print_text_argument(char* at, StringId id) {
+inline char* SpanArguments::print_text_argument(char* at, StringId id) {
   const std::string_view text = out_.text(id);
-  if (!needs_escapes(id)) return print_in_quotes(at, text);
+  return needs_escapes(id) ? print_escaped(at, text) : print_in_quotes(at, text);
+}
+
+char* SpanArguments::print_escaped(char* at, std::string_view text) {
   scratch_.clear();
   JsonWriter(scratch_).value(text);
   return print_text(at, scratch_);
@@ -96,9 +121,24 @@ inline char* SpanArguments::print_argument(char* at, ArgumentType type, std::uin
   return at;
 }
 
+SpanArguments::Extras SpanArguments::extras_of(std::size_t row) const {
+  const SpanKind kind = profile_.spans.kind[row];
+  if (!any_extra_ && is_plain(kind)) return {};
+  Extras extras{std::string(extras_key), members_of_op(row) + "}"};
+  if (!is_plain(kind)) {
+    extras.before += fmt::format(R"({{"span":"{}")", stable_name(kind));
+  } else if (most_of_row_ == 0) {
+    extras.before += '{';
+    if (extras.after.size() > 1) extras.after.erase(0, 1);
+  }
+  if (most_of_row_ == 0) extras.before += std::exchange(extras.after, {});
+  return extras;
+}
+
+// Each with a comma before it.
 std::string SpanArguments::members_of_op(std::size_t row) const {
   const std::size_t of_row = index_of(profile_.spans.op[row]);
-  if (!has_extras(row) || of_row >= profile_.ops.size()) return {};
+  if (of_row >= profile_.ops.size()) return {};
   const Op& op = profile_.ops[of_row];
   const std::pair<const char*, StringId> texts[] = {
       {"node", op.node},        {"node kind", op.node_kind}, {"memory", op.memory},
@@ -113,38 +153,38 @@ std::string SpanArguments::members_of_op(std::size_t row) const {
     if (op.output.value != 0) json.member("output bytes", op.output.value);
     if (op.id != 0) json.member("op id", op.id);
   });
-  return object.substr(1, object.size() - 2);
+  object.pop_back();
+  object[0] = ',';
+  return object.size() > 1 ? object : "";
 }
 
 // What the event itself has no place for.
-char* SpanArguments::print_extras(char* at, const OfRow& arguments) {
+inline char* SpanArguments::print_extras(char* at, const OfRow& arguments) {
+  const auto& [before, after] = arguments.extras;
+  char* const bracket = at + extras_key.size();  // in place of the comma before the first member
+  at = print_text(at, before);
+  if (most_of_row_ == 0) return at;
+  at = print_of_row(at, arguments.row);
+  if (at == bracket && after.size() == 1) ++at;
+  at = print_text(at, after);
+  *bracket = '{';
+  return at;
+}
+
+char* SpanArguments::print_of_row(char* at, std::size_t row) {
   const Spans& spans = profile_.spans;
-  const std::size_t row = arguments.row;
-  char* const begin = at;
-  const auto key = [&](std::string_view made) {
-    at = print_text(at, at == begin ? made.substr(1) : made);
-  };
-  if (!is_plain(spans.kind[row])) {
-    key(R"(,"span":)");
-    at = print_in_quotes(at, stable_name(spans.kind[row]));
-  }
   if (spans.instance.size() == spans.size() && spans.instance[row] != every_instance) {
-    key(R"(,"inference":)");
-    at = print_integer(at, spans.instance[row]);
+    at = print_integer(print_text(at, R"(,"inference":)"), spans.instance[row]);
   }
   if (spans.processor_cycles.size() == spans.size() && spans.processor_cycles[row] >= 0) {
-    key(R"(,"processor cycles":)");
-    at = print_integer(at, spans.processor_cycles[row]);
+    at = print_integer(print_text(at, R"(,"processor cycles":)"), spans.processor_cycles[row]);
   }
   for (const MeasureColumn& measure : spans.measures) {
     if (measure.values.size() != spans.size()) continue;
     if (measure.values[row] == MeasureColumn::missing) continue;
-    key(key_of(measure.what));
-    at = print_integer(at, measure.values[row]);
+    at = print_integer(print_text(at, key_of(measure.what)), measure.values[row]);
   }
-  if (arguments.of_op.empty()) return at;
-  if (at != begin) *at++ = ',';
-  return print_text(at, arguments.of_op);
+  return at;
 }
 
 std::optional<Argument> SpanArguments::scope_of(std::size_t row) const {
@@ -156,10 +196,8 @@ std::optional<Argument> SpanArguments::scope_of(std::size_t row) const {
   return scope;
 }
 
-std::size_t SpanArguments::most(const OfRow& arguments) {
-  std::size_t most = arguments.has_extras ? most_extra_ + arguments.of_op.size() : 0;
-  if (arguments.form == nullptr) return most;
-  most += arguments.form->most;
+std::size_t SpanArguments::most_of_texts(const OfRow& arguments) {
+  std::size_t most = 0;
   for (const std::uint32_t i : arguments.form->texts) {
     const StringId text{std::uint32_t(arguments.values.bits(i))};
     most += out_.text(text).size() * (needs_escapes(text) ? longest_escape : 1);
@@ -168,7 +206,6 @@ std::size_t SpanArguments::most(const OfRow& arguments) {
 }
 
 char* SpanArguments::print(char* at, const OfRow& arguments) {
-  char* const begin = at;
   if (const Form* form = arguments.form) {
     const ArgumentKey* const shape = form->shape;
     const std::string_view* const keys = form->keys.data();
@@ -176,25 +213,20 @@ char* SpanArguments::print(char* at, const OfRow& arguments) {
     const std::size_t count = form->count();
     for (std::size_t i = 0; i < count; ++i) {
       if (arguments.has_scope && shape[i].name == *scope_key_) continue;
-      at = print_text(at, at == begin ? keys[i].substr(1) : keys[i]);
-      at = print_argument(at, shape[i].type, values.bits(i));
+      at = print_argument(print_text(at, keys[i]), shape[i].type, values.bits(i));
     }
   }
-  if (!arguments.has_extras) return at;
-  if (at != begin) *at++ = ',';
-  at = print_extras(print_text(at, extras_begin), arguments);
-  *at = '}';
-  return at + 1;
+  return arguments.extras.any() ? print_extras(at, arguments) : at;
 }
 
 void SpanArguments::add(const TraceEvent& event, std::size_t row) {
-  const std::string of_op = members_of_op(row);
-  OfRow arguments = of(row, of_op);
+  const Extras extras = extras_of(row);
+  OfRow arguments = of(row, extras);
   arguments.has_scope = scope_of(row).has_value();
   const auto write = [&] {
     text_.resize(most(arguments));
     const char* const end = print(text_.data(), arguments);
-    out_.json.raw(std::string_view(text_).substr(0, std::size_t(end - text_.data())));
+    out_.json.raw(std::string_view(text_.data() + 1, end));
   };
   out_.events.add(event, write, arguments.any());
 }

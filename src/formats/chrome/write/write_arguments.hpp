@@ -19,32 +19,41 @@ constexpr bool is_plain(SpanKind kind) {
   return kind == SpanKind::slice || kind == SpanKind::async || kind == SpanKind::instant;
 }
 
+// In bytes.
+std::size_t longest_text_of(const Profile& profile);
+
 class SpanArguments {
  private:
   // The arguments of one shape.
   struct Form {
     const ArgumentKey* shape = nullptr;
-    std::vector<std::string_view> keys;  // with what stands around them
-    std::vector<std::uint32_t> texts;    // places of what is no number
-    std::size_t most = 0;                // characters but for the texts
+    std::vector<std::string_view> keys;  // with the comma before and the colon
+    std::vector<std::uint32_t> texts;    // places of what may be long
+    std::size_t most = 0;                // characters but for those
     std::size_t count() const { return keys.size(); }
   };
 
  public:
-  SpanArguments(const Profile& profile, EventOutput& out);
+  // `longest_text`: longest_text_of(profile)
+  SpanArguments(const Profile& profile, std::size_t longest_text, EventOutput& out);
 
+  // What the data model knows beyond the arguments of all rows of one op and one kind, as text
+  // around what it knows of each row. Empty: nothing.
+  struct Extras {
+    std::string before, after;
+    bool any() const { return !before.empty(); }
+  };
   // What the event of a row has as arguments.
   struct OfRow {
     std::size_t row = 0;
+    const Extras& extras;
     const Form* form = nullptr;  // none: no arguments of its own
-    ArgumentRow values;
-    std::string_view of_op;   // members_of_op()
-    bool has_extras = false;  // what the data model knows beyond them
-    bool has_scope = false;   // of a moment: not written again
-    bool any() const { return has_extras || (form != nullptr && form->count() > has_scope); }
+    ArgumentRow values{};
+    bool has_scope = false;  // of a moment: not written again
+    bool any() const { return extras.any() || (form != nullptr && form->count() > has_scope); }
   };
-  OfRow of(std::size_t row, std::string_view of_op) {
-    OfRow arguments{row, nullptr, {}, of_op, has_extras(row), false};
+  OfRow of(std::size_t row, const Extras& extras) {
+    OfRow arguments{row, extras};
     if (!has_arguments_) return arguments;
     const Arguments& all = profile_.spans.arguments;
     arguments.values = all.row(row);
@@ -52,11 +61,18 @@ class SpanArguments {
     if (shape != 0) arguments.form = &form_of(shape);
     return arguments;
   }
-  // So many characters that their members take at most; printed from `at` on, and where they end.
-  std::size_t most(const OfRow& arguments);
+  // So many characters that their members take at most; printed from `at` on, each with a comma
+  // before it, and where they end.
+  std::size_t most(const OfRow& arguments) {
+    const Extras& extras = arguments.extras;
+    std::size_t most = most_of_row_ + extras.before.size() + extras.after.size();
+    if (arguments.form == nullptr) return most;
+    most += arguments.form->most;
+    if (!arguments.form->texts.empty()) most += most_of_texts(arguments);
+    return most;
+  }
   char* print(char* at, const OfRow& arguments);
-  // What the data model knows of the op of a row; the same for all rows of one op and one kind.
-  std::string members_of_op(std::size_t row) const;
+  Extras extras_of(std::size_t row) const;
   // The event of a row, which need not be a slice, with its arguments where it has some.
   void add(const TraceEvent& event, std::size_t row);
   // How far a moment reaches, which the format has beside the arguments.
@@ -64,9 +80,6 @@ class SpanArguments {
   std::uint64_t not_finite() const { return not_finite_; }
 
  private:
-  bool has_extras(std::size_t row) const {
-    return any_extra_ || !is_plain(profile_.spans.kind[row]);
-  }
   const Form& form_of(std::uint32_t shape) {
     const Form& form = forms_[shape];
     return form.shape != nullptr ? form : make_form(shape);
@@ -79,17 +92,22 @@ class SpanArguments {
     return escapes != Escapes::unknown ? escapes == Escapes::some : look_for_escapes(text);
   }
   bool look_for_escapes(StringId text);
+  std::size_t most_of_texts(const OfRow& arguments);
   char* print_argument(char* at, ArgumentType type, std::uint64_t bits);
   char* print_number(char* at, double number);
   char* print_text_argument(char* at, StringId text);
+  char* print_escaped(char* at, std::string_view text);
   char* print_extras(char* at, const OfRow& arguments);
+  char* print_of_row(char* at, std::size_t row);
+  std::string members_of_op(std::size_t row) const;
 
   const Profile& profile_;
+  const std::size_t longest_text_;
   EventOutput& out_;
   std::optional<StringId> scope_key_;
   bool has_arguments_ = false;
-  bool any_extra_ = false;  // beyond what is_plain() says
-  std::size_t most_extra_ = 0;
+  bool any_extra_ = false;       // beyond what is_plain() says
+  std::size_t most_of_row_ = 0;  // characters of what the data model knows of each row; 0: nothing
   std::uint64_t not_finite_ = 0;
   std::vector<Form> forms_;  // by shape, made when one comes
   std::deque<std::string> keys_;

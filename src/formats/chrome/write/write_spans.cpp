@@ -152,7 +152,7 @@ void SpanWriter::make_op_text(OpText& text, std::size_t row) {
   TraceEvent event = out_.event(TracePhase::complete, name_of(row), 0);
   set_category(event, row);
   text.after_duration = out_.events.parts(event).after_duration;
-  text.arguments = arguments_.members_of_op(row);
+  text.extras = arguments_.extras_of(row);
 }
 
 void SpanWriter::write_slice(std::size_t row) {
@@ -161,11 +161,11 @@ void SpanWriter::write_slice(std::size_t row) {
   const bool is_known = track < before_time_.size() && !before_time_[track].empty();
   const std::string& before_time = is_known ? before_time_[track] : make_before_time(track);
   const std::uint32_t op = index_of(spans.op[row]);
-  OpText& text = recent_ops_[op % most_recent_ops];
+  OpText& text = recent_ops_[op & (recent_ops_.size() - 1)];
   const std::uint64_t of = std::uint64_t(spans.kind[row]) << 32 | op;
   if (text.of != of) make_op_text(text, row);
   text.of = of;
-  const auto arguments = arguments_.of(row, text.arguments);
+  const auto arguments = arguments_.of(row, text.extras);
   const std::int64_t from = out_.nanoseconds.of(spans.start[row]);
   const std::int64_t to = out_.nanoseconds.of(end_of(row));
   out_.events.add(before_time, from, saturating_subtract(to, from), text.after_duration,
@@ -216,13 +216,13 @@ void BlockWriter::hand_on(Block& block) {
 // Blocks that are under way at once are neighbours.
 BlockWriter::Block& BlockWriter::block_for(std::size_t number) {
   std::unique_ptr<Block>& block = blocks_[number % blocks_.size()];
-  if (!block) block = std::make_unique<Block>(profile_, layout_);
+  if (!block) block = std::make_unique<Block>(*this);
   return *block;
 }
 
 void BlockWriter::write(const ProgressReport& progress) {
   const std::size_t lines = profile_.spans.size();
-  alone_ = std::make_unique<SpanWriter>(profile_, layout_, out_);
+  alone_ = std::make_unique<SpanWriter>(profile_, layout_, longest_text_, out_);
   // The first event of the list has no comma before it.
   std::size_t next = std::min<std::size_t>(lines, 1);
   if (next > 0) write_line(0, *alone_, out_);

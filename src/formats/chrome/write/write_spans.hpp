@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -60,12 +61,13 @@ class FlowWriter {
 
 class SpanWriter {
  public:
-  SpanWriter(const Profile& profile, const Layout& layout, EventOutput& out)
+  SpanWriter(const Profile& profile, const Layout& layout, std::size_t longest_text,
+             EventOutput& out)
       : profile_(profile),
         layout_(layout),
         out_(out),
-        arguments_(profile, out),
-        recent_ops_(most_recent_ops) {}
+        arguments_(profile, longest_text, out),
+        recent_ops_(std::bit_ceil(std::min(profile.ops.size() + 1, most_recent_ops))) {}
 
   void write(std::size_t row);
   std::uint64_t not_finite() const { return arguments_.not_finite(); }
@@ -74,9 +76,10 @@ class SpanWriter {
   // What events of one op and one kind of span have in common.
   struct OpText {
     std::uint64_t of = std::numeric_limits<std::uint64_t>::max();
-    std::string after_duration, arguments;
+    std::string after_duration;
+    SpanArguments::Extras extras;
   };
-  static constexpr std::size_t most_recent_ops = 1 << 14;  // a power of two
+  static constexpr std::size_t most_recent_ops = 1 << 14;
 
   void write_slice(std::size_t row);
   void write_instant(std::size_t row);
@@ -96,7 +99,7 @@ class SpanWriter {
   EventOutput& out_;
   SpanArguments arguments_;
   std::string wait_name_;
-  std::vector<OpText> recent_ops_;        // by the low bits of the op
+  std::vector<OpText> recent_ops_;        // by the low bits of the op; a power of two
   std::vector<std::string> before_time_;  // of slices, by track; empty: not made yet
 };
 
@@ -106,7 +109,11 @@ class BlockWriter {
  public:
   BlockWriter(const Profile& profile, const Layout& layout, const FlowWriter& flows,
               EventOutput& out)
-      : profile_(profile), layout_(layout), flows_(flows), out_(out) {}
+      : profile_(profile),
+        layout_(layout),
+        flows_(flows),
+        out_(out),
+        longest_text_(longest_text_of(profile)) {}
 
   void write(const ProgressReport& progress);  // of spans
   std::uint64_t not_finite() const;
@@ -114,9 +121,9 @@ class BlockWriter {
  private:
   // What a core prints: the lines from `first` on, until `end`, or until they are enough.
   struct Block {
-    Block(const Profile& profile, const Layout& layout)
-        : out(profile), spans(profile, layout, out) {
-      out.use_places(layout.tracks);
+    explicit Block(const BlockWriter& of)
+        : out(of.profile_), spans(of.profile_, of.layout_, of.longest_text_, out) {
+      out.use_places(of.layout_.tracks);
       out.events.continue_list();
     }
     Block(const Block&) = delete;
@@ -136,6 +143,7 @@ class BlockWriter {
   const Layout& layout_;
   const FlowWriter& flows_;
   EventOutput& out_;
+  const std::size_t longest_text_;
   std::vector<std::unique_ptr<Block>> blocks_;
   std::unique_ptr<SpanWriter> alone_;  // what is printed into `out_` itself
 };

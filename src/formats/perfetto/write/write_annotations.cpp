@@ -48,6 +48,10 @@ AnnotationWriter::AnnotationWriter(const Profile& profile, SequenceWriter& seque
     }
   }
   sort_measures();
+  const Spans& spans = profile.spans;
+  has_extras_ = spans.instance.size() == spans.size() ||
+                spans.processor_cycles.size() == spans.size() || !spans.measures.empty() ||
+                !has_measure_.empty();
 }
 
 void AnnotationWriter::sort_measures() {
@@ -160,9 +164,12 @@ void AnnotationWriter::annotate(Word word, StringId text) {
   if (text != StringId{}) annotate_interned(word, text);
 }
 
-void AnnotationWriter::add_extras(std::uint32_t row) {
+void AnnotationWriter::add_kind(SpanKind kind) {
+  if (!is_plain(kind)) annotate_interned(Word::span, word_of(kind));
+}
+
+void AnnotationWriter::add_extras_of_row(std::uint32_t row) {
   const Spans& spans = profile_.spans;
-  if (!is_plain(spans.kind[row])) annotate_interned(Word::span, word_of(spans.kind[row]));
   if (spans.instance.size() == spans.size() && spans.instance[row] != every_instance) {
     annotate(Word::inference, spans.instance[row]);
   }

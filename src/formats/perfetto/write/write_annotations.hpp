@@ -41,10 +41,13 @@ class AnnotationWriter {
  public:
   AnnotationWriter(const Profile& profile, SequenceWriter& sequence);
 
-  // Into the event that the sequence has at hand. The extras of an op are the same for all its
-  // spans.
+  // Into the event that the sequence has at hand. Those of a kind and of an op are the same for all
+  // their spans.
   void add_arguments(std::uint32_t row);
-  void add_extras(std::uint32_t row);
+  void add_kind(SpanKind kind);
+  void add_extras(std::uint32_t row) {
+    if (has_extras_) add_extras_of_row(row);
+  }
   void add_op_extras(const Op& op);
   void add_phase(const Phase& phase, std::uint32_t number);
 
@@ -65,6 +68,7 @@ class AnnotationWriter {
   };
 
   void sort_measures();
+  void add_extras_of_row(std::uint32_t row);
   Head head_of(const ArgumentKey& key) const;
   char* put_argument(char* at, const Head& head, std::uint64_t bits) const;
   void add_measures(Measure::Subject subject, std::uint32_t id);
@@ -83,6 +87,7 @@ class AnnotationWriter {
   std::vector<Form> forms_;              // by shape of arguments
   std::vector<std::uint32_t> measures_;  // of spans and phases, by subject and its id
   std::vector<bool> has_measure_;        // by row
+  bool has_extras_ = false;              // some rows
 };
 
 }  // namespace npuscope::perfetto

@@ -180,23 +180,27 @@ void SliceWriter::write_span(const Item& item) {
   const std::uint64_t of = std::uint64_t(kind) << 33 | std::uint64_t(item.is_instant()) << 32 | op;
   Form& form = recent_forms_[op % max_recent_forms];
   const bool is_known = form.of == of && form.sequence == sequence_.number();
+  form.of = of;
+  form.sequence = sequence_.number();
   MessageBuffer& event = sequence_.event();
-  if (is_known) {
-    event.add_fields(form.name);
-  } else {
+  const auto add = [&](std::string& fields, const auto& make) {
+    if (is_known) return event.add_fields(fields);
+    const std::size_t before = event.bytes().size();
+    make();
+    fields = event.bytes().substr(before);
+  };
+  add(form.name, [&] {
     const auto type = item.is_instant() ? EventType::instant : EventType::slice_begin;
     event.add_varint(event_field::type, std::uint32_t(type));
     add_name(row);
-    form = {of, sequence_.number(), std::string(event.bytes()), {}};
-  }
+  });
   if (item.flows != no_flows) add_flows(item.flows, false);
   annotations_.add_arguments(row);
+  add(form.kind, [&] { annotations_.add_kind(kind); });
   annotations_.add_extras(row);
-  if (op >= profile_.ops.size()) return;
-  if (is_known) return event.add_fields(form.extras);
-  const std::size_t before = event.bytes().size();
-  annotations_.add_op_extras(profile_.ops[op]);
-  form.extras = event.bytes().substr(before);
+  add(form.extras, [&] {
+    if (op < profile_.ops.size()) annotations_.add_op_extras(profile_.ops[op]);
+  });
 }
 
 void SliceWriter::write_phase(const Phase& phase, std::uint32_t number) {

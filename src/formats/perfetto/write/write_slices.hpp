@@ -62,11 +62,12 @@ class SliceWriter {
   void add_flows(std::uint32_t flows, bool on_slice_end);
 
   // What the events of one op and one kind of span have in common, as the sequence at hand numbers
-  // texts: what stands before their flows, and what behind their arguments.
+  // texts: what stands before their flows, and what behind their arguments around what is the
+  // row's own.
   struct Form {
     std::uint64_t of = std::numeric_limits<std::uint64_t>::max();
     std::uint32_t sequence = 0;
-    std::string name, extras;
+    std::string name, kind, extras;
   };
   static constexpr std::size_t max_recent_forms = 1 << 12;  // a power of two
 

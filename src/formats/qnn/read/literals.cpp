@@ -1,81 +1,105 @@
 #include "formats/qnn/read/literals.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "base/numbers.hpp"
+#include "base/text.hpp"
 
 namespace npuscope::qnn {
 namespace {
 
-// By character: what it can be part of.
-constexpr std::uint8_t word_mark = 1, blank_mark = 2, end_mark = 4;
+// By character: what it can be part of, and what it ends.
+constexpr std::uint8_t word_mark = 1, blank_mark = 2, end_mark = 4, text_mark = 8, nest_mark = 16;
 constexpr std::array<std::uint8_t, 256> marks = [] {
   std::array<std::uint8_t, 256> of{};
-  for (const char c : std::string_view(" \t\n\r")) of[std::uint8_t(c)] = blank_mark;
-  for (unsigned c = 'a'; c <= 'z'; ++c) of[c] = of[c - 'a' + 'A'] = word_mark;
-  for (unsigned c = '0'; c <= '9'; ++c) of[c] = word_mark;
-  of['_'] = word_mark;
-  for (const char c : std::string_view("#'\"()[]{},:")) of[std::uint8_t(c)] = end_mark;
+  const auto mark = [&](std::string_view characters, std::uint8_t as) {
+    for (const char c : characters) of[std::uint8_t(c)] |= as;
+  };
+  mark(" \t\n\r", blank_mark);
+  mark("#'\"()[]{},:", end_mark);
+  mark("'\"\n\\", text_mark);
+  mark({"#'\"()[]{}\0", 10}, nest_mark);
+  mark("0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", word_mark);
   return of;
 }();
 
-bool is_word(char c) { return marks[std::uint8_t(c)] == word_mark; }
-bool ends_token(char c) { return marks[std::uint8_t(c)] >= blank_mark; }
-bool is_blank(char c) { return marks[std::uint8_t(c)] == blank_mark; }
+constexpr unsigned no_digit = 255;
+constexpr std::array<std::uint8_t, 256> digit_values = [] {
+  std::array<std::uint8_t, 256> of{};
+  of.fill(no_digit);
+  for (unsigned i = 0; i < 10; ++i) of['0' + i] = std::uint8_t(i);
+  for (unsigned i = 0; i < 6; ++i) of['a' + i] = of['A' + i] = std::uint8_t(10 + i);
+  return of;
+}();
+unsigned digit_value(char c) { return digit_values[std::uint8_t(c)]; }
+
+bool has_mark(char c, unsigned mark) { return (marks[std::uint8_t(c)] & mark) != 0; }
+bool is_word(char c) { return has_mark(c, word_mark); }
+bool ends_token(char c) { return has_mark(c, blank_mark | end_mark); }
+
+// The first character from `at` on that has the mark, else `end`.
+const char* find_mark(const char* at, const char* end, unsigned mark) {
+  while (at != end && !has_mark(*at, mark)) ++at;
+  return at;
+}
 
 }  // namespace
 
+// Where the line of `from` ends.
+void Literals::to_line_end(const char* from) {
+  const void* line_end = std::memchr(from, '\n', std::size_t(end_ - from));
+  at_ = line_end != nullptr ? static_cast<const char*>(line_end) : end_;
+}
+
 char Literals::next_after_blanks() {
-  const char* at = text_.data() + at_;
-  const char* const end = text_.data() + text_.size();
   for (;;) {
-    while (at != end && is_blank(*at)) ++at;
-    if (at == end || *at != '#') break;
-    const void* line_end = std::memchr(at, '\n', std::size_t(end - at));
-    at = line_end != nullptr ? static_cast<const char*>(line_end) : end;
+    const char* at = at_;
+    while (at != end_ && has_mark(*at, blank_mark)) ++at;
+    at_ = at;
+    if (at_ == end_) return '\0';
+    if (*at_ != '#') return *at_;
+    to_line_end(at_);
   }
-  at_ = std::size_t(at - text_.data());
-  return at == end ? '\0' : *at;
 }
 
 std::optional<std::string_view> Literals::next_assignment() {
   failed_ = false;
-  if (at_ > 0) at_ = std::min(text_.find('\n', at_ - 1), text_.size());
-  while (at_ < text_.size()) {
-    if (text_[at_] == '\n') ++at_;
-    const std::size_t begin = at_;
-    while (at_ < text_.size() && is_word(text_[at_])) ++at_;
-    const std::size_t end = at_;
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
-    const bool assigns = at_ + 1 < text_.size() && text_[at_] == '=' && text_[at_ + 1] != '=';
-    if (end > begin && assigns) {
+  if (at_ != begin_) to_line_end(at_ - 1);
+  while (at_ != end_) {
+    if (*at_ == '\n') ++at_;
+    const std::string_view name = take_word();
+    while (at_ != end_ && (*at_ == ' ' || *at_ == '\t')) ++at_;
+    const bool assigns = end_ - at_ > 1 && at_[0] == '=' && at_[1] != '=';
+    if (!name.empty() && assigns) {
       ++at_;
-      return text_.substr(begin, end - begin);
+      return name;
     }
-    at_ = std::min(text_.find('\n', at_), text_.size());
+    to_line_end(at_);
   }
   return std::nullopt;
 }
 
 void Literals::break_off() {
   failed_ = true;
-  if (!broken_) broken_ = at_;
+  if (!broken_) broken_ = offset();
+}
+
+std::string_view Literals::take_word() {
+  const char* at = at_;
+  while (at != end_ && is_word(*at)) ++at;
+  return {std::exchange(at_, at), at};
 }
 
 std::string_view Literals::word() {
   next();
-  const std::size_t begin = at_;
-  std::size_t end = begin;
-  while (end < text_.size() && is_word(text_[end])) ++end;
-  at_ = end;
-  return text_.substr(begin, end - begin);
+  return take_word();
 }
 
 // "bytes=100352": what stands before the sign.
 std::string_view Literals::argument_name() {
-  const std::size_t begin = at_;
+  const char* const begin = at_;
   const std::string_view name = word();
   if (!name.empty() && next() == '=') {
     ++at_;
@@ -104,19 +128,36 @@ std::optional<std::string_view> Literals::text_key() {
 }
 
 std::optional<std::uint64_t> Literals::whole() {
-  const char first = next();
-  if (first < '0' || first > '9') {
+  if (!is_digit(next())) {
     skip();
     return std::nullopt;
   }
-  std::string_view digits = word();
-  if (at_ < text_.size() && text_[at_] == '.') {  // a fraction
+  const char* at = at_;
+  const bool is_hexadecimal = end_ - at > 1 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X');
+  if (is_hexadecimal) at += 2;
+  const char* const begin = at;
+  while (at != end_ && *at == '0') ++at;
+  const char* const first = at;  // digit that counts
+  std::uint64_t number = 0;
+  unsigned digit = 0;
+  if (is_hexadecimal) {
+    for (; at != end_ && (digit = digit_value(*at)) < 16; ++at) number = number << 4 | digit;
+  } else {
+    for (; at != end_ && (digit = digit_value(*at)) < 10; ++at) number = number * 10 + digit;
+  }
+  const std::string_view digits(first, at);
+  const bool is_empty = at == begin;
+  at_ = at;
+  const bool is_number = take_word().empty() && !is_empty;
+  if (at_ != end_ && *at_ == '.') {  // a fraction
     skip();
     return std::nullopt;
   }
-  const bool is_hexadecimal = digits.starts_with("0x") || digits.starts_with("0X");
-  if (is_hexadecimal) digits.remove_prefix(2);
-  return parse_number<std::uint64_t>(digits, is_hexadecimal ? 16 : 10);
+  if (!is_number) return std::nullopt;
+  constexpr std::size_t always_fit = 16;
+  return digits.size() <= always_fit
+             ? number
+             : parse_number<std::uint64_t>(digits, is_hexadecimal ? 16 : 10);
 }
 
 std::optional<std::int64_t> Literals::signed_whole() {
@@ -133,38 +174,45 @@ std::optional<std::string_view> Literals::text() {
     skip();
     return std::nullopt;
   }
-  const std::size_t begin = ++at_;
-  const char stops[] = {quote, '\n', '\\', 0};
+  const char* const begin = ++at_;
   for (;;) {
-    at_ = std::min(text_.find_first_of(stops, at_), text_.size());
-    if (at_ == text_.size() || text_[at_] == '\n') return fail();  // a quote that is never closed
-    if (text_[at_] == quote) return text_.substr(begin, at_++ - begin);
-    at_ = std::min(at_ + 2, text_.size());
+    at_ = find_mark(at_, end_, text_mark);
+    if (at_ == end_ || *at_ == '\n') return fail();  // a quote that is never closed
+    if (*at_ == quote) return std::string_view(begin, at_++);
+    at_ += *at_ == '\\' && end_ - at_ > 1 ? 2 : 1;
   }
 }
 
-// Brackets are counted, not matched by kind: what is passed over need not be right.
 void Literals::skip() {
+  const char c = next();
+  if (c == 0 || c == ',' || c == ':' || c == ')' || c == ']' || c == '}') {
+    return break_off();  // a value is missing
+  }
+  if (c == '\'' || c == '"') return void(text());
+  const bool is_nested = c == '(' || c == '[' || c == '{';
+  if (!is_nested) at_ = find_mark(at_ + 1, end_, blank_mark | end_mark);
+  if (is_nested || (at_ != end_ && *at_ == '(')) skip_brackets();  // or a call
+}
+
+// Brackets are counted, not matched by kind: what is passed over need not be right.
+void Literals::skip_brackets() {
   std::size_t depth = 0;
-  for (;;) {
-    const char c = next();
-    const bool closes = c == ')' || c == ']' || c == '}', separates = c == ',' || c == ':';
-    if (c == 0 || (depth == 0 && (closes || separates))) return break_off();  // a value is missing
+  do {
+    at_ = find_mark(at_, end_, nest_mark);
+    const char c = at_ != end_ ? *at_ : '\0';
     if (c == '\'' || c == '"') {
       if (!text()) return;
-    } else if (c == '(' || c == '[' || c == '{') {
-      ++depth;
+    } else if (c == '#') {
+      to_line_end(at_);
+    } else if (c != 0) {
+      depth += c == '(' || c == '[' || c == '{' ? 1 : -1;
       ++at_;
-    } else if (closes || separates) {
-      depth -= closes ? 1 : 0;
-      ++at_;
+    } else if (at_ == end_ || ends_token(at_[-1])) {
+      return break_off();
     } else {
       ++at_;
-      while (at_ < text_.size() && !ends_token(text_[at_])) ++at_;
-      if (at_ < text_.size() && text_[at_] == '(') continue;  // a call
     }
-    if (depth == 0) return;
-  }
+  } while (depth > 0);
 }
 
 }  // namespace npuscope::qnn

@@ -19,7 +19,8 @@ namespace npuscope::qnn {
 
 class Literals {
  public:
-  explicit Literals(std::string_view text) : text_(text) {}
+  explicit Literals(std::string_view text)
+      : begin_(text.data()), at_(begin_), end_(begin_ + text.size()) {}
 
   // The name of the next assignment that begins a line; the walk then stands at its value. What is
   // left of the value before is passed over.
@@ -55,10 +56,10 @@ class Literals {
 
   // The first character of what comes next, after blanks and comments; 0 at the end.
   char next() {
-    const bool is_there = at_ < text_.size() && text_[at_] > ' ' && text_[at_] != '#';
-    return is_there ? text_[at_] : next_after_blanks();
+    const bool is_there = at_ != end_ && *at_ > ' ' && *at_ != '#';
+    return is_there ? *at_ : next_after_blanks();
   }
-  std::size_t offset() const { return at_; }
+  std::size_t offset() const { return std::size_t(at_ - begin_); }
   std::optional<std::size_t> broken() const { return broken_; }  // where a literal broke first
 
  private:
@@ -67,18 +68,23 @@ class Literals {
     if (next() != open) return skip();
     ++at_;
     for (;;) {
-      if (failed_ || next() == 0) return break_off();
-      if (next() == close) break;
-      const std::size_t before = at_;
+      char c = failed_ ? '\0' : next();
+      if (c == 0) return break_off();
+      if (c == close) break;
+      const char* const before = at_;
       body();
-      if (failed_ || next() == 0 || at_ == before) return break_off();
-      if (next() == ',') ++at_;
+      c = failed_ ? '\0' : next();
+      if (c == 0 || at_ == before) return break_off();
+      if (c == ',') ++at_;
     }
     ++at_;
   }
 
   char next_after_blanks();
+  void to_line_end(const char* from);
+  void skip_brackets();
   std::string_view word();
+  std::string_view take_word();
   std::string_view argument_name();
   bool take_colon();
   void break_off();
@@ -87,8 +93,9 @@ class Literals {
     return std::nullopt;
   }
 
-  std::string_view text_;
-  std::size_t at_ = 0;
+  const char* begin_;
+  const char* at_;
+  const char* end_;
   bool failed_ = false;  // in this assignment
   std::optional<std::size_t> broken_;
 };

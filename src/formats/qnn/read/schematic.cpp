@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -35,8 +36,7 @@ class SchematicReader {
     constexpr std::size_t bytes_an_op = 1'000;
     const std::size_t ops = std::min(bytes / bytes_an_op, max_nodes);
     node_of_.reserve(ops);
-    traffic_of_.reserve(ops);
-    flags_of_.reserve(ops);
+    graph_.nodes.reserve(ops);
     while (const auto name = literals_.next_assignment()) {
       if (*name == "graph_before_optimization") read_qnn_graph();
       if (*name == "graph_after_optimization") read_graph();
@@ -56,6 +56,12 @@ class SchematicReader {
     read_checkpoints(text);
     for (const GraphNode& node : graph_.nodes) has_ops_.insert(qnn_node_of(node.id));
     for (GraphNode& node : graph_.nodes) complete(node);
+    for (const auto& [id, flags] : flags_of_) {
+      if (GraphNode* const node = find_node(id)) node->flags = flags;
+    }
+    for (const auto& [id, traffic] : traffic_of_) {
+      if (GraphNode* const node = find_node(id)) node->traffic = traffic;
+    }
     if (left_out_ > 0) {
       losses_.add(Severity::error, 0, fmt::format("ops beyond the first {}; left out", max_nodes),
                   left_out_);
@@ -182,6 +188,11 @@ class SchematicReader {
     if (node_of_.try_emplace(node.id, graph_.nodes.size()).second) graph_.nodes.push_back(node);
   }
 
+  GraphNode* find_node(std::uint64_t id) {
+    const auto found = node_of_.find(id);
+    return found == node_of_.end() ? nullptr : &graph_.nodes[found->second];
+  }
+
   void read_traffic() {
     literals_.each_element([&] {
       std::optional<std::uint64_t> id;
@@ -199,7 +210,7 @@ class SchematicReader {
           literals_.skip();
         }
       });
-      if (id && traffic_of_.size() < max_nodes) traffic_of_[*id] = traffic;
+      if (id && traffic_of_.size() < max_nodes) traffic_of_.push_back({*id, traffic});
     });
   }
 
@@ -220,7 +231,7 @@ class SchematicReader {
             words += literals_.text().value_or("");
           });
           if (!words.empty() && flags_of_.size() < max_nodes)
-            flags_of_[*id] = graph_.strings.intern(words);
+            flags_of_.push_back({*id, graph_.strings.intern(words)});
         });
       });
     });
@@ -285,47 +296,53 @@ class SchematicReader {
     });
   }
 
+  struct Checkpoint {
+    std::int64_t number = 0;
+    std::uint64_t op = 0;
+  };
   // checkpoints.append({ 0x439200000017 : [ 5 , -1 ], …}): a call, not an assignment.
   void read_checkpoints(std::string_view text) {
-    std::map<std::int64_t, std::vector<std::uint64_t>> counts, waits;
+    std::vector<Checkpoint> counts, waits;
     std::size_t ops = 0;
     constexpr std::string_view begin = "\ncheckpoints.append(";
-    std::size_t passed = 0;  // what one table has passed no other one walks again
-    for (auto at = text.find(begin); at != text.npos; at = text.find(begin, passed)) {
-      Literals table(text.substr(at + begin.size()));
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    while (const void* const found =
+               memmem(at, std::size_t(end - at), begin.data(), begin.size())) {
+      at = static_cast<const char*>(found) + begin.size();
+      Literals table(std::string_view(at, end));
       table.each_member([&] {
         const auto id = table.number_key();
         if (!id || ++ops > 2 * max_nodes) return;
         std::size_t place = 0;
         table.each_element([&] {
           const std::int64_t checkpoint = table.signed_whole().value_or(0);
-          if (checkpoint > 0) (place == 0 ? waits : counts)[checkpoint].push_back(*id);
+          if (checkpoint > 0) (place == 0 ? waits : counts).push_back({checkpoint, *id});
           ++place;
         });
       });
-      passed = at + begin.size() + table.offset();
+      at += table.offset();  // what one table has passed no other one walks again
     }
-    for (const auto& [checkpoint, before] : counts) {
-      const auto after = waits.find(checkpoint);
-      if (after == waits.end()) continue;
-      if (before.size() * after->second.size() + schematic_.order.size() > max_order_edges) {
+    std::ranges::stable_sort(counts, {}, &Checkpoint::number);
+    std::ranges::stable_sort(waits, {}, &Checkpoint::number);
+    for (auto before = counts.begin(); before != counts.end();) {
+      const auto from =
+          std::ranges::equal_range(before, counts.end(), before->number, {}, &Checkpoint::number);
+      const auto to = std::ranges::equal_range(waits, before->number, {}, &Checkpoint::number);
+      before = from.end();
+      if (to.empty()) continue;
+      if (from.size() * to.size() + schematic_.order.size() > max_order_edges) {
         losses_.add(Severity::warning, 0, "checkpoints of very many ops; their order is left out");
         continue;
       }
-      for (const std::uint64_t from : before) {
-        for (const std::uint64_t to : after->second) schematic_.order.push_back({from, to});
+      for (const Checkpoint& one : from) {
+        for (const Checkpoint& other : to) schematic_.order.push_back({one.op, other.op});
       }
     }
   }
 
   void complete(GraphNode& node) {
     const std::uint32_t qnn_node = qnn_node_of(node.id);
-    if (const auto flags = flags_of_.find(node.id); flags != flags_of_.end()) {
-      node.flags = flags->second;
-    }
-    if (const auto found = traffic_of_.find(node.id); found != traffic_of_.end()) {
-      node.traffic = found->second;
-    }
     const auto operation = operation_of_.find(qnn_node);
     if (operation == operation_of_.end()) return;
     const std::string_view type = graph_.strings[operation->second];
@@ -370,8 +387,8 @@ class SchematicReader {
   HtpGraph& graph_;
   CountedNotes& losses_;
   std::unordered_map<std::uint64_t, std::size_t> node_of_;
-  std::unordered_map<std::uint64_t, Traffic> traffic_of_;
-  std::unordered_map<std::uint64_t, StringId> flags_of_;
+  std::vector<std::pair<std::uint64_t, Traffic>> traffic_of_;  // by op; the last one counts
+  std::vector<std::pair<std::uint64_t, StringId>> flags_of_;
   // By QNN node.
   std::unordered_map<std::uint32_t, StringId> operation_of_, name_of_, types_of_;
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> inputs_of_;
