@@ -136,9 +136,10 @@ std::vector<PublishedThroughput> published_throughputs() {
       resnet_with(22'667, offline_one),
       {.name = "SSD-ResNet34 int8",
        .family = npu::ModelFamily::convolutional,
-       .compiled = "batch 1, 1 core x 16",
+       .compiled = "batch 1, 1 core x 16, depth first",
        .model = [] { return ssd_resnet34(1); },
        .int8 = true,
+       .depth_first = true,
        .cores = 1,
        .activations = 16,
        .published = 435.026,
@@ -176,6 +177,7 @@ Result<PredictedThroughput> run_published(const PublishedThroughput& run,
   options.convert_to_fp16 = run.fp16;
   options.retained_state = run.retained_state;
   options.mxfp6_matmul = run.mxfp6;
+  options.layer_by_layer = !run.depth_first;
   const auto network = npu::nsp::compile_network(*graph, target, options);
   if (!network) return tl::unexpected(network.error());
   npu::nsp::SimulationOptions simulation;
