@@ -144,7 +144,8 @@ Section published_section(const std::vector<PredictedThroughput>& outcomes) {
   section.remarks.push_back(
       "Samples are images, questions or tokens. Images and questions: MLPerf Inference, closed "
       "division, cards of 75 W, networks compiled as the submissions compiled them; several "
-      "questions share an input of 384 tokens, 2.23 in the mean of SQuAD 1.1. No figure of the "
+      "questions share an input of 384 tokens, 2.23 in the mean of SQuAD 1.1; heads of the SSDs "
+      "are joined as those submissions read them. No figure of the "
       "target was taken from these runs. \"Before tuning\" is what npuscope gave before anything "
       "was "
       "compared. What its compiler lacked then: depth first through images that VTCM cannot hold, "
@@ -163,7 +164,7 @@ Section published_section(const std::vector<PredictedThroughput>& outcomes) {
   section.remarks.push_back(
       "SSD-ResNet34 was told to go depth first (-aic-force-depth-first), SSD-MobileNet was not, "
       "and is compiled here with --layer-by-layer: 16 activations then move 20 MB each for a "
-      "batch, which is all that the DDR sustains. Depth first npuscope would predict 31,198 "
+      "batch, which is all that the DDR sustains. Depth first npuscope would predict 31,170 "
       "images/s, 61 % too many. A card may be held back there by its cores as well: of five cards "
       "that v2.0 ran at less power on the same host (5x QAIC100, EE), SSD-MobileNet kept 86 % "
       "of its throughput, as did ResNet-50 (85 %), SSD-ResNet34 (87 %) and BERT (87 %). "
