@@ -27,6 +27,7 @@ struct PublishedThroughput {
   bool fp16 = false;  // what is floating point
   bool retained_state = false;
   bool mxfp6 = false;             // weights
+  bool depth_first = false;       // the submission told the compiler so
   std::uint32_t cores = 0;        // of an activation
   std::uint32_t activations = 1;  // on one card
   double samples = 1;             // images, questions, tokens that an inference answers

@@ -60,19 +60,39 @@ class Images {
         pass("Gemm", fmt::format("{}, {}, {}", flat, weights, bias), "transB = 1", {in[0], count}));
   }
 
-  // A result of the network leaves it as it was quantised.
-  void give(const std::string& x) { results_.push_back("q" + x.substr(1)); }
+  std::string sigmoid(const std::string& x) { return quantized(unary("Sigmoid", x)); }
+  // Of the last dimension; not quantised.
+  std::string softmax(const std::string& x) {
+    return pass("Softmax", x, "axis = -1", Extents(extents(x)));
+  }
+  std::string transpose(const std::string& x, const Extents& order) {
+    return pass("Transpose", x, fmt::format("perm = [{}]", fmt::join(order, ", ")),
+                in_order(extents(x), order));
+  }
+  std::string reshape(const std::string& x, const Extents& made) {
+    const std::string shape = "s" + number();
+    text_ += fmt::format("{} = Constant <value_ints = [{}]>()\n", shape, fmt::join(made, ", "));
+    return quantized(pass("Reshape", x + ", " + shape, "", made));
+  }
+  std::string concat(const std::vector<std::string>& parts, std::size_t axis) {
+    Extents made = extents(parts.front());
+    made[axis] = 0;
+    for (const std::string& each : parts) made[axis] += extents(each)[axis];
+    return quantized(pass("Concat", fmt::format("{}", fmt::join(parts, ", ")),
+                          fmt::format("axis = {}", axis), made));
+  }
+
+  // A result of the network leaves it as it was quantised, or else as it is.
+  void give(const std::string& x) {
+    results_.push_back(x.front() == 'd' ? fmt::format("uint8[{}] q{}", shape_of(x), x.substr(1))
+                                        : fmt::format("float[{}] {}", shape_of(x), x));
+  }
 
   Result<npu::Graph> graph() const {
-    std::vector<std::string> outputs;
-    for (const std::string& each : results_) {
-      outputs.push_back(
-          fmt::format("uint8[{}] {}", fmt::join(extents_.at("d" + each.substr(1)), ","), each));
-    }
     const std::string text = fmt::format(
         "<ir_version: 8, opset_import: [\"\" : 17]>\n{} (uint8[{}] given) => ({})\n"
         "<float scale = {{0.05}}, uint8 zero = {{128}}, int8 none = {{0}}>\n{{\n{}}}\n",
-        name_, fmt::join(given_, ","), fmt::join(outputs, ", "), text_);
+        name_, fmt::join(given_, ","), fmt::join(results_, ", "), text_);
     onnx::ModelProto model;
     onnx::OnnxParser parser(text.c_str());
     const auto status = parser.Parse(model);
@@ -94,6 +114,15 @@ class Images {
       return (of + 2 * padding - window.kernel) / window.stride + 1;
     };
     return {in[0], channels, extent(in[2]), extent(in[3])};
+  }
+
+  static Extents in_order(const Extents& in, const Extents& order) {
+    Extents out;
+    for (const std::int64_t axis : order) out.push_back(in[std::size_t(axis)]);
+    return out;
+  }
+  std::string shape_of(const std::string& x) const {
+    return fmt::format("{}", fmt::join(extents(x), ","));
   }
 
   std::string number() { return std::to_string(++count_); }
@@ -193,11 +222,19 @@ Result<npu::Graph> ssd_mobilenet(std::int64_t batch) {
     x = images.convolution(x, channels, {.kernel = 3, .stride = 2});
     seen.push_back(x);
   }
+  std::vector<std::string> places, classes;
   for (const std::string& each : seen) {
     const std::int64_t boxes = &each == &seen.front() ? 3 : 6;
-    images.give(images.convolution(each, boxes * 4, {.activation = ""}));
-    images.give(images.convolution(each, boxes * 91, {.activation = "Sigmoid"}));
+    for (const std::int64_t values : {4, 91}) {
+      const std::string head = images.convolution(each, boxes * values, {.activation = ""});
+      const Extents& extents = images.extents(head);
+      const std::int64_t count = boxes * extents[2] * extents[3];
+      (values == 4 ? places : classes)
+          .push_back(images.reshape(images.transpose(head, {0, 2, 3, 1}), {batch, count, values}));
+    }
   }
+  images.give(images.sigmoid(images.concat(classes, 1)));
+  images.give(images.concat(places, 1));
   return images.graph();
 }
 
@@ -233,12 +270,20 @@ Result<npu::Graph> ssd_resnet34(std::int64_t batch) {
     seen.push_back(x);
   }
   constexpr std::int64_t boxes[] = {4, 6, 6, 6, 4, 4};
+  std::vector<std::string> places, classes;
   for (std::size_t i = 0; i < seen.size(); ++i) {
     for (const std::int64_t values : {4, 81}) {
-      images.give(images.convolution(seen[i], boxes[i] * values,
-                                     {.kernel = 3, .stride = 3, .activation = ""}));
+      const std::string head = images.convolution(seen[i], boxes[i] * values,
+                                                  {.kernel = 3, .stride = 3, .activation = ""});
+      const Extents& extents = images.extents(head);
+      (values == 4 ? places : classes)
+          .push_back(images.reshape(head, {batch, values, boxes[i] * extents[2] * extents[3]}));
     }
   }
+  images.give(images.concat(places, 2));
+  const std::string chances =
+      images.softmax(images.transpose(images.concat(classes, 2), {0, 2, 1}));
+  images.give(images.transpose(chances, {0, 2, 1}));
   return images.graph();
 }
 

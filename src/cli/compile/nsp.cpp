@@ -150,8 +150,8 @@ constexpr IdleVendorFlag idle_vendor_flags[] = {
     {"--mdts-mos", true, "no effect: -mos is for all devices",
      "-mos splits the weights of all devices alike"},
     {"--multicast-weights", false, "weights that several cores need are multicast in any case", ""},
-    {"--aic-enable-depth-first", false, "no effect: the compiler chooses the order itself",
-     "the reference compiler chooses the order itself"},
+    {"--aic-enable-depth-first", false, "convolutions go depth first in any case where that pays",
+     ""},
     {"--allocator-dealloc-delay", true, "no effect", "buffers are free when they were read last"},
     {"--size-split-granularity", true, "no effect: -ols makes tiles finer",
      "the size of tiles follows from the VTCM; -ols makes them finer"},
@@ -217,6 +217,10 @@ void add_program_flags(Command& command, NspArguments& arguments) {
             "split operations finer: what comes out of DDR does so in tiles so many times smaller")
       .check(whole_number(1))
       .shows_usual();
+  command
+      .flag("--layer-by-layer", request.options.layer_by_layer,
+            "no convolutions depth first, as the vendor's compiler without -aic-enable-depth-first")
+      .excludes("--aic-enable-depth-first");
   command.flag("--mdp-load-partition-config", arguments.load_partition,
                "JSON file that names the devices that share the model");
   command.flag("--mdp-dump-partition-config", arguments.dump_partition,

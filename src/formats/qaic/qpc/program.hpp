@@ -44,6 +44,7 @@ enum TaskFlags : std::uint8_t {
   task_signals = 1,         // other queues wait on it: a barrier follows the kernel
   task_pipelined_port = 2,  // semaphore increment for an I/O port: recorded from level 50
   task_end_stats = 4,       // aicendcyclestats: writes the statistics buffer, last of its queue
+  task_hmx_int8 = 8,        // HMX: a product of integers, which takes less power than others
 };
 
 struct Task {

@@ -21,7 +21,10 @@ constexpr std::uint64_t max_total_cycles = std::uint64_t{1} << 48;
 constexpr std::uint64_t max_total_bytes = std::uint64_t{1} << 48;
 constexpr std::uint64_t max_total_macs = std::uint64_t{1} << 60;
 
-constexpr std::uint8_t known_flags = task_signals | task_pipelined_port | task_end_stats;
+constexpr std::uint8_t flags_of(ThreadGroup group) {
+  const std::uint8_t common = task_signals | task_pipelined_port | task_end_stats;
+  return group == ThreadGroup::hmx ? common | task_hmx_int8 : common;
+}
 
 // The network's name becomes part of the names of output files.
 bool usable_in_file_name(std::string_view name) {
@@ -125,7 +128,8 @@ bool range_fits(std::uint64_t begin, std::uint64_t count, std::size_t size) {
   return begin + count <= size;
 }
 
-Status check_task(const Program& program, std::size_t index, std::string_view name) {
+Status check_task(const Program& program, std::size_t index, ThreadGroup group,
+                  std::string_view name) {
   const Task& task = program.tasks[index];
   if (task.kernel >= program.kernels.size()) {
     return input_error("{}: task {} runs kernel {} of {}", name, index, task.kernel,
@@ -140,7 +144,7 @@ Status check_task(const Program& program, std::size_t index, std::string_view na
         "{}: task {} has dependencies {} to {} of {}", name, index, task.dependency_begin,
         std::uint64_t{task.dependency_begin} + task.dependency_count, program.dependencies.size());
   }
-  if ((task.flags & ~known_flags) != 0 || task.thread_imbalance > 100 ||
+  if ((task.flags & ~flags_of(group)) != 0 || task.thread_imbalance > 100 ||
       task.threads > program.hvx_threads ||
       (task.port != 0 && task.port != host_input_port && task.port != host_output_port)) {
     return input_error(
@@ -152,8 +156,11 @@ Status check_task(const Program& program, std::size_t index, std::string_view na
 
 Status check_tasks(const Program& program, std::string_view name) {
   Totals totals;
+  std::uint32_t queue = 0;
   for (std::size_t i = 0; i < program.tasks.size(); ++i) {
-    if (auto checked = check_task(program, i, name); !checked) return checked;
+    while (program.queue_begin[queue + 1] <= i) ++queue;
+    const auto group = ThreadGroup(queue % thread_groups);
+    if (auto checked = check_task(program, i, group, name); !checked) return checked;
     if (!totals.add(program.tasks[i], program)) {
       return input_error(
           "{}: cycles, bytes, waits or dependencies of the tasks up to {} add up to "

@@ -144,8 +144,19 @@ TEST(Program, WithIndicesOutsideItsTablesIsRefused) {
             "p.bin: dependency 2 is on task 4 of 4 with kind 0");
   EXPECT_EQ(verdict_after([](Program& p) { p.tasks[0].flags = 8; }),
             "p.bin: task 0 has flags 8, imbalance 0 %, 0 threads and port 0, which mean nothing");
+  EXPECT_EQ(verdict_after([](Program& p) { p.tasks[2].flags = 16; }),
+            "p.bin: task 2 has flags 16, imbalance 0 %, 0 threads and port 0, which mean nothing");
   EXPECT_NE(verdict_after([](Program& p) { p.tasks[0].threads = 99; }).find(", 99 threads and "),
             std::string::npos);
+}
+
+TEST(Program, HasProductsOfIntegersOnTheHmxAlone) {
+  const auto verdict_with = [](std::size_t task) {
+    return verdict_after([&](Program& p) { p.tasks[task].flags |= task_hmx_int8; });
+  };
+  EXPECT_NE(verdict_with(1), "");  // HVX
+  EXPECT_EQ(verdict_with(2), "");
+  EXPECT_NE(verdict_with(3), "");  // DMAIssue
 }
 
 TEST(Program, WithSumsThatOverflowIsRefused) {

@@ -30,6 +30,7 @@ struct CompileOptions {
   std::vector<std::string> mxint8_names;  // only that of these inputs and outputs
   std::uint32_t channel_split = 1;  // -mos: weights by output channels, in so many parts at least
   std::uint32_t overlap_split = 1;  // -ols: what is streamed comes in tiles so many times finer
+  bool layer_by_layer = false;      // no convolutions through several layers at a time
   std::uint32_t stats_level = 40;   // what the statistics buffer records, 0 to 100
   std::uint32_t stats_batch_size = 0;  // inferences that one run counts as; 0: the model's batch
   bool ddr_stats = false;

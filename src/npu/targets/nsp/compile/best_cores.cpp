@@ -116,7 +116,8 @@ LoweredProgram lower_for(const Graph& graph, const Target& target, const Compile
     return LoweredProgram{std::move(own), std::move(network), std::move(schedule)};
   };
   LoweredProgram layers = lowered(std::move(blocks));
-  if (target.session || options.slices > 1 || layers.network.spills.empty()) return layers;
+  const bool goes_deep = !options.layer_by_layer && !target.session && options.slices == 1;
+  if (!goes_deep || layers.network.spills.empty()) return layers;
   std::optional<Graph> bands =
       with_image_bands(layers.blocks ? *layers.blocks : graph, band_limits(target, options));
   if (!bands) return layers;

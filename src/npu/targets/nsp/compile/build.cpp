@@ -161,7 +161,13 @@ class Builder {
                                                 : build_network(*graph, options);
   }
 
-  void warn_of_idle_packing(const CompileMetrics& metrics) {
+  void warn_of_idle_choices(const CompileMetrics& metrics) {
+    const bool goes_deep = !target_.session && !request_.partition.is_multi_device();
+    if (request_.options.layer_by_layer && (!goes_deep || metrics.spill_bytes == 0)) {
+      warn(
+          "--layer-by-layer has no effect: convolutions go so in any case where nothing is pushed "
+          "out of VTCM, on targets htp-* and on several devices");
+    }
     const auto packs = [&](DataType type) {
       return std::ranges::find(metrics.packed, type, &PackedTensors::type) != metrics.packed.end();
     };
@@ -179,7 +185,7 @@ class Builder {
 
   Status build_network(const Graph& graph, const CompileOptions& options) {
     TRY_AS(network, compile_network(graph, target_, options));
-    warn_of_idle_packing(network->metrics);
+    warn_of_idle_choices(network->metrics);
     networks_.push_back(std::move(*network));
     return {};
   }

@@ -32,8 +32,8 @@ bool CoreClock::next_window() {
   cycles_ += length * cycles_per_ps_;
   window_begin_ = window_end_;
   window_end_ += window_;
-  set_hertz(highest_ - (highest_ - lowest_) * (double(hmx_time_.value) / length));
-  hmx_time_ = {};
+  set_hertz(highest_ - (highest_ - lowest_) * (hmx_time_ / length));
+  hmx_time_ = 0;
   return hertz_ != before;
 }
 

@@ -112,7 +112,8 @@ enum class RandomUse : std::uint64_t {
 // integral of the frequency.
 //
 // The governor looks at windows of fixed length. The frequency of a window follows from the share
-// of the window before it in which HMX ran a kernel (its duty):
+// of the window before it in which HMX ran a kernel (its duty), where a kernel that takes less
+// power counts for less:
 //
 //   frequency = highest - (highest - lowest) * duty
 //
@@ -151,11 +152,12 @@ class CoreClock {
     return false;
   }
 
-  // HMX ran a kernel in [begin, end); the part before this window has been counted already.
-  void add_hmx_time(Picoseconds begin, Picoseconds end) {
+  // HMX ran a kernel in [begin, end), at a power of 0 to 1 of the most; the part before this window
+  // has been counted already.
+  void add_hmx_time(Picoseconds begin, Picoseconds end, double power = 1) {
     begin = std::max(begin, window_begin_);
     end = std::min(end, window_end_);
-    if (end > begin) hmx_time_ += end - begin;
+    if (end > begin) hmx_time_ += power * double((end - begin).value);
   }
 
   // Goes on to the next window; true when the frequency changed.
@@ -185,8 +187,8 @@ class CoreClock {
   double ps_per_cycle_ = 0;
   Picoseconds window_begin_{};
   Picoseconds window_end_ = never;
-  double cycles_ = 0;  // at window_begin_
-  Picoseconds hmx_time_{};
+  double cycles_ = 0;    // at window_begin_
+  double hmx_time_ = 0;  // picoseconds at the highest power
   std::vector<Window> past_;
 };
 

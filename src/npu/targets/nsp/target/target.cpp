@@ -81,6 +81,9 @@ void read_engines(FieldReader& in, Target& target) {
   in.number("hmx.efficiency", target.hmx_efficiency, 0.01, 1);
   in.number("hmx.overhead_cycles", target.hmx_overhead_cycles, 0, 1e6);
   in.integer("hmx.alignment", target.hmx_alignment, 1, 4096);
+  if (in.has("hmx.int8_power_of_fp16")) {
+    in.number("hmx.int8_power_of_fp16", target.hmx_int8_power_of_fp16, 0, 1);
+  }
   if (in.has("hmx.channel_macs_per_cycle_fp16")) {
     in.number("hmx.channel_macs_per_cycle_fp16", target.hmx_channel_macs_per_cycle_fp16, 1, 1e9);
   }

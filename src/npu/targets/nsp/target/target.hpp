@@ -112,6 +112,8 @@ struct Target {
   double hmx_macs_per_cycle_fp16 = 0;
   double hmx_efficiency = 1;       // sustained share of the peak
   double hmx_overhead_cycles = 0;  // per task
+  // Power of an HMX at work on integers, of what it takes with float16: what the governor weighs.
+  double hmx_int8_power_of_fp16 = 1;
   // More for each channel, whatever the size of the convolution's kernel; 0: none.
   double hmx_channel_macs_per_cycle_fp16 = 0;
   double hmx_output_cycles_per_kib = 0;

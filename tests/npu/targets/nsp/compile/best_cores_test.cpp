@@ -91,6 +91,30 @@ TEST(SpillPlaces, WereNotUsedAgain) {
   EXPECT_EQ(metrics.spill_place_bytes, 2 * tensor);
 }
 
+// As a submission to MLPerf was compiled, which was told nothing of depth first.
+TEST(DepthFirst, IsLeftOutWhereLayersAreToGoOneByOne) {
+  test::GraphText text;
+  text.input("x", {1, 32, 512, 512}).output("y");
+  std::string from = "x";
+  for (const char* to : {"a", "b", "y"}) {
+    const std::string weights = std::string("w") + to;
+    text.weight(weights, {32, 32, 3, 3});
+    text.node({"Conv",
+               {from, weights},
+               {to},
+               {{"kernel_shape", std::vector<std::int64_t>{3, 3}},
+                {"pads", std::vector<std::int64_t>{1, 1, 1, 1}}}});
+    from = to;
+  }
+  CompileOptions options = options_for(1);
+  const CompiledNetwork deep = compiled(imported(text), options);
+  options.layer_by_layer = true;
+  const CompiledNetwork layers = compiled(imported(text), options);
+  const std::uint64_t image = 32ull * 512 * 512 * 2;
+  EXPECT_EQ(deep.metrics.spill_bytes, 0u);
+  EXPECT_GE(layers.metrics.spill_bytes, 2 * image);
+}
+
 TEST(TensorScatter, WritesWhatIsNewIntoACacheThatLiesInVtcm) {
   test::GraphText text;
   text.input("past", {1, 8, 256, 64}).input("new", {1, 8, 1, 64}).output("y");

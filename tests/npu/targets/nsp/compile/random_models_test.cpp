@@ -110,6 +110,7 @@ TEST(Fusion, QuantizedConvolutionsRunInBytesAtTwiceTheRate) {
   std::uint64_t cycles = 0, macs = 0;
   for (const auto& task : network.program.tasks) {
     if (task.macs > 0) cycles += task.cycles;
+    EXPECT_EQ(task.macs > 0, (task.flags & qaic::task_hmx_int8) != 0);
     macs += task.macs;
   }
   const Target target = aic100();

@@ -23,6 +23,14 @@ TEST(CoreClock, TheNextWindowsFrequencyFollowsFromTheHmxTimeOfThisOne) {
   EXPECT_FALSE(clock.next_window());
 }
 
+TEST(CoreClock, HmxTimeAtLessPowerCountsForLess) {
+  CoreClock clock(1e9, 0.6e9, nanoseconds(1000));
+  clock.add_hmx_time(nanoseconds(0), nanoseconds(250));
+  clock.add_hmx_time(nanoseconds(500), nanoseconds(1000), 0.5);
+  clock.next_window();
+  EXPECT_DOUBLE_EQ(clock.hertz(), 0.8e9);
+}
+
 TEST(CoreClock, HmxTimeOutsideTheWindowDoesNotCount) {
   CoreClock clock(1e9, 0.5e9, nanoseconds(1000));
   clock.next_window();

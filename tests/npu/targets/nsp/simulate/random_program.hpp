@@ -46,6 +46,7 @@ inline Target realistic_target() {
   target.sync_cycles = 60;
   target.cross_core_sync_cycles = 600;
   target.barrier_cycles = 15;
+  target.hmx_int8_power_of_fp16 = 0.3;
   target.jitter = 0.02;
   target.record_cycles_thread = 200;
   target.record_cycles_port = 60;
@@ -140,7 +141,9 @@ inline qaic::Program random_program(std::uint64_t seed, std::uint32_t cores, std
       waits.push_back({producer, std::uint32_t(random() % builder.count(producer)) + 1});
     }
     const bool moves_data = is_dma || random() % 8 == 0;
-    builder.add(queue, 0, waits) = random_task(random, moves_data);
+    qaic::Task& task = builder.add(queue, 0, waits) = random_task(random, moves_data);
+    const bool is_hmx = queue % qaic::thread_groups == std::uint32_t(qaic::ThreadGroup::hmx);
+    if (is_hmx && task.macs % 2 == 0) task.flags |= qaic::task_hmx_int8;
   }
   for (std::uint32_t queue = 0; queue < queues; ++queue) {
     qaic::Task& last = builder.add(queue, 500);

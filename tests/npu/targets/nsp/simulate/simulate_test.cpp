@@ -214,6 +214,20 @@ TEST(Simulate, TheGovernorLowersTheClockOfABusyCore) {
   EXPECT_NEAR(times_of(inference, program, hmx, 0).kernel_end, expected, 0.01);
 }
 
+// The clock fell under products of 8 bits as under those of float16, which take three times the
+// power.
+TEST(Simulate, TheGovernorLowersTheClockLessForProductsOfIntegers) {
+  ProgramBuilder builder(1, 70);
+  builder.add(hmx, 10'000'000).flags = qaic::task_hmx_int8;
+  const qaic::Program program = builder.finish();
+  Target target = round_target();
+  target.core_hz_min = 0.5e9;
+  target.hmx_int8_power_of_fp16 = 0.4;
+  target.governor_window_s = 5e-5;
+  const auto times = times_of(run_once(program, target), program, hmx, 0);
+  EXPECT_NEAR(times.kernel_end - times.start, 10'000'000 / 0.8, 50'000);
+}
+
 TEST(Simulate, TheNextInputArrivesWhileTheDeviceExecutes) {
   ProgramBuilder builder(1, 50);
   builder.add(hmx, 1000);

@@ -339,7 +339,9 @@ class SlowTwin {
       for (Thread& thread : queue.threads) {
         if (thread.computing) thread.remaining -= rate_[queue.clock] * 1e-12 * (moment - now_);
         if (thread.running && queue.group == qaic::ThreadGroup::hmx) {
-          hmx_busy_[queue.clock] += moment - now_;
+          const bool integer = (task(queue, thread.position).flags & qaic::task_hmx_int8) != 0;
+          hmx_busy_[queue.clock] +=
+              (moment - now_) * (integer ? target_.hmx_int8_power_of_fp16 : 1);
         }
       }
     }

@@ -109,6 +109,19 @@ TEST(HtpV73, RefusesAnInnerLayerThatTakesLongerThanTheOuter) {
             "session.load.rpc_s must be between 0 and 0.024883");
 }
 
+// Two multiply-adds of integers in the time of one of float16.
+TEST(Aic100, SaysWhatPowerProductsOfIntegersTake) {
+  const Target target = *builtin_target("aic100");
+  const double rate = target.hmx_macs_per_cycle_int8 / target.hmx_macs_per_cycle_fp16;
+  EXPECT_NEAR(target.hmx_int8_power_of_fp16, rate * (0.2 + 0.03) / (1.1 + 0.4), 0.0005);
+  const auto older = parse_target(with_change("int8_power_of_fp16 = 0.307", ""), "t.toml");
+  ASSERT_TRUE(older) << older.error().message;
+  EXPECT_EQ(older->hmx_int8_power_of_fp16, 1);
+  EXPECT_NE(message_of(with_change("int8_power_of_fp16 = 0.307", "int8_power_of_fp16 = 1.5"))
+                .find("hmx.int8_power_of_fp16 must be between 0 and 1"),
+            std::string::npos);
+}
+
 // With sessions the clock follows their phases; a governor would contradict them.
 TEST(HtpV73, RefusesAGovernorBesideItsSessions) {
   std::string toml = builtin_target("htp-v73")->toml;

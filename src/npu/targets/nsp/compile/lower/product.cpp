@@ -323,6 +323,7 @@ void ProductTasks::emit(const ProductJob& job, const ProductTile& tile, const No
     if (job.on_hmx) {
       spec.group = qaic::ThreadGroup::hmx;
       spec.thread_imbalance = 0;
+      if (job.plan->integer) spec.flags = qaic::task_hmx_int8;
     }
     spec.types = writer_.node_types();
     const ProductWork work =

@@ -205,7 +205,7 @@ void Machine::next_window() {
   const bool was_quiet = quiet_ && crossing_ == 0;
   for (Queue& queue : queues_) {
     if (!queue.running || queue.group != ThreadGroup::hmx) continue;
-    clocks_[queue.clock].add_hmx_time(queue.thread[0].start, now_);
+    add_hmx_time(queue, now_);
   }
   for (CoreClock& clock : clocks_) clock.next_window();
   for (std::uint32_t i = 0; i < queues_.size(); ++i)

@@ -163,6 +163,7 @@ class Machine {
   void push_start(std::uint32_t index, Picoseconds time);
   bool has_main_thread(std::uint32_t index);
   void start(std::uint32_t index);
+  void add_hmx_time(const Queue& queue, Picoseconds end);
   bool polls(const Queue& queue) const;
   void poll(Queue& queue, Thread& thread);
   double kernel_cycles(const Queue& queue, const qaic::Task& task, std::uint32_t thread) const;

@@ -186,6 +186,13 @@ void Machine::progress(std::uint32_t index) {
   if (ends_here) finish(index, last);
 }
 
+// The governor sees that the queue's HMX works, up to `end`.
+void Machine::add_hmx_time(const Queue& queue, Picoseconds end) {
+  const bool integer = (task_of(queue).flags & qaic::task_hmx_int8) != 0;
+  clocks_[queue.clock].add_hmx_time(queue.thread[0].start, end,
+                                    integer ? target_.hmx_int8_power_of_fp16 : 1);
+}
+
 void Machine::record(const Queue& queue, const Thread& thread, Picoseconds kernel_end,
                      Picoseconds leave) {
   const CoreClock& clock = clocks_[queue.clock];
@@ -226,9 +233,7 @@ void Machine::finish(std::uint32_t index, Picoseconds last) {
       (signals ? noise_.barrier(mix(queue.thread[0].key ^ ~std::uint64_t{queue.next}))
                : Picoseconds{});
   const Picoseconds recording = program_.records(task) ? record_op_ : Picoseconds{};
-  if (queue.group == ThreadGroup::hmx) {
-    clocks_[queue.clock].add_hmx_time(queue.thread[0].start, last);
-  }
+  if (queue.group == ThreadGroup::hmx) add_hmx_time(queue, last);
   for (std::uint32_t t = 0; t < queue.threads; ++t) {
     Thread& thread = queue.thread[t];
     const Picoseconds kernel_end = std::max(thread.position, queue.transfer_end);
