@@ -128,8 +128,11 @@ class Rewriter {
     if (fp16_ && is_wide(tensor.type)) steps.push_back("Cast");
     if (rows) steps.push_back("FromRows");
     // Few channels are moved at once, more in two steps.
-    if (is_image(id))
-      steps.push_back(tensor.shape[1] < 32 ? "ToChannelsLast" : "ManyToChannelsLast");
+    constexpr std::int64_t wide = 48;  // from where on integers take longer is between 40 and 48
+    if (!is_image(id)) return steps;
+    steps.push_back(tensor.shape[1] < 32                                       ? "ToChannelsLast"
+                    : bits_of(tensor.type) <= 8 && tensor.shape.back() >= wide ? "WideToChannelsLast"
+                                                                               : "ManyToChannelsLast");
     return steps;
   }
 
@@ -168,9 +171,10 @@ class Rewriter {
     TensorId at = from;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const TensorId next = i + 1 == steps.size() ? output : copy_of(at);
-      const std::string_view step = steps[i] == "ManyToChannelsLast" ? "ManyToChannelsFirst"
-                                    : steps[i] == "ToChannelsLast"   ? "ToChannelsFirst"
-                                                                     : steps[i];
+      const std::string_view step = steps[i] == "ManyToChannelsLast"   ? "ManyToChannelsFirst"
+                                    : steps[i] == "WideToChannelsLast" ? "WideToChannelsFirst"
+                                    : steps[i] == "ToChannelsLast"     ? "ToChannelsFirst"
+                                                                       : steps[i];
       add(step, graph_[output].name, at, next);
       at = next;
     }
@@ -197,22 +201,30 @@ class Rewriter {
 
   void sort_places(Node& node) {
     if ((node.op != "Conv" && node.op != "QLinearConv") || !node.has_input(0)) return;
+    const Tensor& from = graph_[node.inputs[0]];
     const auto strides = node.ints_attribute("strides");
-    if (std::ranges::all_of(strides, [](std::int64_t stride) { return stride <= 1; })) return;
     const auto kernel = node.ints_attribute("kernel_shape");
     const bool one_place =
         std::ranges::all_of(kernel, [](std::int64_t extent) { return extent == 1; });
-    const bool integer = bits_of(graph_[node.inputs[0]].type) <= 8;
+    const bool integer = bits_of(from.type) <= 8;
+    const std::int64_t channels = from.shape.size() == 4 ? from.shape[1] : 0;
+    if (integer && channels == 1 && !one_place) return arrange(node, "Im2Col");
+    if (std::ranges::all_of(strides, [](std::int64_t stride) { return stride <= 1; })) return;
     const bool depthwise = node.int_attribute("group", 1) > 1;
     if (integer && depthwise) return;  // a kernel of its own reads every second place
-    const TensorId sorted = copy_of(node.inputs[0]);
     const bool patches = kernel == strides;
     const bool large = std::ranges::any_of(kernel, [](std::int64_t extent) { return extent > 3; });
-    add(one_place ? "Decimate"
-        : patches ? "SpaceRearrange"
-        : large   ? "SpaceToDepthLarge"
-                  : "SpaceToDepthStride2",
-        node.name, node.inputs[0], sorted);
+    arrange(node, one_place           ? "Decimate"
+                  : patches           ? "SpaceRearrange"
+                  : large             ? "SpaceToDepthLarge"
+                  : channels > 4      ? "SpaceToDepthStride2"
+                                      : "SpaceToDepthFew");
+  }
+
+  // What moves the places of a convolution's input first.
+  void arrange(Node& node, std::string_view op) {
+    const TensorId sorted = copy_of(node.inputs[0]);
+    add(op, node.name, node.inputs[0], sorted);
     node.inputs[0] = sorted;
   }
 
