@@ -48,11 +48,9 @@ class Rewriter {
 
   Graph run() {
     for (const TensorId output : graph_.outputs) {
-      const NodeId producer = graph_[output].producer;
-      const bool product = producer != NodeId::none && graph_[producer].op == "MatMul" &&
-                           graph_[producer].has_input(1) &&
-                           graph_[graph_[producer].inputs[1]].constant;
-      if (product) makes_rows_.insert(output);
+      const std::size_t rank = graph_[output].shape.size();
+      if ((is_constant_product(output) && rank == 3) || is_biased_product(output))
+        makes_rows_.insert(output);
     }
     std::vector<Node> nodes = std::exchange(graph_.nodes, {});
     if (fp16_) narrow();
@@ -101,6 +99,40 @@ class Rewriter {
   }
 
  private:
+  bool is_constant_product(TensorId id) const {
+    const NodeId producer = graph_[id].producer;
+    return producer != NodeId::none && graph_[producer].op == "MatMul" &&
+           graph_[producer].has_input(1) && graph_[graph_[producer].inputs[1]].constant;
+  }
+  // What makes the tensor, whatever shape it is then seen in.
+  NodeId maker_of(TensorId id) const {
+    NodeId producer = graph_[id].producer;
+    while (producer != NodeId::none && graph_[producer].op == "Reshape")
+      producer = graph_[graph_[producer].inputs[0]].producer;
+    return producer;
+  }
+
+  // A product and its bias, whose rows follow one another; after a LayerNormalization they lie in tiles.
+  bool is_biased_product(TensorId id) const {
+    const NodeId maker = maker_of(id);
+    const Shape& made = graph_[id].shape;
+    if (maker == NodeId::none || made.size() < 2) return false;
+    if (elements_of(made, made.size() - 1) < 8 || (made.size() == 3 && made[0] > 1)) return false;
+    const auto lies_in_tiles = [&](TensorId factor) {
+      const NodeId from = maker_of(factor);
+      return from != NodeId::none && graph_[from].op == "LayerNormalization";
+    };
+    if (graph_[maker].op == "Gemm") {
+      const bool seen = graph_[id].producer != maker;
+      return seen && bits_of(graph_[id].type) <= 8 && !lies_in_tiles(graph_[maker].inputs[0]);
+    }
+    if (!is_sum(graph_[maker]) || graph_[id].producer != maker) return false;
+    for (const TensorId term : graph_[maker].inputs) {
+      if (is_constant_product(term)) return !lies_in_tiles(graph_[graph_[term].producer].inputs[0]);
+    }
+    return false;
+  }
+
   bool is_limited(const std::vector<Node>& nodes, TensorId id) const {
     const auto& readers = graph_[id].consumers;
     if (readers.size() != 1) return false;
@@ -123,8 +155,7 @@ class Rewriter {
     const Tensor& tensor = graph_[id];
     std::vector<std::string_view> steps;
     // Products have rows by eights, which nothing after this one puts back.
-    const bool rows =
-        tensor.shape.size() == 3 && tensor.producer != NodeId::none && makes_rows_.contains(id);
+    const bool rows = makes_rows_.contains(id);
     if (fp16_ && is_wide(tensor.type)) steps.push_back("Cast");
     if (rows) steps.push_back("FromRows");
     // Few channels are moved at once, more in two steps.
