@@ -44,7 +44,7 @@ bool keeps_images(OpClass op_class) {
 class Rewriter {
  public:
   Rewriter(Graph graph, bool convert_to_fp16)
-      : graph_(std::move(graph)), fp16_(convert_to_fp16), images_(find_images(graph_)) {}
+      : graph_(std::move(graph)), fp16_(convert_to_fp16), images_(find_images(graph_)), sequences_(find_sequences(graph_)) {}
 
   Graph run() {
     for (const TensorId output : graph_.outputs) {
@@ -160,6 +160,7 @@ class Rewriter {
     if (rows) steps.push_back("FromRows");
     // Few channels are moved at once, more in two steps.
     constexpr std::int64_t wide = 48;  // from where on integers take longer is between 40 and 48
+    if (is_sequence(id)) steps.push_back("SequenceToLast");
     if (!is_image(id)) return steps;
     steps.push_back(tensor.shape[1] < 32                                       ? "ToChannelsLast"
                     : bits_of(tensor.type) <= 8 && tensor.shape.back() >= wide ? "WideToChannelsLast"
@@ -205,6 +206,7 @@ class Rewriter {
       const std::string_view step = steps[i] == "ManyToChannelsLast"   ? "ManyToChannelsFirst"
                                     : steps[i] == "WideToChannelsLast" ? "WideToChannelsFirst"
                                     : steps[i] == "ToChannelsLast"     ? "ToChannelsFirst"
+                                    : steps[i] == "SequenceToLast"     ? "SequenceToFirst"
                                                                        : steps[i];
       add(step, graph_[output].name, at, next);
       at = next;
@@ -214,6 +216,10 @@ class Rewriter {
   static bool reshapes(const Node& node) {
     return (node.op == "Reshape" || node.op == "Flatten") && node.has_input(0) &&
            !node.outputs.empty();
+  }
+  bool is_sequence(TensorId id) const {
+    const auto at = std::uint32_t(id);
+    return at < sequences_.size() && sequences_[at];
   }
   bool is_image(TensorId id) const {
     const auto at = std::uint32_t(id);
@@ -240,6 +246,7 @@ class Rewriter {
     const bool integer = bits_of(from.type) <= 8;
     const std::int64_t channels = from.shape.size() == 4 ? from.shape[1] : 0;
     if (integer && channels == 1 && !one_place) return arrange(node, "Im2Col");
+    if (is_sequence(node.outputs[0]) && !one_place) return arrange(node, "ZapBorder");
     if (std::ranges::all_of(strides, [](std::int64_t stride) { return stride <= 1; })) return;
     const bool depthwise = node.int_attribute("group", 1) > 1;
     if (integer && depthwise) return;  // a kernel of its own reads every second place
@@ -261,7 +268,7 @@ class Rewriter {
 
   Graph graph_;
   bool fp16_;
-  std::vector<bool> images_;
+  std::vector<bool> images_, sequences_;
   std::set<TensorId> spread_;             // results of transposed convolutions that a limit follows
   std::set<TensorId> makes_rows_;         // outputs that are a product's own result
   std::map<TensorId, TensorId> renamed_;  // inputs as the HTP has them
@@ -388,16 +395,20 @@ void fuse_swish(Graph& graph) {
 
 }  // namespace
 
-std::vector<bool> find_images(const Graph& graph) {
+namespace {
+
+// Tensors of so many dimensions that stand for places with channels.
+template <class Reads>
+std::vector<bool> find_places(const Graph& graph, std::size_t rank, const Reads& reads) {
   std::vector<bool> images(graph.tensors.size());
   const auto mark = [&](TensorId id) {
-    if (graph[id].shape.size() == 4 && !graph[id].constant) images[std::uint32_t(id)] = true;
+    if (graph[id].shape.size() == rank && !graph[id].constant) images[std::uint32_t(id)] = true;
   };
   const auto is_image = [&](TensorId id) { return bool(images[std::uint32_t(id)]); };
   const auto visit = [&](const Node& node, bool backwards) {
     auto inputs = present(node.inputs);
     auto outputs = present(node.outputs);
-    if (reads_images(graph, node)) {
+    if (reads(node)) {
       if (!inputs.empty()) mark(*inputs.begin());
       for (const TensorId id : outputs) mark(id);
     } else if (keeps_images(classify(graph, node))) {
@@ -410,6 +421,16 @@ std::vector<bool> find_images(const Graph& graph) {
   for (const Node& node : graph.nodes) visit(node, false);
   for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) visit(*node, true);
   return images;
+}
+
+}  // namespace
+
+std::vector<bool> find_images(const Graph& graph) {
+  return find_places(graph, 4, [&](const Node& node) { return reads_images(graph, node); });
+}
+
+std::vector<bool> find_sequences(const Graph& graph) {
+  return find_places(graph, 3, [&](const Node& node) { return node.op == "Conv"; });
 }
 
 Graph qnn_graph(const Graph& graph, bool convert_to_fp16) {

@@ -36,13 +36,18 @@ constexpr std::uint64_t few_channels = 4;  // packed in fours: no more are image
 void MatrixLowering::shape_for_tiles(const Node& node, ProductJob& job) const {
   const bool transposed = node.op == "ConvTranspose";
   const Shape& made = context_.tensor(transposed ? node.inputs[0] : node.outputs[0]).shape;
-  if (made.size() != 4 || job.product.rows == 0) return;
   MatrixProduct& product = job.product;
+  const bool sequence = made.size() == 3 && product.kernel_area > 1 && !transposed;
+  if ((made.size() != 4 && !sequence) || product.rows == 0) return;
   const auto padded = [](std::int64_t extent) {
     return round_up(std::uint64_t(extent), std::uint64_t{8});
   };
-  job.padding =
-      double(std::uint64_t(made[0]) * padded(made[2]) * padded(made[3])) / double(product.rows);
+  // Places along one axis are an image of one row, which takes eight.
+  const bool one_row = sequence && (job.plan->integer || job.groups > 1);
+  const std::uint64_t places = !sequence ? padded(made[2]) * padded(made[3])
+                               : one_row ? padded(1) * padded(made[2])
+                                         : padded(made[2]);
+  job.padding = double(std::uint64_t(made[0]) * places) / double(product.rows);
   if (transposed) return;
   const std::uint64_t stride = stride_of(node);
   job.in_place = stride < 2;
@@ -69,7 +74,9 @@ void MatrixLowering::shape_for_tiles(const Node& node, ProductJob& job) const {
   } else if (!on_hvx) {
     gather_places(stride, job);
   }
-  if (is_dilated(node) && !on_hvx) {
+  const bool long_rows = sequence && integer && job.groups == 1 && columns > 1 && product.kernel_area > 3;
+  const bool gaps = is_dilated(node) && !(sequence && integer);
+  if ((gaps || long_rows) && !on_hvx) {
     job.slowdown =
         integer ? context_.target.hmx_dilated_int8 : context_.target.hmx_dilated_fp16;
   }
@@ -96,7 +103,9 @@ std::uint64_t MatrixLowering::packed_weights(const Node& node, const ProductJob&
   const bool integer = job.plan->integer;
   if (product.batch > 1 && channels == 1) {
     const std::uint64_t all = round_up(product.columns * product.batch, grain);
-    const std::uint64_t deep = integer ? 4 : stride > 1 ? grain : 2;
+    const bool whole_blocks =
+        kernel.size() == 1 ? area > 3 || is_dilated(node) : stride > 1 && !integer;
+    const std::uint64_t deep = whole_blocks ? grain : integer ? 4 : 2;
     return whole(area * deep * all);
   }
   if (product.batch > 1) return whole(round_up(job.product.depth, grain) * job.product.columns) * job.groups;
