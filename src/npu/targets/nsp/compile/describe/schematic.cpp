@@ -62,7 +62,7 @@ const Names& compute_types() {
       "aicdivrows=q::Div.exe "
       "aictransposevalues=q::Reshape aictransposeheads=q::Reshape aicconcatblocks=q::Concat "
       "aicconcatblock=q::Concat aicflatadd=q::Add.fp16 "
-      "elementspacerearrange=q::space_rearrange aicsoftmaxnarrow=q::Softmax aicsoftmaxfew=q::Softmax "
+      "elementspacerearrange=q::space_rearrange aicsoftmaxnarrow=q::Softmax aicsoftmaxfew=q::Softmax aicsoftmaxshort=q::Softmax "
       "elementdepthtospacestride2=q::x2s_opt aictransposechannels=q::Transpose_impl "
       "aicmaxpoolpaddedd32=q::MaxPool_valid.tcm "
       "aicmaxpoolwided32=q::MaxPool_valid.tcm aicmaxpoolnarrowd32=q::MaxPool_valid.tcm "

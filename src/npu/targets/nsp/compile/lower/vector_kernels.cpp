@@ -45,9 +45,11 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
   if (tiles && op_class == OpClass::softmax) {
     constexpr std::uint64_t narrow = 256;  // 196 still is
     const std::uint64_t extent = softmax_extent(context.graph, node);
-    return extent <= context.target.hmx_alignment ? "aicsoftmaxfew"
-           : extent <= narrow                     ? "aicsoftmaxnarrow"
-                                                  : "aicsoftmax";
+    const std::uint64_t block = context.target.hmx_alignment;
+    return extent <= block       ? "aicsoftmaxfew"
+           : extent <= 2 * block ? "aicsoftmaxshort"
+           : extent <= narrow    ? "aicsoftmaxnarrow"
+                                 : "aicsoftmax";
   }
   if (tiles && node.op == "MaxPool") {  // windows across the border take longer
     const auto pads = node.ints_attribute("pads");
