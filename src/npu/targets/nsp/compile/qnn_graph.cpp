@@ -44,7 +44,10 @@ bool keeps_images(OpClass op_class) {
 class Rewriter {
  public:
   Rewriter(Graph graph, bool convert_to_fp16)
-      : graph_(std::move(graph)), fp16_(convert_to_fp16), images_(find_images(graph_)), sequences_(find_sequences(graph_)) {}
+      : graph_(std::move(graph)),
+        fp16_(convert_to_fp16),
+        images_(find_images(graph_)),
+        sequences_(find_sequences(graph_)) {}
 
   Graph run() {
     for (const TensorId output : graph_.outputs) {
@@ -112,7 +115,8 @@ class Rewriter {
     return producer;
   }
 
-  // A product and its bias, whose rows follow one another; after a LayerNormalization they lie in tiles.
+  // A product and its bias, whose rows follow one another; after a LayerNormalization they lie in
+  // tiles.
   bool is_biased_product(TensorId id) const {
     const NodeId maker = maker_of(id);
     const Shape& made = graph_[id].shape;
@@ -162,9 +166,10 @@ class Rewriter {
     constexpr std::int64_t wide = 48;  // from where on integers take longer is between 40 and 48
     if (is_sequence(id)) steps.push_back("SequenceToLast");
     if (!is_image(id)) return steps;
-    steps.push_back(tensor.shape[1] < 32                                       ? "ToChannelsLast"
-                    : bits_of(tensor.type) <= 8 && tensor.shape.back() >= wide ? "WideToChannelsLast"
-                                                                               : "ManyToChannelsLast");
+    steps.push_back(tensor.shape[1] < 32 ? "ToChannelsLast"
+                    : bits_of(tensor.type) <= 8 && tensor.shape.back() >= wide
+                        ? "WideToChannelsLast"
+                        : "ManyToChannelsLast");
     return steps;
   }
 
@@ -252,11 +257,11 @@ class Rewriter {
     if (integer && depthwise) return;  // a kernel of its own reads every second place
     const bool patches = kernel == strides;
     const bool large = std::ranges::any_of(kernel, [](std::int64_t extent) { return extent > 3; });
-    arrange(node, one_place           ? "Decimate"
-                  : patches           ? "SpaceRearrange"
-                  : large             ? "SpaceToDepthLarge"
-                  : channels > 4      ? "SpaceToDepthStride2"
-                                      : "SpaceToDepthFew");
+    arrange(node, one_place      ? "Decimate"
+                  : patches      ? "SpaceRearrange"
+                  : large        ? "SpaceToDepthLarge"
+                  : channels > 4 ? "SpaceToDepthStride2"
+                                 : "SpaceToDepthFew");
   }
 
   // What moves the places of a convolution's input first.

@@ -140,8 +140,8 @@ struct Target {
   std::uint64_t ddr_capacity_bytes = 0;  // of a device; 0: not known, nothing is refused
   double multicast_bytes_per_s_per_core = 0;
   double multicast_latency_s = 0;
-  double dma_issue_cycles = 0;  // of the DMAIssue thread per descriptor
-  std::uint32_t dma_depth = 0;  // transfers in flight per core
+  double dma_issue_cycles = 0;       // of the DMAIssue thread per descriptor
+  std::uint32_t dma_depth = 0;       // transfers in flight per core
   std::uint64_t dma_unit_bytes = 1;  // constants and inputs are moved in whole ones
 
   // To other devices of a multi-device program, all cores of the sender together; 0: it has no such

@@ -74,16 +74,17 @@ void MatrixLowering::shape_for_tiles(const Node& node, ProductJob& job) const {
   } else if (!on_hvx) {
     gather_places(stride, job);
   }
-  const bool long_rows = sequence && integer && job.groups == 1 && columns > 1 && product.kernel_area > 3;
+  const bool long_rows =
+      sequence && integer && job.groups == 1 && columns > 1 && product.kernel_area > 3;
   const bool gaps = is_dilated(node) && !(sequence && integer);
   if ((gaps || long_rows) && !on_hvx) {
-    job.slowdown =
-        integer ? context_.target.hmx_dilated_int8 : context_.target.hmx_dilated_fp16;
+    job.slowdown = integer ? context_.target.hmx_dilated_int8 : context_.target.hmx_dilated_fp16;
   }
 }
 
-// What an HTP keeps of the weights: blocks of 32 channels by 32 columns, for each place of the kernel; of
-// one channel or few, so many less as lie side by side. As many as the tensor has on other targets.
+// What an HTP keeps of the weights: blocks of 32 channels by 32 columns, for each place of the
+// kernel; of one channel or few, so many less as lie side by side. As many as the tensor has on
+// other targets.
 std::uint64_t MatrixLowering::packed_weights(const Node& node, const ProductJob& job) const {
   const MatrixProduct product = matrix_product(context_.graph, node);
   const Target& target = context_.target;
@@ -108,7 +109,8 @@ std::uint64_t MatrixLowering::packed_weights(const Node& node, const ProductJob&
     const std::uint64_t deep = whole_blocks ? grain : integer ? 4 : 2;
     return whole(area * deep * all);
   }
-  if (product.batch > 1) return whole(round_up(job.product.depth, grain) * job.product.columns) * job.groups;
+  if (product.batch > 1)
+    return whole(round_up(job.product.depth, grain) * job.product.columns) * job.groups;
   if (kernel_is_stride(node)) return whole(round_up(product.depth, grain) * columns);
   if (integer && channels == 1) return whole(round_up(area, grain) * columns);
   if (channels <= few_channels && (integer || stride < 2))

@@ -153,8 +153,8 @@ std::string kernel_of_tiles(const CompileContext& context, const Node& node) {
     return made ? "aicjoind32" : few ? "aictransposefewheads" : "aictransposeheads";
   }
   if (node.op == "Slice") {
-    const bool whole = in_blocks(context, *first_channel(context, node)) ||
-                       first_channel(context, node) == 0;
+    const bool whole =
+        in_blocks(context, *first_channel(context, node)) || first_channel(context, node) == 0;
     return whole ? "aicjoind32" : "aicsplitblocks";
   }
   if (node.op == "Split")

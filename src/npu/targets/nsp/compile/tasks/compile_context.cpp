@@ -180,7 +180,8 @@ bool fuse(const Graph& graph, const Node& next, OpClass op_class, bool qnn, Node
   const Shape& made = graph[plan.result].shape;
   const bool matrix = made.size() < 4 && !plan.integer && !made.empty() &&
                       elements_of(made, made.size() - 1) % 8 == 0;
-  const bool apart = matrix || (made.size() == 3 && !plan.integer && op_class == OpClass::convolution);
+  const bool apart =
+      matrix || (made.size() == 3 && !plan.integer && op_class == OpClass::convolution);
   if (next.op == "Relu" || next.op == "Clip") return !qnn || !apart;
   if (next.op == "QuantizeLinear") return true;
   if (next.op == "BatchNormalization" && op_class == OpClass::convolution) {
@@ -280,7 +281,8 @@ std::vector<NodePlan> plan_nodes(const Graph& graph, bool qnn) {
     plans[i].op_class = classify(graph, graph.nodes[i]);
     if (plans[i].op_class == OpClass::folded) plans[i].fate = NodeFate::folded;
     if (plans[i].op_class == OpClass::view) plans[i].fate = NodeFate::view;
-    if (qnn && turns_image(graph, graph.nodes[i], images, sequences)) plans[i].fate = NodeFate::view;
+    if (qnn && turns_image(graph, graph.nodes[i], images, sequences))
+      plans[i].fate = NodeFate::view;
     if (!is_matrix(plans[i].op_class)) continue;
     plans[i].compound = !is_simple_product(graph.nodes[i]);
     if (!plans[i].compound) assign_operands(graph, graph.nodes[i], plans[i]);
