@@ -135,6 +135,21 @@ std::int64_t moved_blocks(const CompileContext& context, const Node& node) {
   return moved;
 }
 
+double clipped_share(const CompileContext& context, const Node& node) {
+  std::uint64_t all = 0, clipped = 0;
+  for (const TensorId id : present(node.inputs)) {
+    const std::uint64_t bytes = context.bytes_of(id);
+    all += bytes;
+    const NodeId producer = context.tensor(id).producer;
+    if (producer == NodeId::none) continue;
+    const NodePlan& plan = context.plans[std::uint32_t(producer)];
+    const bool product = plan.fate == NodeFate::fused || plan.op_class == OpClass::convolution;
+    const bool moved = context.graph[producer].op == "Resize";
+    if (moved || (product && context.tensor(id).consumers.size() > 1)) clipped += bytes;
+  }
+  return all > 0 ? double(clipped) / double(all) : 0;
+}
+
 std::string kernel_of_tiles(const CompileContext& context, const Node& node) {
   using namespace tile_formats;
   if (node.op == "Resize") {

@@ -84,6 +84,11 @@ VectorKernel kernel_named(const CompileContext& context, const Node& node,
     const auto elements = double(context.tensor(*outputs.begin()).elements());
     whole.rows = elements / double(std::max<std::uint64_t>(softmax_extent(context.graph, node), 1));
   }
+  if (name == "aicconcatd32") {
+    const double share = clipped_share(context, node);
+    whole.padded_bytes = std::uint64_t(double(whole.padded_bytes) * share);
+    whole.cut_bytes = std::uint64_t(double(whole.cut_bytes) * share);
+  }
   if (name.starts_with("aicconcatblock")) {
     const double blocks = double(divide_up(std::uint64_t(context.tensor(*outputs.begin()).shape[1]),
                                            std::uint64_t{context.target.hmx_alignment}));
