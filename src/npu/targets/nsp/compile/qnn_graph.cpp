@@ -36,6 +36,15 @@ bool has_one_reader(const Graph& graph, TensorId id) {
   return graph[id].consumers.size() == 1 && !is_output(graph, id);
 }
 
+// Channels to places, or back, in tiles: fewer channels than one has come out one after the other.
+bool moves_depth(const Graph& graph, const Node& node) {
+  if ((node.op != "DepthToSpace" && node.op != "SpaceToDepth") || node.outputs.size() != 1)
+    return false;
+  constexpr std::int64_t block = 32;
+  const Shape& made = graph[node.outputs[0]].shape;
+  return made.size() == 4 && made[1] >= block;
+}
+
 bool keeps_images(OpClass op_class) {
   return op_class == OpClass::elementwise || op_class == OpClass::normalization ||
          op_class == OpClass::copy || op_class == OpClass::reduction;
@@ -416,7 +425,7 @@ std::vector<bool> find_places(const Graph& graph, std::size_t rank, const Reads&
     if (reads(node)) {
       if (!inputs.empty()) mark(*inputs.begin());
       for (const TensorId id : outputs) mark(id);
-    } else if (keeps_images(classify(graph, node))) {
+    } else if (keeps_images(classify(graph, node)) || moves_depth(graph, node)) {
       if (!backwards && std::ranges::any_of(inputs, is_image))
         for (const TensorId id : outputs) mark(id);
       if (backwards && std::ranges::any_of(outputs, is_image))

@@ -92,6 +92,9 @@ bool moves_whole_tiles(const CompileContext& context, const Node& node) {
   using namespace tile_formats;
   if (context.target.vector_tile_bytes == 0) return false;
   if (node.op == "Resize") return is_image(context, node.outputs[0]);
+  if (node.op == "DepthToSpace" || node.op == "SpaceToDepth")
+    return is_image(context, node.inputs[0]) && is_image(context, node.outputs[0]) &&
+           context.tensor(node.outputs[0]).shape[1] >= std::int64_t(context.target.hmx_alignment);
   return along_channels(context, node) || moves_heads(context, node);
 }
 
@@ -156,6 +159,7 @@ std::string kernel_of_tiles(const CompileContext& context, const Node& node) {
     const bool copies = node.string_attribute("mode", "nearest") == "nearest";
     return copies ? "aicresized32" : "aicresizelineard32";
   }
+  if (node.op == "DepthToSpace" || node.op == "SpaceToDepth") return "aicdepthtospace";
   if (node.op == "Transpose") {
     constexpr std::int64_t many_rows =
         96;  // fewer lie in another way; from where on is between 80 and 96

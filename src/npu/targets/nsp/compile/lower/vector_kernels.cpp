@@ -1,5 +1,6 @@
 // Which kernel on HVX a node is, and what it costs there.
 #include <algorithm>
+#include <cmath>
 
 #include "npu/targets/nsp/compile/lower/tile_formats.hpp"
 #include "npu/targets/nsp/compile/lower/vector_lowering.hpp"
@@ -99,9 +100,12 @@ VectorKernel kernel_named(const CompileContext& context, const Node& node,
   const KernelCost& cost = kernel_cost(context.target, name, whole);
   const bool by_input = cost.by_input && node.has_input(0);
   double places = 1;
-  if (cost.by_window)
-    for (const std::int64_t extent : node.ints_attribute("kernel_shape"))
-      places *= double(std::max<std::int64_t>(extent, 1));
+  if (cost.by_window) {
+    const auto window = node.ints_attribute("kernel_shape");
+    for (const std::int64_t extent : window) places *= double(std::max<std::int64_t>(extent, 1));
+    // Without strides the places of a row serve several windows: rows first, then columns.
+    if (name == "aicmaxpoolpaddedd32") places = std::pow(places, 1 / double(window.size()));
+  }
   const std::uint64_t cut_bytes = whole.cut_bytes;
   if (by_input) whole = vector_size(context, node.inputs[0]);
   whole.cut_bytes = cut_bytes;
