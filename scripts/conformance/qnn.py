@@ -103,8 +103,10 @@ def compare(npuscope, folder, names, target="htp-v73"):
 
 # What the targets' figures were taken from, next to single operators.
 FITS = ["chain8", "small", "attention", "squeezenet", "resnet50", "shufflenet", "mobile", "encoder", "unet", "perceptron",
-        "gated", "pyramid", "inverted", "detector", "generator", "patches", "inception_v1"]
-PREDICTIONS = ["alexnet", "dense", "stacked", "residual", "tokens", "segments", "mixed"]
+        "gated", "pyramid", "inverted", "detector", "generator", "patches", "inception_v1",
+        "mobile_v3", "separable", "neck", "dilated", "grouped", "conformer", "temporal"]
+PREDICTIONS = ["alexnet", "dense", "stacked", "residual", "tokens", "segments", "mixed", "mnas", "lite_segments", "tiny_detector",
+               "distilled", "crossed", "sharpened", "hourglass", "squeezed", "poses", "speech", "queried"]
 
 
 def table(rows):

@@ -36,6 +36,15 @@ bool has_one_reader(const Graph& graph, TensorId id) {
   return graph[id].consumers.size() == 1 && !is_output(graph, id);
 }
 
+// Channels to places, or back, in tiles: fewer channels than one has come out one after the other.
+bool moves_depth(const Graph& graph, const Node& node) {
+  if ((node.op != "DepthToSpace" && node.op != "SpaceToDepth") || node.outputs.size() != 1)
+    return false;
+  constexpr std::int64_t block = 32;
+  const Shape& made = graph[node.outputs[0]].shape;
+  return made.size() == 4 && made[1] >= block;
+}
+
 bool keeps_images(OpClass op_class) {
   return op_class == OpClass::elementwise || op_class == OpClass::normalization ||
          op_class == OpClass::copy || op_class == OpClass::reduction;
@@ -44,15 +53,16 @@ bool keeps_images(OpClass op_class) {
 class Rewriter {
  public:
   Rewriter(Graph graph, bool convert_to_fp16)
-      : graph_(std::move(graph)), fp16_(convert_to_fp16), images_(find_images(graph_)) {}
+      : graph_(std::move(graph)),
+        fp16_(convert_to_fp16),
+        images_(find_images(graph_)),
+        sequences_(find_sequences(graph_)) {}
 
   Graph run() {
     for (const TensorId output : graph_.outputs) {
-      const NodeId producer = graph_[output].producer;
-      const bool product = producer != NodeId::none && graph_[producer].op == "MatMul" &&
-                           graph_[producer].has_input(1) &&
-                           graph_[graph_[producer].inputs[1]].constant;
-      if (product) makes_rows_.insert(output);
+      const std::size_t rank = graph_[output].shape.size();
+      if ((is_constant_product(output) && rank == 3) || is_biased_product(output))
+        makes_rows_.insert(output);
     }
     std::vector<Node> nodes = std::exchange(graph_.nodes, {});
     if (fp16_) narrow();
@@ -101,6 +111,41 @@ class Rewriter {
   }
 
  private:
+  bool is_constant_product(TensorId id) const {
+    const NodeId producer = graph_[id].producer;
+    return producer != NodeId::none && graph_[producer].op == "MatMul" &&
+           graph_[producer].has_input(1) && graph_[graph_[producer].inputs[1]].constant;
+  }
+  // What makes the tensor, whatever shape it is then seen in.
+  NodeId maker_of(TensorId id) const {
+    NodeId producer = graph_[id].producer;
+    while (producer != NodeId::none && graph_[producer].op == "Reshape")
+      producer = graph_[graph_[producer].inputs[0]].producer;
+    return producer;
+  }
+
+  // A product and its bias, whose rows follow one another; after a LayerNormalization they lie in
+  // tiles.
+  bool is_biased_product(TensorId id) const {
+    const NodeId maker = maker_of(id);
+    const Shape& made = graph_[id].shape;
+    if (maker == NodeId::none || made.size() < 2) return false;
+    if (elements_of(made, made.size() - 1) < 8 || (made.size() == 3 && made[0] > 1)) return false;
+    const auto lies_in_tiles = [&](TensorId factor) {
+      const NodeId from = maker_of(factor);
+      return from != NodeId::none && graph_[from].op == "LayerNormalization";
+    };
+    if (graph_[maker].op == "Gemm") {
+      const bool seen = graph_[id].producer != maker;
+      return seen && bits_of(graph_[id].type) <= 8 && !lies_in_tiles(graph_[maker].inputs[0]);
+    }
+    if (!is_sum(graph_[maker]) || graph_[id].producer != maker) return false;
+    for (const TensorId term : graph_[maker].inputs) {
+      if (is_constant_product(term)) return !lies_in_tiles(graph_[graph_[term].producer].inputs[0]);
+    }
+    return false;
+  }
+
   bool is_limited(const std::vector<Node>& nodes, TensorId id) const {
     const auto& readers = graph_[id].consumers;
     if (readers.size() != 1) return false;
@@ -123,13 +168,17 @@ class Rewriter {
     const Tensor& tensor = graph_[id];
     std::vector<std::string_view> steps;
     // Products have rows by eights, which nothing after this one puts back.
-    const bool rows =
-        tensor.shape.size() == 3 && tensor.producer != NodeId::none && makes_rows_.contains(id);
+    const bool rows = makes_rows_.contains(id);
     if (fp16_ && is_wide(tensor.type)) steps.push_back("Cast");
     if (rows) steps.push_back("FromRows");
     // Few channels are moved at once, more in two steps.
-    if (is_image(id))
-      steps.push_back(tensor.shape[1] < 32 ? "ToChannelsLast" : "ManyToChannelsLast");
+    constexpr std::int64_t wide = 48;  // from where on integers take longer is between 40 and 48
+    if (is_sequence(id)) steps.push_back("SequenceToLast");
+    if (!is_image(id)) return steps;
+    steps.push_back(tensor.shape[1] < 32 ? "ToChannelsLast"
+                    : bits_of(tensor.type) <= 8 && tensor.shape.back() >= wide
+                        ? "WideToChannelsLast"
+                        : "ManyToChannelsLast");
     return steps;
   }
 
@@ -168,9 +217,11 @@ class Rewriter {
     TensorId at = from;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const TensorId next = i + 1 == steps.size() ? output : copy_of(at);
-      const std::string_view step = steps[i] == "ManyToChannelsLast" ? "ManyToChannelsFirst"
-                                    : steps[i] == "ToChannelsLast"   ? "ToChannelsFirst"
-                                                                     : steps[i];
+      const std::string_view step = steps[i] == "ManyToChannelsLast"   ? "ManyToChannelsFirst"
+                                    : steps[i] == "WideToChannelsLast" ? "WideToChannelsFirst"
+                                    : steps[i] == "ToChannelsLast"     ? "ToChannelsFirst"
+                                    : steps[i] == "SequenceToLast"     ? "SequenceToFirst"
+                                                                       : steps[i];
       add(step, graph_[output].name, at, next);
       at = next;
     }
@@ -179,6 +230,10 @@ class Rewriter {
   static bool reshapes(const Node& node) {
     return (node.op == "Reshape" || node.op == "Flatten") && node.has_input(0) &&
            !node.outputs.empty();
+  }
+  bool is_sequence(TensorId id) const {
+    const auto at = std::uint32_t(id);
+    return at < sequences_.size() && sequences_[at];
   }
   bool is_image(TensorId id) const {
     const auto at = std::uint32_t(id);
@@ -197,28 +252,37 @@ class Rewriter {
 
   void sort_places(Node& node) {
     if ((node.op != "Conv" && node.op != "QLinearConv") || !node.has_input(0)) return;
+    const Tensor& from = graph_[node.inputs[0]];
     const auto strides = node.ints_attribute("strides");
-    if (std::ranges::all_of(strides, [](std::int64_t stride) { return stride <= 1; })) return;
     const auto kernel = node.ints_attribute("kernel_shape");
     const bool one_place =
         std::ranges::all_of(kernel, [](std::int64_t extent) { return extent == 1; });
-    const bool integer = bits_of(graph_[node.inputs[0]].type) <= 8;
+    const bool integer = bits_of(from.type) <= 8;
+    const std::int64_t channels = from.shape.size() == 4 ? from.shape[1] : 0;
+    if (integer && channels == 1 && !one_place) return arrange(node, "Im2Col");
+    if (is_sequence(node.outputs[0]) && !one_place) return arrange(node, "ZapBorder");
+    if (std::ranges::all_of(strides, [](std::int64_t stride) { return stride <= 1; })) return;
     const bool depthwise = node.int_attribute("group", 1) > 1;
     if (integer && depthwise) return;  // a kernel of its own reads every second place
-    const TensorId sorted = copy_of(node.inputs[0]);
     const bool patches = kernel == strides;
     const bool large = std::ranges::any_of(kernel, [](std::int64_t extent) { return extent > 3; });
-    add(one_place ? "Decimate"
-        : patches ? "SpaceRearrange"
-        : large   ? "SpaceToDepthLarge"
-                  : "SpaceToDepthStride2",
-        node.name, node.inputs[0], sorted);
+    arrange(node, one_place      ? "Decimate"
+                  : patches      ? "SpaceRearrange"
+                  : large        ? "SpaceToDepthLarge"
+                  : channels > 4 ? "SpaceToDepthStride2"
+                                 : "SpaceToDepthFew");
+  }
+
+  // What moves the places of a convolution's input first.
+  void arrange(Node& node, std::string_view op) {
+    const TensorId sorted = copy_of(node.inputs[0]);
+    add(op, node.name, node.inputs[0], sorted);
     node.inputs[0] = sorted;
   }
 
   Graph graph_;
   bool fp16_;
-  std::vector<bool> images_;
+  std::vector<bool> images_, sequences_;
   std::set<TensorId> spread_;             // results of transposed convolutions that a limit follows
   std::set<TensorId> makes_rows_;         // outputs that are a product's own result
   std::map<TensorId, TensorId> renamed_;  // inputs as the HTP has them
@@ -345,19 +409,23 @@ void fuse_swish(Graph& graph) {
 
 }  // namespace
 
-std::vector<bool> find_images(const Graph& graph) {
+namespace {
+
+// Tensors of so many dimensions that stand for places with channels.
+template <class Reads>
+std::vector<bool> find_places(const Graph& graph, std::size_t rank, const Reads& reads) {
   std::vector<bool> images(graph.tensors.size());
   const auto mark = [&](TensorId id) {
-    if (graph[id].shape.size() == 4 && !graph[id].constant) images[std::uint32_t(id)] = true;
+    if (graph[id].shape.size() == rank && !graph[id].constant) images[std::uint32_t(id)] = true;
   };
   const auto is_image = [&](TensorId id) { return bool(images[std::uint32_t(id)]); };
   const auto visit = [&](const Node& node, bool backwards) {
     auto inputs = present(node.inputs);
     auto outputs = present(node.outputs);
-    if (reads_images(graph, node)) {
+    if (reads(node)) {
       if (!inputs.empty()) mark(*inputs.begin());
       for (const TensorId id : outputs) mark(id);
-    } else if (keeps_images(classify(graph, node))) {
+    } else if (keeps_images(classify(graph, node)) || moves_depth(graph, node)) {
       if (!backwards && std::ranges::any_of(inputs, is_image))
         for (const TensorId id : outputs) mark(id);
       if (backwards && std::ranges::any_of(outputs, is_image))
@@ -367,6 +435,16 @@ std::vector<bool> find_images(const Graph& graph) {
   for (const Node& node : graph.nodes) visit(node, false);
   for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) visit(*node, true);
   return images;
+}
+
+}  // namespace
+
+std::vector<bool> find_images(const Graph& graph) {
+  return find_places(graph, 4, [&](const Node& node) { return reads_images(graph, node); });
+}
+
+std::vector<bool> find_sequences(const Graph& graph) {
+  return find_places(graph, 3, [&](const Node& node) { return node.op == "Conv"; });
 }
 
 Graph qnn_graph(const Graph& graph, bool convert_to_fp16) {

@@ -18,5 +18,7 @@ Graph qnn_graph(const Graph& graph, bool convert_to_fp16);
 // By tensor: images, whose second dimension are channels, as convolutions and windows make and read
 // them. Others of four dimensions, such as the heads of attention, have their channels last.
 std::vector<bool> find_images(const Graph& graph);
+// As those, of convolutions along one axis: channels and places.
+std::vector<bool> find_sequences(const Graph& graph);
 
 }  // namespace npuscope::npu::nsp

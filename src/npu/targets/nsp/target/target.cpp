@@ -96,6 +96,10 @@ void read_engines(FieldReader& in, Target& target) {
   if (in.has("hmx.output_cycles_per_kib")) {
     in.number("hmx.output_cycles_per_kib", target.hmx_output_cycles_per_kib, 0, 1e6);
   }
+  if (in.has("hmx.dilated_int8")) {
+    in.number("hmx.dilated_int8", target.hmx_dilated_int8, 1, 1e3);
+    in.number("hmx.dilated_fp16", target.hmx_dilated_fp16, 1, 1e3);
+  }
   if (in.has("hmx.tile_rows")) {
     in.integer("hmx.tile_rows", target.hmx_tile_rows, 1, 4096);
     in.integer("hmx.tile_columns", target.hmx_tile_columns, target.hmx_alignment, 1 << 20);
@@ -116,6 +120,7 @@ void read_memory_and_host(FieldReader& in, Target& target) {
   in.number("ddr.latency_s", target.ddr_latency_s, 0, 1);
   in.number("dma.issue_cycles", target.dma_issue_cycles, 0, 1e6);
   in.integer("dma.depth", target.dma_depth, 1, 1 << 16);
+  if (in.has("dma.unit_bytes")) in.integer("dma.unit_bytes", target.dma_unit_bytes, 1, 1 << 20);
   in.number("dma.multicast_bytes_per_s_per_core", target.multicast_bytes_per_s_per_core, 1e6, 1e15);
   in.number("dma.multicast_latency_s", target.multicast_latency_s, 0, 1);
   if (in.has("ddr.capacity_bytes")) {

@@ -121,6 +121,8 @@ struct Target {
   // each other at a rate of their own; 0: that of others.
   double hmx_output_cycles_per_kib_fp16 = 0;
   double hmx_shallow_macs_per_cycle_fp16 = 0;
+  double hmx_dilated_int8 = 1;  // how much longer windows with gaps take
+  double hmx_dilated_fp16 = 1;
   std::uint32_t hmx_tile_rows = 0;     // of an image, in a task; of a matrix 32 times as many; 0:
   std::uint32_t hmx_tile_columns = 0;  // as large as VTCM allows
   std::uint32_t hmx_alignment = 32;    // rows, depth and columns are padded to multiples of this
@@ -140,8 +142,9 @@ struct Target {
   std::uint64_t ddr_capacity_bytes = 0;  // of a device; 0: not known, nothing is refused
   double multicast_bytes_per_s_per_core = 0;
   double multicast_latency_s = 0;
-  double dma_issue_cycles = 0;  // of the DMAIssue thread per descriptor
-  std::uint32_t dma_depth = 0;  // transfers in flight per core
+  double dma_issue_cycles = 0;       // of the DMAIssue thread per descriptor
+  std::uint32_t dma_depth = 0;       // transfers in flight per core
+  std::uint64_t dma_unit_bytes = 1;  // constants and inputs are moved in whole ones
 
   // To other devices of a multi-device program, all cores of the sender together; 0: it has no such
   // link.

@@ -158,7 +158,9 @@ class ConstantProducts : LoweringPart {
     tiling.chunks =
         std::clamp<std::uint64_t>(std::max(divide_up(own_weights, chunk_bytes), min_chunks), 1,
                                   std::max<std::uint64_t>(max_chunks, 1));
-    if (fixed) {
+    if (fixed && job.groups > 1) {
+      tiling.chunks = job.groups;
+    } else if (fixed) {
       tiling.chunks = std::clamp<std::uint64_t>(
           divide_up(own_columns, std::uint64_t{context_.target.hmx_tile_columns}), tiling.chunks,
           std::max(max_chunks, tiling.chunks));

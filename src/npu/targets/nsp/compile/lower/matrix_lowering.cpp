@@ -23,27 +23,48 @@ std::uint64_t stride_of(const Node& node) {
   return strides.empty() ? 1 : std::uint64_t(std::max<std::int64_t>(strides[0], 1));
 }
 
+bool is_dilated(const Node& node) {
+  return std::ranges::any_of(node.ints_attribute("dilations"),
+                             [](std::int64_t extent) { return extent > 1; });
+}
+
+constexpr std::uint64_t few_channels = 4;  // packed in fours: no more are images of cameras
+
 }  // namespace
 
 // Images in tiles of 8 by 8 places.
 void MatrixLowering::shape_for_tiles(const Node& node, ProductJob& job) const {
   const bool transposed = node.op == "ConvTranspose";
   const Shape& made = context_.tensor(transposed ? node.inputs[0] : node.outputs[0]).shape;
-  if (made.size() != 4 || job.product.rows == 0) return;
   MatrixProduct& product = job.product;
+  const bool sequence = made.size() == 3 && product.kernel_area > 1 && !transposed;
+  if ((made.size() != 4 && !sequence) || product.rows == 0) return;
   const auto padded = [](std::int64_t extent) {
     return round_up(std::uint64_t(extent), std::uint64_t{8});
   };
-  job.padding =
-      double(std::uint64_t(made[0]) * padded(made[2]) * padded(made[3])) / double(product.rows);
+  // Places along one axis are an image of one row, which takes eight.
+  const bool one_row = sequence && (job.plan->integer || job.groups > 1);
+  const std::uint64_t places = !sequence ? padded(made[2]) * padded(made[3])
+                               : one_row ? padded(1) * padded(made[2])
+                                         : padded(made[2]);
+  job.padding = double(std::uint64_t(made[0]) * places) / double(product.rows);
   if (transposed) return;
   const std::uint64_t stride = stride_of(node);
   job.in_place = stride < 2;
   const std::uint64_t grain = context_.target.hmx_alignment;
   const std::uint64_t channels = divide_up(product.depth, product.kernel_area);
-  const bool on_hvx = job.groups > 1 && channels == 1 && stride > 1 && job.plan->integer;
-  if (job.groups > 1 && channels < grain && !on_hvx) {  // blocks of channels are multiplied whole
-    const std::uint64_t columns = product.columns * job.groups;
+  const bool integer = job.plan->integer;
+  const bool on_hvx = job.groups > 1 && channels == 1 && stride > 1 && integer;
+  const std::uint64_t columns = product.columns * job.groups;
+  constexpr std::uint64_t own_columns = 16;  // of each of the convolutions that groups become
+  if (job.groups > 1 && channels > 1 && channels <= grain && integer &&
+      columns % own_columns == 0) {
+    product.depth = grain * product.kernel_area;
+    product.columns = own_columns;
+    product.batch = job.groups = columns / own_columns;
+  } else if (job.groups > 1 && channels < grain && !on_hvx) {
+    // Blocks of channels are multiplied whole; integers of one channel each two places at a time.
+    if (channels == 1 && integer) product.kernel_area = divide_up(product.kernel_area, 2);
     product.depth = grain * product.kernel_area;
     product.columns = columns;
     product.batch = job.groups = 1;
@@ -53,6 +74,48 @@ void MatrixLowering::shape_for_tiles(const Node& node, ProductJob& job) const {
   } else if (!on_hvx) {
     gather_places(stride, job);
   }
+  const bool long_rows =
+      sequence && integer && job.groups == 1 && columns > 1 && product.kernel_area > 3;
+  const bool gaps = is_dilated(node) && !(sequence && integer);
+  if ((gaps || long_rows) && !on_hvx) {
+    job.slowdown = integer ? context_.target.hmx_dilated_int8 : context_.target.hmx_dilated_fp16;
+  }
+}
+
+// What an HTP keeps of the weights: blocks of 32 channels by 32 columns, for each place of the
+// kernel; of one channel or few, so many less as lie side by side. As many as the tensor has on
+// other targets.
+std::uint64_t MatrixLowering::packed_weights(const Node& node, const ProductJob& job) const {
+  const MatrixProduct product = matrix_product(context_.graph, node);
+  const Target& target = context_.target;
+  if (target.dma_unit_bytes <= 1 || !product.constant_weights) return job.weight_bytes;
+  const DataType type = context_.type_of(job.plan->weights);
+  const std::uint64_t grain = target.hmx_alignment, area = product.kernel_area;
+  const std::uint64_t channels = divide_up(product.depth, area);
+  const std::uint64_t columns = round_up(product.columns, grain);
+  const auto whole = [&](std::uint64_t elements) {
+    return round_up(device_bytes(elements, type), target.dma_unit_bytes);
+  };
+  if (!job.is_convolution() || node.op == "ConvTranspose")
+    return whole(round_up(channels, grain) * area * columns) * product.batch;
+  const auto kernel = node.ints_attribute("kernel_shape");
+  const std::uint64_t rows = kernel.empty() ? 1 : std::uint64_t(kernel.front());
+  const std::uint64_t stride = stride_of(node);
+  const bool integer = job.plan->integer;
+  if (product.batch > 1 && channels == 1) {
+    const std::uint64_t all = round_up(product.columns * product.batch, grain);
+    const bool whole_blocks =
+        kernel.size() == 1 ? area > 3 || is_dilated(node) : stride > 1 && !integer;
+    const std::uint64_t deep = whole_blocks ? grain : integer ? 4 : 2;
+    return whole(area * deep * all);
+  }
+  if (product.batch > 1)
+    return whole(round_up(job.product.depth, grain) * job.product.columns) * job.groups;
+  if (kernel_is_stride(node)) return whole(round_up(product.depth, grain) * columns);
+  if (integer && channels == 1) return whole(round_up(area, grain) * columns);
+  if (channels <= few_channels && (integer || stride < 2))
+    return whole(rows * round_up(area / rows * few_channels, grain) * columns);
+  return whole(round_up(channels, grain) * area * columns);
 }
 
 // Few channels with strides: whole channels of places that lie side by side are one of the
@@ -61,6 +124,19 @@ void MatrixLowering::gather_places(std::uint64_t stride, ProductJob& job) const 
   MatrixProduct& product = job.product;
   const std::uint64_t grain = context_.target.hmx_alignment;
   const std::uint64_t channels = divide_up(product.depth, product.kernel_area);
+  const auto kernel = job.node->ints_attribute("kernel_shape");
+  const bool packs = context_.target.hmx_tile_rows > 0 && job.plan->integer && job.groups == 1;
+  if (packs && channels == 1 && product.kernel_area > 1) {  // every window a row (im2col)
+    product.depth = round_up(product.kernel_area, grain);
+    product.kernel_area = 1;
+    return;
+  }
+  if (packs && stride < 2 && channels <= few_channels && !kernel.empty() && kernel.front() > 1) {
+    const auto rows = std::uint64_t(kernel.front());  // those of a window side by side
+    product.depth = rows * round_up(product.kernel_area / rows * few_channels, grain);
+    product.kernel_area = rows;
+    return;
+  }
   if (stride < 2 || !job.plan->integer || channels * stride * stride > grain ||
       product.kernel_area <= 9)
     return;
@@ -84,9 +160,11 @@ ProductJob MatrixLowering::describe(const Node& node, const NodePlan& plan) cons
   }
   job.weight_bytes = context_.bytes_of(plan.weights);
   job.on_hmx = plan.integer || bits_of(context_.type_of(plan.activation)) <= 16;
+  if (job.on_hmx && !job.is_convolution()) job.weight_bytes = packed_weights(node, job);
   if (!job.is_convolution() || !job.on_hmx) return job;
   if (context_.target.hmx_tile_rows > 0) {
     shape_for_tiles(node, job);
+    job.weight_bytes = packed_weights(node, job);
   } else if (node.op != "ConvTranspose" && job.groups == 1) {
     gather_places(stride_of(node), job);
   }

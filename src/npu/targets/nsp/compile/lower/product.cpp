@@ -34,7 +34,8 @@ ProductWork product_work(const CompileContext& context, const ProductJob& job, s
     const HmxWork one =
         hmx_work(context.target, job.product, padded, columns, job.plan->integer, job.in_place);
     const auto overhead = std::uint64_t(std::llround(context.target.hmx_overhead_cycles));
-    return {(one.cycles - overhead) * groups + overhead, one.macs * groups};
+    const auto cycles = std::uint64_t(std::llround(double(one.cycles - overhead) * job.slowdown));
+    return {cycles * groups + overhead, one.macs * groups};
   }
   const std::uint64_t macs = rows * columns * job.product.depth * groups;
   return {hvx_product_cycles(context.target, macs, context.type_of(job.plan->activation)), macs};

@@ -18,6 +18,7 @@ struct ProductJob {
   std::uint64_t weight_bytes = 0;
   bool in_place = false;    // a convolution without strides
   double padding = 1;       // rows that the HMX computes for each of the result
+  double slowdown = 1;      // of the HMX, where windows have gaps
   Partition partition;      // of the result
   bool by_columns = false;  // each core has columns (and their weights) of its own
   bool on_hmx = true;

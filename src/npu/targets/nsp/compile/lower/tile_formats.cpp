@@ -1,6 +1,7 @@
 #include "npu/targets/nsp/compile/lower/tile_formats.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace npuscope::npu::nsp {
@@ -18,9 +19,29 @@ bool is_matrix(const CompileContext& context, TensorId id) {
   return !is_image(context, id) && context.tensor(id).shape.size() > 1;
 }
 
+// The one value of a parameter, if it has one.
+std::optional<std::int64_t> only_value(const CompileContext& context, const Node& node,
+                                       std::size_t input) {
+  if (!node.has_input(input)) return std::nullopt;
+  const auto& values = context.tensor(node.inputs[input]).values;
+  if (!values || values->size() != 1) return std::nullopt;
+  return values->front();
+}
+
+// Where the channels of an image begin that a Slice takes.
+std::optional<std::int64_t> first_channel(const CompileContext& context, const Node& node) {
+  if (node.op != "Slice" || !is_image(context, node.inputs[0])) return std::nullopt;
+  const auto axis = only_value(context, node, 3);
+  if (axis != 1 && axis != -3) return std::nullopt;
+  if (node.has_input(4) && only_value(context, node, 4) != 1) return std::nullopt;
+  return only_value(context, node, 1);
+}
+
 // Along the channels of images.
 bool along_channels(const CompileContext& context, const Node& node) {
-  if (node.int_attribute("axis", 0) != 1 || !node.has_input(0)) return false;
+  if (!node.has_input(0)) return false;
+  if (node.op == "Slice") return first_channel(context, node).has_value();
+  if (node.int_attribute("axis", 0) != 1) return false;
   const auto all_images = [&](const std::vector<TensorId>& ids) {
     return std::ranges::all_of(present(ids), [&](TensorId id) { return is_image(context, id); });
   };
@@ -71,6 +92,9 @@ bool moves_whole_tiles(const CompileContext& context, const Node& node) {
   using namespace tile_formats;
   if (context.target.vector_tile_bytes == 0) return false;
   if (node.op == "Resize") return is_image(context, node.outputs[0]);
+  if (node.op == "DepthToSpace" || node.op == "SpaceToDepth")
+    return is_image(context, node.inputs[0]) && is_image(context, node.outputs[0]) &&
+           context.tensor(node.outputs[0]).shape[1] >= std::int64_t(context.target.hmx_alignment);
   return along_channels(context, node) || moves_heads(context, node);
 }
 
@@ -114,12 +138,28 @@ std::int64_t moved_blocks(const CompileContext& context, const Node& node) {
   return moved;
 }
 
+double clipped_share(const CompileContext& context, const Node& node) {
+  std::uint64_t all = 0, clipped = 0;
+  for (const TensorId id : present(node.inputs)) {
+    const std::uint64_t bytes = context.bytes_of(id);
+    all += bytes;
+    const NodeId producer = context.tensor(id).producer;
+    if (producer == NodeId::none) continue;
+    const NodePlan& plan = context.plans[std::uint32_t(producer)];
+    const bool product = plan.fate == NodeFate::fused || plan.op_class == OpClass::convolution;
+    const bool moved = context.graph[producer].op == "Resize";
+    if (moved || (product && context.tensor(id).consumers.size() > 1)) clipped += bytes;
+  }
+  return all > 0 ? double(clipped) / double(all) : 0;
+}
+
 std::string kernel_of_tiles(const CompileContext& context, const Node& node) {
   using namespace tile_formats;
   if (node.op == "Resize") {
     const bool copies = node.string_attribute("mode", "nearest") == "nearest";
     return copies ? "aicresized32" : "aicresizelineard32";
   }
+  if (node.op == "DepthToSpace" || node.op == "SpaceToDepth") return "aicdepthtospace";
   if (node.op == "Transpose") {
     constexpr std::int64_t many_rows =
         96;  // fewer lie in another way; from where on is between 80 and 96
@@ -130,6 +170,11 @@ std::string kernel_of_tiles(const CompileContext& context, const Node& node) {
     const NodeId producer = context.tensor(node.inputs[0]).producer;
     const bool made = producer != NodeId::none && context.graph[producer].op == "MatMul";
     return made ? "aicjoind32" : few ? "aictransposefewheads" : "aictransposeheads";
+  }
+  if (node.op == "Slice") {
+    const bool whole =
+        in_blocks(context, *first_channel(context, node)) || first_channel(context, node) == 0;
+    return whole ? "aicjoind32" : "aicsplitblocks";
   }
   if (node.op == "Split")
     return parts_in_blocks(context, node.outputs) ? "aicjoind32" : "aicsplitblocks";

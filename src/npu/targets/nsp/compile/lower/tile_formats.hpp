@@ -21,6 +21,10 @@ bool sees_same_tiles(const CompileContext& context, const Node& node);
 // Blocks of channels of a Concat that several of its operands share: parts of them are moved.
 std::int64_t moved_blocks(const CompileContext& context, const Node& node);
 
+// Of a Concat of images: the share that does not come in the scale of the whole, since something
+// else reads it as well or nothing calculates it.
+double clipped_share(const CompileContext& context, const Node& node);
+
 // The kernel of a node that moves whole tiles.
 std::string kernel_of_tiles(const CompileContext& context, const Node& node);
 

@@ -1,5 +1,6 @@
 // Which kernel on HVX a node is, and what it costs there.
 #include <algorithm>
+#include <cmath>
 
 #include "npu/targets/nsp/compile/lower/tile_formats.hpp"
 #include "npu/targets/nsp/compile/lower/vector_lowering.hpp"
@@ -44,7 +45,12 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
   if (tiles && node.op == "LRN") return "aiclrnd32";
   if (tiles && op_class == OpClass::softmax) {
     constexpr std::uint64_t narrow = 256;  // 196 still is
-    return softmax_extent(context.graph, node) <= narrow ? "aicsoftmaxnarrow" : "aicsoftmax";
+    const std::uint64_t extent = softmax_extent(context.graph, node);
+    const std::uint64_t block = context.target.hmx_alignment;
+    return extent <= block       ? "aicsoftmaxfew"
+           : extent <= 2 * block ? "aicsoftmaxshort"
+           : extent <= narrow    ? "aicsoftmaxnarrow"
+                                 : "aicsoftmax";
   }
   if (tiles && node.op == "MaxPool") {  // windows across the border take longer
     const auto pads = node.ints_attribute("pads");
@@ -79,6 +85,11 @@ VectorKernel kernel_named(const CompileContext& context, const Node& node,
     const auto elements = double(context.tensor(*outputs.begin()).elements());
     whole.rows = elements / double(std::max<std::uint64_t>(softmax_extent(context.graph, node), 1));
   }
+  if (name == "aicconcatd32") {
+    const double share = clipped_share(context, node);
+    whole.padded_bytes = std::uint64_t(double(whole.padded_bytes) * share);
+    whole.cut_bytes = std::uint64_t(double(whole.cut_bytes) * share);
+  }
   if (name.starts_with("aicconcatblock")) {
     const double blocks = double(divide_up(std::uint64_t(context.tensor(*outputs.begin()).shape[1]),
                                            std::uint64_t{context.target.hmx_alignment}));
@@ -89,9 +100,12 @@ VectorKernel kernel_named(const CompileContext& context, const Node& node,
   const KernelCost& cost = kernel_cost(context.target, name, whole);
   const bool by_input = cost.by_input && node.has_input(0);
   double places = 1;
-  if (cost.by_window)
-    for (const std::int64_t extent : node.ints_attribute("kernel_shape"))
-      places *= double(std::max<std::int64_t>(extent, 1));
+  if (cost.by_window) {
+    const auto window = node.ints_attribute("kernel_shape");
+    for (const std::int64_t extent : window) places *= double(std::max<std::int64_t>(extent, 1));
+    // Without strides the places of a row serve several windows: rows first, then columns.
+    if (name == "aicmaxpoolpaddedd32") places = std::pow(places, 1 / double(window.size()));
+  }
   const std::uint64_t cut_bytes = whole.cut_bytes;
   if (by_input) whole = vector_size(context, node.inputs[0]);
   whole.cut_bytes = cut_bytes;

@@ -184,7 +184,7 @@ class Residency {
         storages_(storages),
         ddr_(ddr),
         metrics_(metrics),
-        vtcm_(bytes) {}
+        vtcm_(bytes, context.target.shared_main_thread) {}
 
   // Spills unpinned tensors until the buffer fits; LoweringFailure when it never does.
   BufferId allocate(const CoreBytes& core_bytes, Lifetime lifetime);

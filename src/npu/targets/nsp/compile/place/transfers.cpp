@@ -83,9 +83,11 @@ void Transfers::describe_stored(StorageId id, Load& load) const {
 }
 
 TaskSpec Transfers::transfer_of(const Load& load) {
+  const bool given = load.movement == Movement::weights || load.movement == Movement::bias ||
+                     load.movement == Movement::constant || load.movement == Movement::host_input;
   const std::uint64_t bytes =
       load.packed == DataType::undefined
-          ? load.bytes
+          ? round_up(load.bytes, given ? context_.target.dma_unit_bytes : 1)
           : device_bytes(load.bytes * 8 / bits_of(context_.type_of(load.tensor)), load.packed);
   TaskSpec copy = writer_.dma_task(load.core, copy_to_vtcm, load.name, load.tensor, load.shape,
                                    bytes, load.packed);

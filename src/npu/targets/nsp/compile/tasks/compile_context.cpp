@@ -180,7 +180,9 @@ bool fuse(const Graph& graph, const Node& next, OpClass op_class, bool qnn, Node
   const Shape& made = graph[plan.result].shape;
   const bool matrix = made.size() < 4 && !plan.integer && !made.empty() &&
                       elements_of(made, made.size() - 1) % 8 == 0;
-  if (next.op == "Relu" || next.op == "Clip") return !qnn || !matrix || op_class != OpClass::matmul;
+  const bool apart =
+      matrix || (made.size() == 3 && !plan.integer && op_class == OpClass::convolution);
+  if (next.op == "Relu" || next.op == "Clip") return !qnn || !apart;
   if (next.op == "QuantizeLinear") return true;
   if (next.op == "BatchNormalization" && op_class == OpClass::convolution) {
     // Integers that stand for other values lie between.
@@ -256,11 +258,14 @@ bool dequantize_vanishes(const Graph& graph, const Node& node, const std::vector
 }
 
 // From channels first to channels last or back, of an image: an HTP has them last in both.
-bool turns_image(const Graph& graph, const Node& node, const std::vector<bool>& images) {
+bool turns_image(const Graph& graph, const Node& node, const std::vector<bool>& images,
+                 const std::vector<bool>& sequences) {
   if (node.op != "Transpose" || !node.has_input(0) || node.outputs.size() != 1) return false;
   const TensorId from = node.inputs[0], to = node.outputs[0];
   if (is_graph_output(graph, to)) return false;
   const auto order = node.ints_attribute("perm");
+  if (order == Shape{0, 2, 1})
+    return sequences[std::uint32_t(from)] != sequences[std::uint32_t(to)];
   return (order == Shape{0, 2, 3, 1} && images[std::uint32_t(from)] &&
           !images[std::uint32_t(to)]) ||
          (order == Shape{0, 3, 1, 2} && images[std::uint32_t(to)] && !images[std::uint32_t(from)]);
@@ -270,12 +275,14 @@ bool turns_image(const Graph& graph, const Node& node, const std::vector<bool>& 
 
 std::vector<NodePlan> plan_nodes(const Graph& graph, bool qnn) {
   const std::vector<bool> images = qnn ? find_images(graph) : std::vector<bool>{};
+  const std::vector<bool> sequences = qnn ? find_sequences(graph) : std::vector<bool>{};
   std::vector<NodePlan> plans(graph.nodes.size());
   for (std::size_t i = 0; i < plans.size(); ++i) {
     plans[i].op_class = classify(graph, graph.nodes[i]);
     if (plans[i].op_class == OpClass::folded) plans[i].fate = NodeFate::folded;
     if (plans[i].op_class == OpClass::view) plans[i].fate = NodeFate::view;
-    if (qnn && turns_image(graph, graph.nodes[i], images)) plans[i].fate = NodeFate::view;
+    if (qnn && turns_image(graph, graph.nodes[i], images, sequences))
+      plans[i].fate = NodeFate::view;
     if (!is_matrix(plans[i].op_class)) continue;
     plans[i].compound = !is_simple_product(graph.nodes[i]);
     if (!plans[i].compound) assign_operands(graph, graph.nodes[i], plans[i]);

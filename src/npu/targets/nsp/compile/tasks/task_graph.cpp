@@ -7,7 +7,8 @@
 
 namespace npuscope::npu::nsp {
 
-VtcmAllocator::VtcmAllocator(std::uint64_t capacity_bytes) : capacity_(capacity_bytes) {}
+VtcmAllocator::VtcmAllocator(std::uint64_t capacity_bytes, bool packs)
+    : capacity_(capacity_bytes), packs_(packs) {}
 
 std::optional<std::uint64_t> VtcmAllocator::find_gap(std::uint64_t bytes,
                                                      std::uint64_t from) const {
@@ -55,8 +56,14 @@ std::optional<std::uint64_t> VtcmAllocator::choose(std::uint64_t bytes, Lifetime
     const std::uint64_t begin = next == live_.rend() ? 0 : next->second;
     if (end >= begin + bytes) {
       ++gaps;
-      if (large) consider((end - bytes) / alignment * alignment, bytes, best);
-      consider(begin, bytes, best);
+      const std::uint64_t highest = (end - bytes) / alignment * alignment;
+      if (packs_ && lifetime == Lifetime::tensor) {
+        if (large) return highest;
+        best = {begin, 0};
+      } else {
+        if (large) consider(highest, bytes, best);
+        consider(begin, bytes, best);
+      }
     }
     if (next == live_.rend()) break;
     end = next->first;

@@ -30,7 +30,9 @@ class VtcmAllocator {
  public:
   static constexpr std::uint64_t alignment = 128;  // one HVX vector
 
-  explicit VtcmAllocator(std::uint64_t capacity_bytes);
+  // One that `packs` takes the lowest place for tensors, for large ones the highest, whenever it
+  // was used last: where one thread does everything in turn, nothing is gained by waiting less.
+  explicit VtcmAllocator(std::uint64_t capacity_bytes, bool packs = false);
 
   struct Allocation {
     std::uint64_t address = 0;
@@ -61,6 +63,7 @@ class VtcmAllocator {
   std::vector<std::uint32_t> take_over(std::uint64_t begin, std::uint64_t end, std::uint32_t owner);
 
   std::uint64_t capacity_;
+  bool packs_;
   std::uint64_t next_ = 0;
   std::uint64_t steps_ = 0;  // allocations and releases so far
   std::uint64_t live_bytes_ = 0;
