@@ -79,9 +79,10 @@ std::vector<PublishedThroughput> published_throughputs() {
   const auto images = [] { return resnet50(8); };
   const PublishedThroughput resnet{.name = "ResNet-50 int8",
                                    .family = npu::ModelFamily::convolutional,
-                                   .compiled = "batch 8, 8 cores x 2",
+                                   .compiled = "batch 8, 8 cores x 2, -ols=4",
                                    .model = images,
                                    .int8 = true,
+                                   .overlap_split = 4,
                                    .cores = 8,
                                    .activations = 2,
                                    .samples = 8,
@@ -96,10 +97,11 @@ std::vector<PublishedThroughput> published_throughputs() {
     return PublishedThroughput{
         .name = int8 ? "BERT-Large 384, int8 products" : "BERT-Large 384 fp16",
         .family = npu::ModelFamily::encoder,
-        .compiled = "packed, 4 cores x 4",
+        .compiled = int8 ? "packed, 4 cores x 4" : "packed, 4 cores x 4, -mos=4",
         .model = [=] { return bert_large(int8); },
         .int8 = int8,
         .fp16 = true,
+        .channel_split = int8 ? 1u : 4u,
         .cores = 4,
         .activations = 4,
         .samples = packed_questions,
@@ -148,9 +150,10 @@ std::vector<PublishedThroughput> published_throughputs() {
        .source = offline_one},
       {.name = "SSD-MobileNet int8",
        .family = npu::ModelFamily::convolutional,
-       .compiled = "batch 4, 1 core x 16",
+       .compiled = "batch 4, 1 core x 16, -ols=2",
        .model = [] { return ssd_mobilenet(4); },
        .int8 = true,
+       .overlap_split = 2,
        .cores = 1,
        .activations = 16,
        .samples = 4,
@@ -179,6 +182,8 @@ Result<PredictedThroughput> run_published(const PublishedThroughput& run,
   options.retained_state = run.retained_state;
   options.mxfp6_matmul = run.mxfp6;
   options.layer_by_layer = !run.depth_first;
+  options.overlap_split = run.overlap_split;
+  options.channel_split = run.channel_split;
   const auto network = npu::nsp::compile_network(*graph, target, options);
   if (!network) return tl::unexpected(network.error());
   npu::nsp::SimulationOptions simulation;

@@ -26,13 +26,16 @@ struct PublishedThroughput {
   bool int8 = false;  // its products
   bool fp16 = false;  // what is floating point
   bool retained_state = false;
-  bool mxfp6 = false;             // weights
-  bool depth_first = false;       // the submission told the compiler so
-  std::uint32_t cores = 0;        // of an activation
-  std::uint32_t activations = 1;  // on one card
-  double samples = 1;             // images, questions, tokens that an inference answers
-  double published = 0;           // of them, a second
-  double first = 0;               // what npuscope said before it was compared
+  bool mxfp6 = false;  // weights
+  // What the submission told the compiler beyond that.
+  bool depth_first = false;
+  std::uint32_t overlap_split = 1;  // -ols
+  std::uint32_t channel_split = 1;  // -mos
+  std::uint32_t cores = 0;          // of an activation
+  std::uint32_t activations = 1;    // on one card
+  double samples = 1;               // images, questions, tokens that an inference answers
+  double published = 0;             // of them, a second
+  double first = 0;                 // what npuscope said before it was compared
   std::string source = {};
 };
 

@@ -238,10 +238,6 @@ class ConstantProducts : LoweringPart {
                                job.weight_bytes);
     }
     const CoreBytes here = even_bytes(own, chunk, chunks, context_.type_of(id));
-    const ProductTile tile =
-        tile_of(job, CoreBytes(context_.cores), 0, 1, load / tiling.depth_parts, tiling.chunks);
-    const std::uint64_t depth =
-        even_part(job.product.depth, load % tiling.depth_parts, tiling.depth_parts);
     const bool shared = !job.by_columns && context_.cores > 1;
     if (!shared) {
       if (const BufferId kept = place_.constants.keep(id, chunk, chunks, here);
@@ -254,6 +250,12 @@ class ConstantProducts : LoweringPart {
     const BufferId buffer =
         place_.residency.allocate(here, again ? Lifetime::tensor : Lifetime::tile);
     if (again) place_.held.hold(id, chunk, chunks, here, buffer);
+    ProductTile tile;  // that the chunk is for
+    if (writer_.describes())
+      tile =
+          tile_of(job, CoreBytes(context_.cores), 0, 1, load / tiling.depth_parts, tiling.chunks);
+    const std::uint64_t depth =
+        even_part(job.product.depth, load % tiling.depth_parts, tiling.depth_parts);
     for (std::uint32_t core = 0; core < context_.cores; ++core) {
       const std::uint64_t bytes =
           shared ? even_bytes(here[core], core, context_.cores, context_.type_of(id)) : here[core];

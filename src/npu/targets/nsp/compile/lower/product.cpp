@@ -291,6 +291,7 @@ class ProductOperands {
 
 Shape ProductTasks::chunk_shape(const ProductJob& job, const ProductTile& tile, std::uint64_t depth,
                                 std::uint32_t core, std::uint64_t bytes) const {
+  if (!writer_.describes()) return {};
   return ProductOperands(context_, writer_, place_.operands).chunk(job, tile, depth, core, bytes);
 }
 
@@ -335,7 +336,7 @@ void ProductTasks::emit(const ProductJob& job, const ProductTile& tile, const No
     if (described < context_.cores && shapes.alike(job, tile, described, core)) {
       spec.shape = shape;
       spec.operands = operands;
-    } else {
+    } else if (writer_.describes()) {
       writer_.works_on(spec, shapes.of(job, tile, core));
       shape = spec.shape;
       operands = spec.operands;

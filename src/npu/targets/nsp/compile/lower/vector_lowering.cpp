@@ -210,7 +210,7 @@ class VectorTiles : LoweringPart {
         writer_.vector_task(core, kernel.name, writer_.name_of_tile(tile.index, tile.tiles),
                             place_.storages[results[0].storage].type);
     spec.output_bytes = bytes;
-    writer_.works_on(spec, operands_of_tile(kernel, tile, results, core));
+    if (writer_.describes()) writer_.works_on(spec, operands_of_tile(kernel, tile, results, core));
     spec.types = writer_.node_types();
     spec.vtcm_read = tile.read_bytes;
     set_work(spec, kernel.work(bytes));

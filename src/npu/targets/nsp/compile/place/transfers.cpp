@@ -186,10 +186,13 @@ BufferId Transfers::exchange(StorageId id, BufferId from, const Partition& neede
   if (buffer == BufferId::none) return buffer;
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
     if (held[core] == 0) continue;
+    const Shape slice = writer_.describes() ? context_.slice_of(storage.partition, core) : Shape{};
     TaskSpec spec = writer_.dma_task(core, multicast_vtcm, writer_.node_name(), storage.views[0],
-                                     context_.slice_of(storage.partition, core), held[core]);
+                                     slice, held[core]);
     spec.multicast = held[core];  // what it keeps as well, to its own new place
-    std::vector<BufferUse> uses{reads(from, core)};
+    std::vector<BufferUse> uses;
+    uses.reserve(context_.cores + 1);
+    uses.push_back(reads(from, core));
     for (std::uint32_t to = 0; to < context_.cores; ++to) {
       if (core_bytes[to] > 0) uses.push_back(writes(buffer, to));
     }

@@ -273,8 +273,8 @@ TaskSpec TaskWriter::dma_task(std::uint32_t core, const DmaKernel& kernel, Strin
   spec.memory = strings_.intern(on_chip ? "TCM" : "DDR");
   // Copies and the multicasts of what they brought take turns.
   Moved& last = moved_[on_chip ? 1 : 0];
-  if (last.tensor != id || last.bytes != bytes || last.to != kernel.to || last.whole != whole ||
-      last.packed != packed) {
+  if (describes() && (last.tensor != id || last.bytes != bytes || last.to != kernel.to ||
+                      last.whole != whole || last.packed != packed)) {
     works_on(spec, {operand(TaskOperand::Use::out, kernel.to, id, whole, bytes, packed),
                     operand(TaskOperand::Use::in, kernel.from, id, whole, bytes, packed)});
     last = {id, bytes, kernel.to, whole, packed, spec.shape, spec.operands};
@@ -314,7 +314,7 @@ TaskOperand TaskWriter::known_scalar(TensorId id) const {
 }
 
 void TaskWriter::works_on(TaskSpec& spec, std::span<const TaskOperand> operands) {
-  if (context_.options.stats_level < 50) return;
+  if (!describes()) return;
   if (!std::ranges::equal(operands, described_) || described_.empty()) {
     described_.assign(operands.begin(), operands.end());
     described_shapes_ = strings_.intern(shapes_of(described_));
@@ -372,6 +372,7 @@ std::uint64_t TaskWriter::bytes_in(std::span<const BufferId> buffers) const {
 
 std::vector<BufferUse> TaskWriter::written_everywhere(BufferId buffer) const {
   std::vector<BufferUse> uses;
+  uses.reserve(context_.cores);
   for (std::uint32_t core = 0; core < context_.cores; ++core) uses.push_back(writes(buffer, core));
   return uses;
 }

@@ -146,7 +146,9 @@ class TaskWriter {
     return operand(use, TaskOperand::Memory::vtcm, id, whole, bytes);
   }
   TaskOperand known_scalar(TensorId id) const;
-  // Says in the descriptor what the task works on. Levels that record no operators need no texts.
+  // Levels that record no operators need no texts of what tasks work on.
+  bool describes() const { return context_.options.stats_level >= 50; }
+  // Says in the descriptor what the task works on.
   void works_on(TaskSpec& spec, std::span<const TaskOperand> operands);
   void works_on(TaskSpec& spec, std::initializer_list<TaskOperand> operands) {
     works_on(spec, std::span(operands.begin(), operands.size()));
