@@ -143,7 +143,29 @@ def temporal(w):
     return w.node("Sigmoid", along(w, x, 64, 40))
 
 
-# Those that were opened when nothing was changed any more.
+def crossed(w):
+    x = convolution(w, convolution(w, "x", 3, 32, 3, 2, act="silu"), 32, 64, 3, 2, act="silu")
+    for width in (64, 128):
+        half = width // 2
+        a, b = convolution(w, x, width, half, act="silu"), convolution(w, x, width, half, act="silu")
+        for _ in range(2):
+            b = w.node("Add", b, convolution(w, convolution(w, b, half, half, act="silu"), half, half, 3, act="silu"))
+        x = convolution(w, w.node("Concat", a, b, axis=1), width, width, act="silu")
+        x = convolution(w, x, 64, 128, 3, 2, act="silu") if width == 64 else x
+    parts = [x] + [pooled(w, x, kernel, 1, kernel // 2) for kernel in (5, 9, 13)]
+    return convolution(w, w.node("Concat", *parts, axis=1), 512, 128, act="silu")
+
+
+def sharpened(w):
+    x = first = convolution(w, "x", 3, 64, 3, act=None)
+    for _ in range(3):
+        x = w.node("Add", convolution(w, convolution(w, x, 64, 64, 3), 64, 64, 3, act=None), x)
+    x = w.node("Add", convolution(w, x, 64, 64, 3, act=None), first)
+    x = w.node("DepthToSpace", convolution(w, x, 64, 256, 3, act=None), blocksize=2, mode="CRD")
+    return convolution(w, x, 64, 3, 3, act=None)
+
+
+# Those that were opened for the first time when the figures had been taken.
 def mnas(w):
     x = convolution(w, "x", 3, 32, 3, 2)
     x = convolution(w, convolution(w, x, 32, 32, 3, group=32), 32, 16, act=None)
@@ -180,28 +202,6 @@ def distilled(w, rows=96, width=384):
         x = w.normalized(w.node("Add", x, w.product(gelu(w, w.product(x, width, 1536)), 1536, width)), width)
     first = w.node("Gather", x, w.given(numpy.array(0, numpy.int64)), axis=1)
     return w.node("Gemm", first, w.constant(2, width), w.constant(2, scale=0.1), transB=1)
-
-
-def crossed(w):
-    x = convolution(w, convolution(w, "x", 3, 32, 3, 2, act="silu"), 32, 64, 3, 2, act="silu")
-    for width in (64, 128):
-        half = width // 2
-        a, b = convolution(w, x, width, half, act="silu"), convolution(w, x, width, half, act="silu")
-        for _ in range(2):
-            b = w.node("Add", b, convolution(w, convolution(w, b, half, half, act="silu"), half, half, 3, act="silu"))
-        x = convolution(w, w.node("Concat", a, b, axis=1), width, width, act="silu")
-        x = convolution(w, x, 64, 128, 3, 2, act="silu") if width == 64 else x
-    parts = [x] + [pooled(w, x, kernel, 1, kernel // 2) for kernel in (5, 9, 13)]
-    return convolution(w, w.node("Concat", *parts, axis=1), 512, 128, act="silu")
-
-
-def sharpened(w):
-    x = first = convolution(w, "x", 3, 64, 3, act=None)
-    for _ in range(3):
-        x = w.node("Add", convolution(w, convolution(w, x, 64, 64, 3), 64, 64, 3, act=None), x)
-    x = w.node("Add", convolution(w, x, 64, 64, 3, act=None), first)
-    x = w.node("DepthToSpace", convolution(w, x, 64, 256, 3, act=None), blocksize=2, mode="CRD")
-    return convolution(w, x, 64, 3, 3, act=None)
 
 
 def hourglass(w):
@@ -254,11 +254,54 @@ def queried(w, rows=32, count=192, width=192, heads=6):
     return w.product(w.node("Relu", w.product(w.normalized(z, width), width, 768)), 768, width)
 
 
+def ghost(w):
+    x, channels = convolution(w, "x", 3, 32, 3, 2), 32
+    for made, stride in [(64, 2), (64, 1), (96, 2), (96, 1)]:
+        a = convolution(w, x, channels, made)
+        y = w.node("Concat", a, convolution(w, a, made, made, 3, 1, made), axis=1)
+        y = convolution(w, y, 2 * made, 2 * made, 3, stride, 2 * made, None) if stride == 2 else y
+        y = convolution(w, y, 2 * made, made, act=None)
+        x, channels = w.node("Add", x, y) if stride == 1 and channels == made else y, made
+    return classified(w, x, channels)
+
+
+def linear_unet(w):
+    x, skips, channels = "x", [], 3
+    for made in (24, 48, 96):
+        x = convolution(w, convolution(w, x, channels, made, 3, 1 if made == 24 else 2), made, made, 3)
+        channels = made
+        skips.append(x)
+    for skip, made in ((skips[1], 48), (skips[0], 24)):
+        x = convolution(w, w.node("Concat", resized(w, x, 2, "linear"), skip, axis=1), channels + made, made, 3)
+        channels = made
+    return convolution(w, x, 24, 1, act="Sigmoid")
+
+
+def head(w):
+    x, channels = "x", 3
+    for made in (24, 48, 96):
+        x, channels = convolution(w, x, channels, made, 3, 2, act="silu"), made
+    first = pooled(w, x, 5, 1, 2)
+    x = convolution(w, w.node("Concat", x, first, pooled(w, first, 5, 1, 2), axis=1), 288, 96, act="silu")
+    boxes = convolution(w, convolution(w, x, 96, 64, 3, act="silu"), 64, 64, act=None)
+    classes = convolution(w, convolution(w, x, 96, 96, 3, act="silu"), 96, 40, act="Sigmoid")
+    return w.node("Concat", shaped(w, boxes, 1, 64, 784), shaped(w, classes, 1, 40, 784), axis=1)
+
+
+def mixer(w, count=196, width=128):
+    x = w.node("Conv", "x", w.constant(width, 3, 16, 16), w.constant(width, scale=0.1), kernel_shape=[16, 16], strides=[16, 16])
+    x = turned(w, shaped(w, x, 1, width, count), 0, 2, 1)
+    y = turned(w, w.normalized(x, width), 0, 2, 1)
+    x = w.node("Add", x, turned(w, w.product(gelu(w, w.product(y, count, 256)), 256, count), 0, 2, 1))
+    return w.node("Add", x, w.product(gelu(w, w.product(w.normalized(x, width), width, 512)), 512, width))
+
+
 FITS = {"mobile_v3": (mobile_v3, [1, 3, 192, 192]), "separable": (separable, [1, 3, 128, 128]), "neck": (neck, [1, 3, 256, 256]),
         "dilated": (dilated, [1, 3, 256, 256]), "grouped": (grouped, [1, 3, 160, 160]), "conformer": (conformer, [1, 128, 144]),
-        "temporal": (temporal, [1, 40, 512])}
+        "temporal": (temporal, [1, 40, 512]), "crossed": (crossed, [1, 3, 192, 192]), "sharpened": (sharpened, [1, 3, 64, 64])}
 PREDICTIONS = {"mnas": (mnas, [1, 3, 176, 176]), "lite_segments": (lite_segments, [1, 3, 192, 192]),
                "tiny_detector": (tiny_detector, [1, 3, 208, 208]), "distilled": (distilled, [1, 96, 384]),
-               "crossed": (crossed, [1, 3, 192, 192]), "sharpened": (sharpened, [1, 3, 64, 64]), "hourglass": (hourglass, [1, 3, 192, 192]),
+               "hourglass": (hourglass, [1, 3, 192, 192]),
                "squeezed": (squeezed, [1, 3, 160, 160]), "poses": (poses, [1, 3, 192, 160]), "speech": (speech, [1, 80, 96]),
-               "queried": (queried, [1, 192, 192])}
+               "queried": (queried, [1, 192, 192]), "ghost": (ghost, [1, 3, 160, 160]), "linear_unet": (linear_unet, [1, 3, 96, 128]),
+               "head": (head, [1, 3, 224, 224]), "mixer": (mixer, [1, 3, 224, 224])}

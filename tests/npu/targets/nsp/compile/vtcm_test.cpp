@@ -30,6 +30,15 @@ TEST(VtcmAllocator, SendsTilesRoundRobinSoThatTransfersCanRunAhead) {
   EXPECT_EQ(addresses, (std::vector<std::uint64_t>{0, 1024, 2048, 3072, 0}));
 }
 
+TEST(VtcmAllocator, PacksSmallTensorsLowAndLargeOnesHighWhereNothingIsGainedByRest) {
+  VtcmAllocator vtcm(4096, true);
+  const auto first = vtcm.allocate(256, 0, Lifetime::tensor);
+  const auto large = vtcm.allocate(2048, 1, Lifetime::tensor);
+  vtcm.release(first->address);
+  EXPECT_EQ(vtcm.allocate(256, 2, Lifetime::tensor)->address, 0u);  // the place that rested least
+  EXPECT_EQ(large->address, 2048u);
+}
+
 TEST(VtcmAllocator, NamesTheEarlierOwnersOfEveryByte) {
   VtcmAllocator vtcm(4096);
   const auto a = vtcm.allocate(256, 7, Lifetime::tensor);

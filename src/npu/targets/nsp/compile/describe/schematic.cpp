@@ -70,6 +70,7 @@ const Names& compute_types() {
       "aicmaxpoolwided32=q::MaxPool_valid.tcm aicmaxpoolnarrowd32=q::MaxPool_valid.tcm "
       "aicmaxpoold32=q::MaxPool_valid.tcm "
       "elementdecimate=q::Decimate aicdepthtospace=q::d2s_crd_opt "
+      "aicmeanofrows=q::AvgPool_with_pad.tcm "
       "elementtochannelslast=q::Transpose_impl elementmanytochannelslast=q::Transpose.2D "
       "elementtochannelsfirst=q::Transpose.2D elementwidetochannelslast=q::Transpose.2D "
       "elementwidetochannelsfirst=q::Transpose.2D "

@@ -33,6 +33,15 @@ std::string broadcast_kernel(const CompileContext& context, const Node& node) {
   return node.op == "Mul" && other.elements() == columns ? "aicbroadcastmul" : "";
 }
 
+// The mean of the rows of a matrix: a window as wide as it is.
+bool is_mean_of_rows(const CompileContext& context, const Node& node) {
+  if (node.op != "ReduceMean" || !node.has_input(0)) return false;
+  const Tensor &from = context.tensor(node.inputs[0]), &made = context.tensor(node.outputs[0]);
+  return !context.images[std::uint32_t(node.inputs[0])] && from.shape.size() > 1 &&
+         !made.shape.empty() && made.shape.back() == from.shape.back() &&
+         made.elements() < from.elements();
+}
+
 }  // namespace
 
 std::string kernel_of(const CompileContext& context, const Node& node, OpClass op_class) {
@@ -40,6 +49,7 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
   if (moves_whole_tiles(context, node)) return kernel_of_tiles(context, node);
   if (std::string name = tiles ? broadcast_kernel(context, node) : ""; !name.empty()) return name;
   if (tiles && is_added_to_attention(context.graph, node)) return "aicflatadd";
+  if (tiles && is_mean_of_rows(context, node)) return "aicmeanofrows";
   if (tiles && node.op == "BatchNormalization") return "aicbatchnormd32";
   if (tiles && node.op == "AveragePool") return "aicavgwindowd32";
   if (tiles && node.op == "LRN") return "aiclrnd32";
