@@ -102,7 +102,7 @@ class TraceWriter {
 
   const Profile& profile_;
   const WriteOptions& options_;
-  SpansByUnit by_unit_;
+  RowsByUnit by_unit_;
   Layout layout_;
   EventOutput out_;
   FlowWriter flows_;

@@ -20,7 +20,7 @@ std::vector<std::uint32_t> lines_of(const Layout& layout) {
 
 }  // namespace
 
-FlowWriter::FlowWriter(const Profile& profile, const SpansByUnit& by_unit, const Layout& layout,
+FlowWriter::FlowWriter(const Profile& profile, const RowsByUnit& by_unit, const Layout& layout,
                        const Nanoseconds& nanoseconds)
     : profile_(profile), layout_(layout) {
   if (profile_.flows.empty()) return;

@@ -14,7 +14,6 @@
 #include "formats/chrome/write/write_tracks.hpp"
 #include "npuscope/base/progress.hpp"
 #include "npuscope/profile/intervals.hpp"
-#include "npuscope/profile/spans_by_unit.hpp"
 
 namespace npuscope::chrome {
 
@@ -23,7 +22,7 @@ namespace npuscope::chrome {
 // slices, at a moment in which its slice is the innermost.
 class FlowWriter {
  public:
-  FlowWriter(const Profile& profile, const SpansByUnit& by_unit, const Layout& layout,
+  FlowWriter(const Profile& profile, const RowsByUnit& by_unit, const Layout& layout,
              const Nanoseconds& nanoseconds);
 
   // The ends that stand behind the line of a span.

@@ -57,7 +57,7 @@ std::string own_name(const Profile& profile, const Unit& unit, bool is_leaf) {
 
 class Arrangement {
  public:
-  Arrangement(const Profile& profile, const SpansByUnit& by_unit)
+  Arrangement(const Profile& profile, const RowsByUnit& by_unit)
       : profile_(profile),
         by_unit_(by_unit),
         nanoseconds_(profile),
@@ -88,7 +88,7 @@ class Arrangement {
   void order_equal_starts();
 
   const Profile& profile_;
-  const SpansByUnit& by_unit_;
+  const RowsByUnit& by_unit_;
   Nanoseconds nanoseconds_;
   std::vector<bool> has_children_, is_used_;
   std::set<std::string> used_;
@@ -267,7 +267,7 @@ std::uint32_t Layout::track(UnitId unit) const {
   return track_of_unit[std::min<std::size_t>(index_of(unit), track_of_unit.size() - 1)];
 }
 
-Layout lay_out(const Profile& profile, const SpansByUnit& by_unit) {
+Layout lay_out(const Profile& profile, const RowsByUnit& by_unit) {
   return Arrangement(profile, by_unit).make();
 }
 
@@ -366,7 +366,7 @@ class AnchorFinder {
 
 }  // namespace
 
-std::vector<Anchor> anchors_of(const Profile& profile, const SpansByUnit& by_unit,
+std::vector<Anchor> anchors_of(const Profile& profile, const RowsByUnit& by_unit,
                                const Layout& layout, const Nanoseconds& nanoseconds,
                                const std::vector<bool>& wanted) {
   const Spans& spans = profile.spans;

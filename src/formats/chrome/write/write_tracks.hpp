@@ -12,6 +12,7 @@
 #include "npuscope/profile/intervals.hpp"
 #include "npuscope/profile/profile.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
+#include "profile/rows_by_unit.hpp"
 
 namespace npuscope::chrome {
 
@@ -52,7 +53,7 @@ struct Layout {
   std::uint32_t track(UnitId unit) const;
 };
 
-Layout lay_out(const Profile& profile, const SpansByUnit& by_unit);
+Layout lay_out(const Profile& profile, const RowsByUnit& by_unit);
 
 // The nanoseconds of a span, from its begin to its end.
 Interval nanoseconds_of(const Nanoseconds& nanoseconds, const Spans& spans, std::size_t row);
@@ -86,7 +87,7 @@ struct Anchor {
   bool holds_at_start = true;
   bool stays = true;  // at its start: nothing of no length follows it there
 };
-std::vector<Anchor> anchors_of(const Profile& profile, const SpansByUnit& by_unit,
+std::vector<Anchor> anchors_of(const Profile& profile, const RowsByUnit& by_unit,
                                const Layout& layout, const Nanoseconds& nanoseconds,
                                const std::vector<bool>& wanted);
 

@@ -6,20 +6,22 @@ namespace npuscope::perfetto {
 
 class ProfileSpans::Stream : public SpanStream {
  public:
-  Stream(std::span<const SpanOfUnit> spans, const std::vector<bool>& has_flow)
-      : spans_(spans), has_flow_(has_flow) {}
+  Stream(const Spans& spans, std::span<const std::uint32_t> rows, const std::vector<bool>& has_flow)
+      : spans_(spans), rows_(rows), has_flow_(has_flow) {}
 
   bool next(PlacedSpan& span) override {
-    if (next_ == spans_.size()) return false;
-    const SpanOfUnit& of = spans_[next_++];
-    const bool has_flow = !has_flow_.empty() && has_flow_[of.row];
-    span = {of.begin, saturating_subtract(of.end, of.begin), of.row, has_flow ? of.row : no_flows,
-            of.kind};
+    if (next_ == rows_.size()) return false;
+    const std::uint32_t row = rows_[next_++];
+    const auto [begin, end] = interval_of(spans_, row);
+    const bool has_flow = !has_flow_.empty() && has_flow_[row];
+    span = {begin, saturating_subtract(end, begin), row, has_flow ? row : no_flows,
+            spans_.kind[row]};
     return true;
   }
 
  private:
-  std::span<const SpanOfUnit> spans_;
+  const Spans& spans_;
+  std::span<const std::uint32_t> rows_;
   const std::vector<bool>& has_flow_;
   std::size_t next_ = 0;
 };
@@ -46,7 +48,7 @@ SpanSource::Totals ProfileSpans::totals() const {
 }
 
 std::unique_ptr<SpanStream> ProfileSpans::spans_of(UnitId unit) const {
-  return std::make_unique<Stream>(by_unit_.spans_of(unit), has_flow_);
+  return std::make_unique<Stream>(profile_.spans, by_unit_.of(unit), has_flow_);
 }
 
 void ProfileSpans::flow_ends(std::uint32_t row, std::vector<FlowEnd>& ends) const {

@@ -21,6 +21,7 @@
 #include "npuscope/formats/perfetto/write.hpp"
 #include "npuscope/profile/profile.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
+#include "profile/rows_by_unit.hpp"
 
 namespace npuscope::perfetto {
 
@@ -109,7 +110,7 @@ class ProfileSpans : public SpanSource {
   void number_flows(const TraceTime& time);
 
   const Profile& profile_;
-  SpansByUnit by_unit_;
+  RowsByUnit by_unit_;
   std::vector<FlowEnd> flow_ends_;  // by row, which is what they are known by
   std::vector<bool> has_flow_;      // by row; empty: none has
   std::uint64_t flows_ = 0;
