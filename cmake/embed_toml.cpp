@@ -1,4 +1,4 @@
-// Makes a header that holds TOML files as the lines of base/embedded_toml.hpp, when npuscope is
+// Makes a header that holds TOML files as the lines of profile/embedded_toml.hpp, when npuscope is
 // built:
 //
 //   embed_toml OUTPUT NAMESPACE NAME FILES...
@@ -10,7 +10,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "base/embedded_toml.hpp"
+#include "profile/embedded_toml.hpp"
 
 namespace {
 
@@ -57,7 +57,7 @@ void print_file(std::ostream& out, const toml::table& root) {
 
 void embed(int count, char** words) {
   std::ostringstream text;
-  text << "// Made by cmake/embed_toml.cpp.\n#pragma once\n#include \"base/embedded_toml.hpp\"\n"
+  text << "// Made by cmake/embed_toml.cpp.\n#pragma once\n#include \"profile/embedded_toml.hpp\"\n"
        << "namespace " << words[2] << " {\ninline constexpr EmbeddedToml " << words[3]
        << "[] = {\n";
   for (int i = 4; i < count; ++i) {

@@ -168,7 +168,7 @@ function(npuscope_embed folder header namespace name)
   npuscope_add_generated(${folder} ${output})
 endfunction()
 
-# npuscope_embed_toml(FOLDER HEADER NAMESPACE NAME PATTERNS...): what TOML files say (base/embedded_toml.hpp), likewise.
+# npuscope_embed_toml(FOLDER HEADER NAMESPACE NAME PATTERNS...): what TOML files say (profile/embedded_toml.hpp), likewise.
 function(npuscope_embed_toml folder header namespace name)
   if(NOT TARGET embed_toml)
     add_executable(embed_toml ${PROJECT_SOURCE_DIR}/cmake/embed_toml.cpp)

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/embedded_toml.hpp"
+#include "profile/embedded_toml.hpp"
 
 namespace npuscope::tables::description_test {
 namespace {
