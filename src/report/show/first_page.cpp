@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "analysis/ops/model_parts.hpp"
 #include "analysis/ops/op_bounds.hpp"
@@ -303,16 +304,18 @@ Section next_section(const Analysis& analysis, const FirstPageRequest& request) 
 // Ops give way, the last first; before there are few of them, the strips of hardware with least
 // work, findings after the second, what the file says of kernels and units, the second finding.
 void fit(Document& document, const FirstPageRequest& request) {
+  std::optional<std::size_t> counted;  // until the page changes
   const auto lines = [&] {
+    if (counted) return *counted;
     const std::string text = document_text(document, request.width);
-    return std::size_t(std::count(text.begin(), text.end(), '\n'));
+    return *(counted = std::size_t(std::count(text.begin(), text.end(), '\n')));
   };
   const std::size_t height = std::max(request.height, least_height);
   const auto shorten = [&](std::string_view key, std::size_t least, auto rows_of) {
     const auto section = std::ranges::find(document.sections, key, &Section::key);
     if (section == document.sections.end()) return;
     auto& rows = rows_of(*section);
-    while (rows.size() > least && lines() > height) rows.pop_back();
+    for (; rows.size() > least && lines() > height; counted.reset()) rows.pop_back();
   };
   constexpr std::size_t least_drawn = 2;
   const auto rows_of_table = [](Section& section) -> auto& { return section.table.rows; };
@@ -325,6 +328,7 @@ void fit(Document& document, const FirstPageRequest& request) {
     auto& shown = findings->parts.front().table.rows;
     if (shown.size() <= least || lines() <= height) return;
     shown.resize(least);
+    counted.reset();
     findings->title = findings_title(shown.size(), findings->table.rows.size());
   };
   keep_findings(2);
@@ -334,6 +338,7 @@ void fit(Document& document, const FirstPageRequest& request) {
   for (const std::string_view key : as_in_file) {
     if (request.ops || lines() <= height) break;
     std::erase_if(document.sections, [&](const Section& section) { return section.key == key; });
+    counted.reset();
   }
   if (!request.ops) shorten("ops", 1, rows_of_table);
 }
