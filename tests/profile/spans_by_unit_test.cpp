@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
+
+#include "profile/rows_by_unit.hpp"
 
 namespace npuscope::spans_by_unit_test {
 namespace {
@@ -39,12 +42,14 @@ std::vector<std::uint32_t> slow_rows_of(const Profile& profile, std::size_t unit
 
 void expect_in_order(const Profile& profile) {
   const SpansByUnit by_unit(profile);
+  const RowsByUnit rows_by_unit(profile);
   ASSERT_EQ(by_unit.groups(), profile.units.size() + 1);
   ASSERT_EQ(by_unit.all().size(), profile.spans.size());
   for (std::size_t unit = 0; unit <= profile.units.size(); ++unit) {
     const UnitId id = unit < profile.units.size() ? UnitId(std::uint32_t(unit)) : UnitId::none;
     const auto rows = by_unit.of(id);
     ASSERT_EQ(std::vector(rows.begin(), rows.end()), slow_rows_of(profile, unit)) << unit;
+    ASSERT_TRUE(std::ranges::equal(rows_by_unit.of(id), rows)) << unit;
     ASSERT_EQ(by_unit.spans_of(id).size(), rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const SpanOfUnit& span = by_unit.spans_of(id)[i];

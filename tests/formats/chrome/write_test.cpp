@@ -158,6 +158,20 @@ TEST(WriteChrome, WhatTheModelKnowsOfKindRowAndOpIsOneObject) {
   EXPECT_EQ(extras_of(SpanKind::async, true, 7, true), R"({"node":"n0","processor cycles":7})");
 }
 
+// A moment whose scope was among its arguments twice wrote what stood before them in memory.
+TEST(WriteChrome, AMomentThatHasNothingButItsScopeHasNoMembers) {
+  ProfileBuilder made = wall_clock();
+  made.span(made.unit("main", Engine::thread), "moment", 0, 0, SpanKind::instant);
+  auto& arguments = made.profile.spans.arguments;
+  const StringId key = made.text("s");
+  arguments.shapes.push_back({{key, ArgumentType::text}, {key, ArgumentType::text}});
+  const std::uint64_t scope = std::uint64_t(made.text("p"));
+  arguments.add(0, 1, std::array{scope, scope});
+  const std::string text = write(made.profile).text;
+  EXPECT_THAT(text, ::testing::HasSubstr(R"("name":"moment","args":{}})"));
+  EXPECT_LT(text.size(), 1'000u);
+}
+
 // Where one text of a profile is long, how much the texts of each row take is looked at.
 TEST(WriteChrome, TextsOfAnyLengthAreWrittenWhole) {
   for (const std::size_t size : {10u, 4'096u, 4'097u, 3'000'000u}) {

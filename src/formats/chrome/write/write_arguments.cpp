@@ -226,7 +226,8 @@ void SpanArguments::add(const TraceEvent& event, std::size_t row) {
   const auto write = [&] {
     text_.resize(most(arguments));
     const char* const end = print(text_.data(), arguments);
-    out_.json.raw(std::string_view(text_.data() + 1, end));
+    const std::string_view members(text_.data(), end);
+    out_.json.raw(members.substr(std::min<std::size_t>(members.size(), 1)));  // no comma first
   };
   out_.events.add(event, write, arguments.any());
 }
