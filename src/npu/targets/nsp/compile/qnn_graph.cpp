@@ -169,7 +169,9 @@ class Rewriter {
     std::vector<std::string_view> steps;
     // Products have rows by eights, which nothing after this one puts back.
     const bool rows = makes_rows_.contains(id);
-    if (fp16_ && is_wide(tensor.type)) steps.push_back("Cast");
+    // That of an image of a camera is one operator, however large.
+    const bool camera = is_image(id) && tensor.shape[1] < 32 && tensor.producer == NodeId::none;
+    if (fp16_ && is_wide(tensor.type)) steps.push_back(camera ? "CastImage" : "Cast");
     if (rows) steps.push_back("FromRows");
     // Few channels are moved at once, more in two steps.
     constexpr std::int64_t wide = 48;  // from where on integers take longer is between 40 and 48
