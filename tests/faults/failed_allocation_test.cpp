@@ -50,7 +50,7 @@ class FailedAllocation : public TraceFolder {
   int max_made_good_ = 3;  // one after another, until the program is known to have ended before
 };
 
-TEST_F(FailedAllocation, OfTheSetUpAbortedTheProgram) { expect_a_sentence({"--version"}, 347); }
+TEST_F(FailedAllocation, OfTheSetUpAbortedTheProgram) { expect_a_sentence({"--help"}, 347); }
 
 TEST_F(FailedAllocation, OfACommandIsASentence) {
   expect_a_sentence({"diff", path("trace.json"), path("trace.json")}, 419);

@@ -119,10 +119,13 @@ Result<std::pair<std::string, std::int64_t>> parse_symbol(std::string_view defin
   const std::size_t comma = definition.rfind(',');
   const std::string_view text =
       comma == std::string_view::npos ? std::string_view{} : definition.substr(comma + 1);
+  // A truth value is one of an input; no dimension is 0.
+  if (comma > 0 && (text == "true" || text == "false"))
+    return std::pair{std::string(definition.substr(0, comma)), std::int64_t{text == "true"}};
   const auto value = parse_number<std::int64_t>(text);
-  if (comma == 0 || !value || *value < 0) {
+  if (comma == 0 || !value || *value < 1) {
     return usage_error(
-        "-onnx-define-symbol={}: write name,value with a value of 0 or more, such as "
+        "-onnx-define-symbol={}: write name,value with a value of 1 or more, such as "
         "batch_size,1",
         definition);
   }

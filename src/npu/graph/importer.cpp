@@ -157,8 +157,8 @@ std::string Importer::deciding_input(TensorId id) const {
     if (tensor.producer == NodeId::none) {
       const bool is_input = std::ranges::find(graph_.inputs, id) != graph_.inputs.end();
       if (!is_input || tensor.elements() != 1 || !limits::folds_as_integer(tensor.type)) break;
-      return fmt::format("give its input '{0}' a value (-onnx-define-symbol={0},1), or ",
-                         tensor.name);
+      return fmt::format("give its input '{0}' a value (-onnx-define-symbol={0},{1}), or ",
+                         tensor.name, tensor.type == DataType::boolean ? "true" : "1");
     }
     const Node& made_by = graph_[tensor.producer];
     id = TensorId::none;

@@ -402,7 +402,7 @@ TEST(Import, TakesTheBranchThatAGivenInputDecides) {
   const std::string model = test::model(text.output("y"));
   EXPECT_THAT(
       error_of(import_model(model)),
-      HasSubstr("give its input 'use_cache' a value (-onnx-define-symbol=use_cache,1), or"));
+      HasSubstr("give its input 'use_cache' a value (-onnx-define-symbol=use_cache,true), or"));
   for (const std::int64_t given : {0, 1}) {
     const auto graph = import_model(model, {.symbols = {{"use_cache", given}}});
     ASSERT_TRUE(graph) << error_of(graph);
