@@ -51,20 +51,13 @@ std::optional<std::string_view> find_builtin(std::string_view name) {
   return std::nullopt;
 }
 
-// The architecture of a built-in target, out of the lines before its first table: help lists names
-// by it, for which all of the files need not be parsed.
-std::string_view architecture_in(std::string_view toml) {
-  const std::string_view head = toml.substr(0, toml.find("\n["));
-  const auto value_of = [&](std::string_view line) {
-    const std::size_t at = head.find(line);
-    if (at == head.npos) return std::string_view();
-    const std::string_view value = head.substr(at + line.size());
-    return value.substr(0, value.find('"'));
-  };
-  const std::string_view own = value_of("\narchitecture = \"");
-  if (!own.empty()) return own;
-  const auto base = find_builtin(value_of("\nbased_on = \""));
-  return base ? architecture_in(*base) : name_of(TargetArchitecture::nsp);
+// The architecture of a built-in target, out of what stands before its first table: help lists
+// names by it, for which all of the files need not be parsed.
+std::string architecture_in(std::string_view toml) {
+  const toml::table head = toml::parse(toml.substr(0, toml.find("\n[")));
+  if (const auto own = head["architecture"].value<std::string>()) return *own;
+  const auto base = find_builtin(head["based_on"].value_or(std::string_view()));
+  return base ? architecture_in(*base) : std::string(name_of(TargetArchitecture::nsp));
 }
 
 // The names of the built-in targets, of one architecture or of all.

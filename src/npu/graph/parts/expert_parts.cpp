@@ -116,11 +116,11 @@ class ExpertParts {
 
   TensorId packed(const ExpertInputs& inputs, const std::string& name, TensorId x,
                   std::int64_t depth, std::int64_t columns) {
-    const std::int64_t block = sizes_.block > 0 ? sizes_.block : depth;
-    const std::int64_t blocks = (depth + block - 1) / block;
+    const std::int64_t block = sizes_.block > 0 ? std::min(sizes_.block, depth) : depth;
+    const std::int64_t blocks = depth / block + (depth % block != 0 ? 1 : 0);
     return parts_.add(
         prefix_ + name, "com.microsoft.MatMulNBits",
-        {x, own(inputs.weights, name + "_weights", {columns, blocks, block * sizes_.bits / 8}),
+        {x, own(inputs.weights, name + "_weights", {columns, multiply(depth, sizes_.bits) / 8}),
          own(inputs.scales, name + "_scales", {columns, blocks})},
         {{"K", depth}, {"N", columns}, {"bits", sizes_.bits}, {"block_size", block}});
   }

@@ -100,8 +100,9 @@ std::vector<TensorId> Parts::add_outputs(std::string_view part, std::string_view
     }
     node.outputs[0] = into;
   } else {
-    graph_[own].constant = std::ranges::all_of(
+    const bool constant = std::ranges::all_of(
         node.inputs, [&](TensorId id) { return id == TensorId::none || graph_[id].constant; });
+    for (const TensorId id : node.outputs) graph_[id].constant = constant;
   }
   nodes_.push_back(std::move(node));
   return nodes_.back().outputs;

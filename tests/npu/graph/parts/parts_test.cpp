@@ -390,6 +390,23 @@ TEST(ExpertParts, PackedWeightsOfExpertsStayPacked) {
   EXPECT_EQ(weight_bytes_read(*parts), 3u * 16 * 24 / 2);
 }
 
+TEST(ExpertParts, ABlockLongerThanTheRowsIsOne) {
+  const Graph graph = model_of(
+      {"QMoE", {}, {}, {{"block_size", std::numeric_limits<std::int64_t>::max()}}, "com.microsoft"},
+      {{"x", {1, 16}},
+       {"r", {1, 4}},
+       {"Uint8_1", {4, 24, 8}},
+       {"S1", {4, 24, 1}},
+       {"", {}},
+       {"Uint8_2", {4, 16, 12}},
+       {"S2", {4, 16, 1}}},
+      {"y"});
+  const auto parts = taken_apart(graph);
+  ASSERT_TRUE(parts);
+  expect_sound(graph, *parts);
+  EXPECT_EQ(weight_bytes_read(*parts), 2u * 16 * 24 / 2);
+}
+
 TEST(ExpertParts, ExpertsWhoseWeightsComeWhenTheModelRunsStayWhole) {
   const auto parts = taken_apart(model_of(
       {"MoE", {}, {}, {{"k", 2}}, "com.microsoft"},

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <map>
 #include <string>
 
 #include "npu/graph/import_onnx.hpp"
@@ -44,10 +46,23 @@ inline CompileOptions options_for(std::uint32_t cores, std::uint32_t stats_level
   return options;
 }
 
-inline CompiledNetwork compiled(const Graph& graph, const CompileOptions& options) {
-  auto network = compile_network(graph, aic100(), options);
+inline CompiledNetwork compiled(const Graph& graph, const CompileOptions& options,
+                                const Target& target = aic100()) {
+  auto network = compile_network(graph, target, options);
   EXPECT_TRUE(network) << (network ? "" : network.error().message);
   return network ? *network : CompiledNetwork{};
+}
+
+// On one core.
+inline CompiledNetwork compiled_for(const std::string& target, const Graph& graph) {
+  return compiled(graph, options_for(1), *builtin_target(target));
+}
+
+inline std::map<std::string, std::size_t> kernels_of(const CompiledNetwork& network) {
+  std::map<std::string, std::size_t> counts;
+  for (const qaic::Task& task : network.program.tasks)
+    ++counts[network.program.kernels[task.kernel]];
+  return counts;
 }
 
 }  // namespace npuscope::npu::nsp

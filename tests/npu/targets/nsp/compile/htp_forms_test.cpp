@@ -1,6 +1,4 @@
 // How an HTP keeps weights, images and sequences: what its vendor's compiler showed of them.
-#include <map>
-
 #include "npu/graph/parsed_onnx.hpp"
 #include "npu/graph/semantics.hpp"
 #include "npu/targets/nsp/compile/compile_fixture.hpp"
@@ -25,18 +23,7 @@ Graph with_weights(std::string_view model) {
   return graph;
 }
 
-CompiledNetwork compiled(const Graph& graph) {
-  auto network = compile_network(graph, *builtin_target("htp-v73"), options_for(1));
-  EXPECT_TRUE(network) << (network ? "" : network.error().message);
-  return network ? *network : CompiledNetwork{};
-}
-
-std::map<std::string, std::size_t> kernels_of(const CompiledNetwork& network) {
-  std::map<std::string, std::size_t> counts;
-  for (const qaic::Task& task : network.program.tasks)
-    ++counts[network.program.kernels[task.kernel]];
-  return counts;
-}
+CompiledNetwork compiled(const Graph& graph) { return compiled_for("htp-v73", graph); }
 
 std::string convolution(std::string_view type, int channels, int made, std::string_view weights,
                         std::string_view attributes) {

@@ -1,8 +1,6 @@
 // What QNN makes of a graph, and what of it is left to do on an HTP.
 #include "npu/targets/nsp/compile/qnn_graph.hpp"
 
-#include <map>
-
 #include "npu/graph/parsed_onnx.hpp"
 #include "npu/graph/semantics.hpp"
 #include "npu/targets/nsp/compile/compile_fixture.hpp"
@@ -17,19 +15,6 @@ std::string ops_of(const Graph& graph) {
     text += fmt::format("{} {}\n", node.op, name_of(graph[node.outputs[0]].type));
   }
   return text;
-}
-
-CompiledNetwork compiled_for(const std::string& target, const Graph& graph) {
-  auto network = compile_network(graph, *builtin_target(target), options_for(1));
-  EXPECT_TRUE(network) << (network ? "" : network.error().message);
-  return network ? *network : CompiledNetwork{};
-}
-
-std::map<std::string, std::size_t> kernels_of(const CompiledNetwork& network) {
-  std::map<std::string, std::size_t> counts;
-  for (const qaic::Task& task : network.program.tasks)
-    ++counts[network.program.kernels[task.kernel]];
-  return counts;
 }
 
 const std::string quantized = R"(

@@ -18,13 +18,7 @@ using qaic::Schematic;
 using qaic::SchematicOp;
 using qaic::SchematicRole;
 
-Target htp() { return *builtin_target("htp-v75"); }
-
-CompiledNetwork compiled_for_htp(const Graph& graph) {
-  auto network = compile_network(graph, htp(), options_for(1));
-  EXPECT_TRUE(network) << (network ? "" : network.error().message);
-  return *network;
-}
+CompiledNetwork compiled_for_htp(const Graph& graph) { return compiled_for("htp-v75", graph); }
 
 std::span<const std::uint32_t> inputs_of(const Schematic& schematic, const SchematicOp& op) {
   return std::span(schematic.inputs).subspan(op.input_begin, op.input_count);
