@@ -25,9 +25,6 @@ inline constexpr std::size_t longest_key_bytes = std::size_t{64} << 10;
 // Containers within containers; simdjson stops at 1024, and an event lies in an array.
 inline constexpr std::size_t deepest_nesting = 1000;
 
-// The stack of open slices is not searched deeper: a hostile file would make that quadratic.
-inline constexpr std::size_t deepest_search = 4096;
-
 // So many events that swallow the next ones are recovered from: each costs a look at what it
 // swallowed.
 inline constexpr std::size_t max_unclosed_events = 64;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "formats/chrome/problems.hpp"
+#include "ingest/slices.hpp"
 
 namespace npuscope::chrome {
 

@@ -267,8 +267,8 @@ Profile make_profile(Events&& events) {
     resolution = resolution_of(events.slices);
     lanes = assign_lanes(events.slices, threads, order, resolution);
   });
-  Flows flows = connect_flows(events.slices, events.marks, threads, order);
-  BoundFlows bound = connect_bound_flows(events.slices, profile.strings);
+  JoinedFlows flows = connect_flows(events.slices, events.marks, threads, order);
+  const JoinedFlows bound = connect_bound_flows(events.slices, profile.strings);
   const UnitTable units = make_units(events, lanes.lane_count, profile);
   add_slices(std::move(events.slices), lanes, units, profile);
   ShapeTable shapes;

@@ -74,6 +74,8 @@ Wording wording(Defect defect) {
     case Defect::nested_too_deep:
       return {warning, "debug annotations nest deeper than 64 levels; cut there"};
     case Defect::flow_without_slice: return {info, "flow events outside of any slice; left out"};
+    case Defect::flow_without_other_end:
+      return {info, "flow events without a beginning or an end; left out"};
     case Defect::overlapping_slices:
       return {warning, "slices overlap without nesting and lie on lanes of their own"};
     case Defect::unknown_event_type:

@@ -39,6 +39,7 @@ enum class Defect : std::uint8_t {
   annotation_without_value,
   nested_too_deep,
   flow_without_slice,
+  flow_without_other_end,
   overlapping_slices,
   unknown_event_type,
   track_without_descriptor,

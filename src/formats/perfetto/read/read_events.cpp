@@ -319,13 +319,11 @@ void TraceReader::take_flows(const EventContext& context, Slices::Ended at) {
     if (at.row == none && at.deferred == none) {
       return defects_.add(Defect::flow_without_slice, context.offset);
     }
-    FlowPoint point;
-    point.id = id;
-    point.time = context.time;
-    point.at = at.row != none ? at.row : at.deferred;
-    point.binding = at.row != none ? FlowPoint::Binding::row : FlowPoint::Binding::deferred;
-    point.role = terminates ? FlowPoint::Role::ends : FlowPoint::Role::passes;
-    flows_.add(point);
+    const FlowPoint point{.time = context.time,
+                          .at = at.row,
+                          .role = terminates ? FlowPoint::Role::ends : FlowPoint::Role::meets};
+    if (at.row != none) return flows_.add(FlowSpace::track_event, id, point);
+    flows_.add_deferred(FlowSpace::track_event, id, point, at.deferred);
   };
   for (const std::uint64_t id : event_.flows) add(id, false);
   for (const std::uint64_t id : event_.terminating_flows) add(id, true);

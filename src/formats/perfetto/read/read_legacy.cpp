@@ -118,36 +118,29 @@ void TraceReader::take_legacy_flow(const EventContext& context, const LegacyEven
   std::string identity = fmt::format("{} {} {}", std::uint32_t(context.name),
                                      std::uint32_t(context.category), legacy.id);
   identity += legacy.id_scope;
-  FlowPoint point;
-  point.id = std::uint64_t(legacy_flow_ids_.intern(identity));
-  point.time = context.time;
-  point.at = context.track;
-  point.space = FlowSpace::legacy;
   const bool to_next = legacy.phase == 'f' && !legacy.bind_to_enclosing;
-  point.binding = to_next ? FlowPoint::Binding::next : FlowPoint::Binding::enclosing;
-  point.role = legacy.phase == 's'   ? FlowPoint::Role::begins
-               : legacy.phase == 't' ? FlowPoint::Role::steps
-                                     : FlowPoint::Role::arrives;
-  point.name = context.name;
-  point.category = context.category;
-  flows_.add(point);
+  flows_.add(FlowSpace::legacy, std::uint64_t(legacy_flow_ids_.intern(identity)),
+             {.time = context.time,
+              .at = context.track,
+              .role = legacy.phase == 's'   ? FlowPoint::Role::begins
+                      : legacy.phase == 't' ? FlowPoint::Role::steps
+                                            : FlowPoint::Role::arrives,
+              .binding = to_next ? FlowPoint::Binding::next : FlowPoint::Binding::enclosing,
+              .name = context.name,
+              .category = context.category});
 }
 
 void TraceReader::take_bind_id(const EventContext& context, const LegacyEvent& legacy,
                                Slices::Ended at) {
   if (!legacy.bind_id || legacy.flow_direction == LegacyEvent::no_direction) return;
   if (at.row == none) return defects_.add(Defect::flow_without_slice, context.offset);
-  FlowPoint point;
-  point.id = *legacy.bind_id;
-  point.time = context.time;
-  point.at = at.row;
-  point.space = FlowSpace::bind_id;
+  FlowPoint point{.time = context.time, .at = at.row};
   switch (legacy.flow_direction) {
     case LegacyEvent::in: point.role = FlowPoint::Role::arrives; break;
     case LegacyEvent::out: point.role = FlowPoint::Role::begins; break;
-    default: point.role = FlowPoint::Role::steps;
+    default: point.role = FlowPoint::Role::passes;
   }
-  flows_.add(point);
+  flows_.add(FlowSpace::bind_id, *legacy.bind_id, point);
 }
 
 }  // namespace npuscope::perfetto

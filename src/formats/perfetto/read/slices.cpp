@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "ingest/slices.hpp"
+
 namespace npuscope::perfetto {
 namespace {
 
 constexpr std::int64_t is_open = -1;
-// So many open slices are looked through for the one that an end names.
-constexpr std::size_t deepest_search = 4096;
 
 }  // namespace
 
