@@ -1,16 +1,8 @@
 #include "formats/chrome/problems.hpp"
 
-#include <algorithm>
-
 namespace npuscope::chrome {
-namespace {
 
-struct Text {
-  Severity severity;
-  const char* message;
-};
-
-Text text_of(Problem problem) {
+LossWords words_of(Problem problem) {
   switch (problem) {
     case Problem::broken_event: return {Severity::error, "broken events, left out"};
     case Problem::long_event: return {Severity::error, "events of over 256 MiB, left out"};
@@ -49,40 +41,9 @@ Text text_of(Problem problem) {
       return {Severity::warning,
               "B events without an E inside a slice that has one, taken to end with it"};
     case Problem::unmatched_end: return {Severity::warning, "E events without a B, left out"};
-    case Problem::count_of_problems: break;
+    case Problem::kinds: break;
   }
   return {Severity::error, "unknown problem"};
-}
-
-}  // namespace
-
-void Problems::add(Problem problem, std::uint64_t offset, std::uint64_t count) {
-  if (count == 0) return;
-  Cases& cases = cases_[std::size_t(problem)];
-  cases.count += count;
-  cases.first_offset = std::min(cases.first_offset, offset);
-}
-
-void Problems::add(const Problems& others) {
-  for (std::size_t i = 0; i < cases_.size(); ++i) {
-    add(Problem(i), others.cases_[i].first_offset, others.cases_[i].count);
-  }
-}
-
-bool Problems::any() const {
-  return std::any_of(cases_.begin(), cases_.end(), [](const Cases& c) { return c.count > 0; });
-}
-
-std::vector<Note> Problems::notes(const std::string& file) const {
-  std::vector<Note> notes;
-  for (std::size_t i = 0; i < cases_.size(); ++i) {
-    if (cases_[i].count == 0) continue;
-    const Text text = text_of(Problem(i));
-    notes.push_back({text.severity, file, cases_[i].first_offset, text.message, cases_[i].count});
-  }
-  std::stable_sort(notes.begin(), notes.end(),
-                   [](const Note& a, const Note& b) { return a.offset < b.offset; });
-  return notes;
 }
 
 }  // namespace npuscope::chrome

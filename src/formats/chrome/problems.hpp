@@ -2,14 +2,10 @@
 // case.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <string>
-#include <vector>
 
-#include "npuscope/profile/profile.hpp"
+#include "ingest/losses.hpp"
 
 namespace npuscope::chrome {
 
@@ -50,25 +46,11 @@ enum class Problem : std::uint8_t {
   unmatched_begin,
   cut_begin,
   unmatched_end,
-  count_of_problems,
+  kinds,  // how many there are
 };
 
-class Problems {
- public:
-  void add(Problem problem, std::uint64_t offset, std::uint64_t count = 1);
-  // Those of a later part of the same file.
-  void add(const Problems& others);
-  std::uint64_t count(Problem problem) const { return cases_[std::size_t(problem)].count; }
-  bool any() const;
-  // In the order of the places.
-  std::vector<Note> notes(const std::string& file) const;
+LossWords words_of(Problem problem);
 
- private:
-  struct Cases {
-    std::uint64_t count = 0;
-    std::uint64_t first_offset = std::numeric_limits<std::uint64_t>::max();
-  };
-  std::array<Cases, std::size_t(Problem::count_of_problems)> cases_{};
-};
+using Problems = LossLedger<Problem>;
 
 }  // namespace npuscope::chrome

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <thread>
@@ -46,6 +47,13 @@ void collect_chunks(const std::function<std::optional<Chunk>()>& next, EventColl
       });
 }
 
+// In the order of the places.
+std::vector<Note> notes_of(const Problems& problems, const std::string& file) {
+  std::vector<Note> notes = problems.notes(file);
+  std::ranges::stable_sort(notes, {}, &Note::offset);
+  return notes;
+}
+
 Status check_any_events(const EventCutter& cutter, const EventCollector& collector,
                         const Problems& problems, const ByteSource& source) {
   if (collector.any_events()) return {};
@@ -58,9 +66,9 @@ Status check_any_events(const EventCutter& cutter, const EventCollector& collect
         source.name());
   }
   if (!problems.any()) return {};
+  const Note first = notes_of(problems, "").front();
   return input_error("{}: not one event of it can be read: {} (first at byte {}); copy it again",
-                     source.name(), problems.notes("").front().message,
-                     problems.notes("").front().offset);
+                     source.name(), first.message, first.offset);
 }
 
 }  // namespace
@@ -87,7 +95,7 @@ Result<Events> read_events(ByteSource& source, const ReadOptions& options) {
   Events events = collector.finish();
   events.file = source.name();
   events.fields = std::move(cutter.fields());
-  events.notes = collector.problems().notes(source.name());
+  events.notes = notes_of(collector.problems(), source.name());
   if (cutter.read_error()) {  // why the text ends where it does
     const std::string why(without_file(cutter.read_error()->message, source.name()));
     events.notes.insert(events.notes.begin(),

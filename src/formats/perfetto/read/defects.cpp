@@ -12,12 +12,73 @@ namespace {
 constexpr std::size_t max_numbers = 64;
 constexpr std::uint32_t other_numbers = ~0u;
 
-struct Wording {
-  Severity severity;
-  const char* message;
-};
+// Kinds of packets that people meet (trace_packet.proto).
+const char* packet_name(std::uint32_t field) {
+  switch (field) {
+    case 1: return "ftrace_events";
+    case 2: return "process_tree";
+    case 4: return "inode_file_map";
+    case 5: return "chrome_events";
+    case 7: return "sys_stats";
+    case 9: return "process_stats";
+    case 33: return "trace_config";
+    case 34: return "ftrace_stats";
+    case 35: return "trace_stats";
+    case 37: return "profile_packet";
+    case 38: return "battery";
+    case 39: return "android_log";
+    case 40: return "power_rails";
+    case 45: return "system_info";
+    case 46: return "trigger";
+    case 47: return "packages_list";
+    case 49: return "perfetto_metatrace";
+    case 51: return "chrome_metadata";
+    case 52: return "gpu_counter_event";
+    case 53: return "gpu_render_stage_event";
+    case 54: return "streaming_profile_packet";
+    case 56: return "heap_graph";
+    case 57: return "graphics_frame_event";
+    case 61: return "module_symbols";
+    case 62: return "vulkan_memory_event";
+    case 64: return "deobfuscation_mapping";
+    case 65: return "vulkan_api_event";
+    case 66: return "perf_sample";
+    case 67: return "cpu_info";
+    case 68: return "smaps_packet";
+    case 69: return "service_event";
+    case 70: return "initial_display_state";
+    case 71: return "gpu_mem_total_event";
+    case 72: return "extension_descriptor";
+    case 73: return "memory_tracker_snapshot";
+    case 76: return "frame_timeline_event";
+    case 78: return "ui_state";
+    case 82: return "translation_table";
+    case 88: return "network_packet";
+    case 90: return "track_event_range_of_interest";
+    case 107: return "remote_clock_sync";
+    default: return nullptr;
+  }
+}
 
-Wording wording(Defect defect) {
+const char* event_field_name(std::uint32_t field) {
+  switch (field) {
+    case 5: return "task_execution";
+    case 21: return "log_message";
+    case 55: return "callstack";
+    case 56: return "callstack_iid";
+    default: return nullptr;
+  }
+}
+
+std::string named(const char* what, const char* name, std::uint32_t number) {
+  if (number == other_numbers) return fmt::format("{} of further kinds", what);
+  if (name != nullptr) return fmt::format("{} {} ({})", what, name, number);
+  return fmt::format("{} {}", what, number);
+}
+
+}  // namespace
+
+LossWords words_of(Defect defect) {
   using enum Severity;
   switch (defect) {
     case Defect::broken_packet: return {error, "packets are broken and were left out"};
@@ -90,84 +151,9 @@ Wording wording(Defect defect) {
   return {error, ""};
 }
 
-// Kinds of packets that people meet (trace_packet.proto).
-const char* packet_name(std::uint32_t field) {
-  switch (field) {
-    case 1: return "ftrace_events";
-    case 2: return "process_tree";
-    case 4: return "inode_file_map";
-    case 5: return "chrome_events";
-    case 7: return "sys_stats";
-    case 9: return "process_stats";
-    case 33: return "trace_config";
-    case 34: return "ftrace_stats";
-    case 35: return "trace_stats";
-    case 37: return "profile_packet";
-    case 38: return "battery";
-    case 39: return "android_log";
-    case 40: return "power_rails";
-    case 45: return "system_info";
-    case 46: return "trigger";
-    case 47: return "packages_list";
-    case 49: return "perfetto_metatrace";
-    case 51: return "chrome_metadata";
-    case 52: return "gpu_counter_event";
-    case 53: return "gpu_render_stage_event";
-    case 54: return "streaming_profile_packet";
-    case 56: return "heap_graph";
-    case 57: return "graphics_frame_event";
-    case 61: return "module_symbols";
-    case 62: return "vulkan_memory_event";
-    case 64: return "deobfuscation_mapping";
-    case 65: return "vulkan_api_event";
-    case 66: return "perf_sample";
-    case 67: return "cpu_info";
-    case 68: return "smaps_packet";
-    case 69: return "service_event";
-    case 70: return "initial_display_state";
-    case 71: return "gpu_mem_total_event";
-    case 72: return "extension_descriptor";
-    case 73: return "memory_tracker_snapshot";
-    case 76: return "frame_timeline_event";
-    case 78: return "ui_state";
-    case 82: return "translation_table";
-    case 88: return "network_packet";
-    case 90: return "track_event_range_of_interest";
-    case 107: return "remote_clock_sync";
-    default: return nullptr;
-  }
-}
-
-const char* event_field_name(std::uint32_t field) {
-  switch (field) {
-    case 5: return "task_execution";
-    case 21: return "log_message";
-    case 55: return "callstack";
-    case 56: return "callstack_iid";
-    default: return nullptr;
-  }
-}
-
-std::string named(const char* what, const char* name, std::uint32_t number) {
-  if (number == other_numbers) return fmt::format("{} of further kinds", what);
-  if (name != nullptr) return fmt::format("{} {} ({})", what, name, number);
-  return fmt::format("{} {}", what, number);
-}
-
-}  // namespace
-
-void Defects::Tally::add(std::uint64_t where, std::uint64_t more) {
-  if (count == 0) offset = where;
-  count += more;
-}
-
-void Defects::add(Defect defect, std::uint64_t offset, std::uint64_t count) {
-  if (count > 0) tallies_[std::size_t(defect)].add(offset, count);
-}
-
 void Defects::add_bounded(ByNumber& tallies, std::uint32_t number, std::uint64_t offset) {
   const bool room = tallies.size() < max_numbers || tallies.contains(number);
-  tallies[room ? number : other_numbers].add(offset, 1);
+  tallies[room ? number : other_numbers].add(offset);
 }
 
 void Defects::add_packet_kind(std::uint32_t field, std::uint64_t offset) {
@@ -190,14 +176,10 @@ void Defects::add_note(Severity severity, std::uint64_t offset, std::string mess
 std::vector<Note> Defects::notes(const std::string& file) const {
   std::vector<Note> notes = notes_;
   for (Note& note : notes) note.file = file;
-  for (std::size_t kind = 0; kind < std::size_t(Defect::kinds); ++kind) {
-    const Tally& tally = tallies_[kind];
-    if (tally.count == 0) continue;
-    const Wording words = wording(Defect(kind));
-    notes.push_back({words.severity, file, tally.offset, words.message, tally.count});
-  }
-  const auto add = [&](const std::string& message, const Tally& tally) {
-    notes.push_back({Severity::info, file, tally.offset, message, tally.count});
+  const std::vector<Note> by_kind = LossLedger::notes(file);
+  notes.insert(notes.end(), by_kind.begin(), by_kind.end());
+  const auto add = [&](const std::string& message, const LossTally& tally) {
+    notes.push_back(tally.note(Severity::info, file, message));
   };
   for (const auto& [field, tally] : packet_kinds_) {
     add(named("packets not read:", packet_name(field), field), tally);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "npuscope/profile/profile.hpp"
+#include "ingest/losses.hpp"
 
 namespace npuscope::perfetto {
 
@@ -49,9 +49,10 @@ enum class Defect : std::uint8_t {
   kinds,  // how many there are
 };
 
-class Defects {
+LossWords words_of(Defect defect);
+
+class Defects : public LossLedger<Defect> {
  public:
-  void add(Defect defect, std::uint64_t offset, std::uint64_t count = 1);
   // A packet of a kind that is not read, by the number of the field that holds its data.
   void add_packet_kind(std::uint32_t field, std::uint64_t offset);
   bool any_packet_kind() const { return !packet_kinds_.empty(); }
@@ -61,20 +62,13 @@ class Defects {
   void add_note(Severity severity, std::uint64_t offset, std::string message,
                 std::uint64_t count = 1);
 
-  std::uint64_t count(Defect defect) const { return tallies_[std::size_t(defect)].count; }
   std::vector<Note> notes(const std::string& file) const;
 
  private:
-  struct Tally {
-    std::uint64_t count = 0;
-    std::uint64_t offset = 0;
-    void add(std::uint64_t where, std::uint64_t more);
-  };
   // A hostile file can name any number; beyond so many kinds they are counted together.
-  using ByNumber = std::map<std::uint32_t, Tally>;
+  using ByNumber = std::map<std::uint32_t, LossTally>;
   static void add_bounded(ByNumber& tallies, std::uint32_t number, std::uint64_t offset);
 
-  Tally tallies_[std::size_t(Defect::kinds)];
   ByNumber packet_kinds_;
   ByNumber event_fields_;
   ByNumber legacy_phases_;

@@ -79,8 +79,8 @@ void Flows::finish(Profile& profile, const Slices& slices, Defects& defects) {
     }
     profile.flows.push_back(flow);
   }
-  defects.add(Defect::flow_without_slice, 0, joined.unbound);
-  defects.add(Defect::flow_without_other_end, 0, joined.unpaired);
+  defects.add_without_place(Defect::flow_without_slice, joined.unbound);
+  defects.add_without_place(Defect::flow_without_other_end, joined.unpaired);
 }
 
 }  // namespace npuscope::perfetto

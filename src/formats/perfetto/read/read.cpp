@@ -335,7 +335,7 @@ Result<Profile> TraceReader::read(ByteSource& source, const ReadOptions& options
   slices_.finish(last_time_);
   flows_.finish(profile_, slices_, defects_);
   if (slices_.rows() == 0 && profile_.counters.size() == 0 && defects_.any_packet_kind()) {
-    defects_.add(Defect::no_track_events, 0);
+    defects_.add_without_place(Defect::no_track_events);
   }
   sort_samples();
   make_units();

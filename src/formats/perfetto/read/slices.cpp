@@ -87,7 +87,7 @@ void Slices::leave_ended(Track& track, std::int64_t time) {
   if (time <= end) return;
   while (track.ended_in_open > 0) {
     if (!has_ended(open.back())) {
-      defects_->add(Defect::ended_with_outer, 0);
+      defects_->add_without_place(Defect::ended_with_outer);
       close(open.back(), end);
       open.pop_back();
     } else {
@@ -269,13 +269,13 @@ void Slices::finish(std::int64_t last_time) {
   for (std::uint32_t track = 0; track < tracks_->size(); ++track) {
     Track& of = (*tracks_)[track];
     if (of.ended_in_open > 0) leave_ended(of, std::numeric_limits<std::int64_t>::max());
-    if (of.late) defects_->add(Defect::unmatched_end, 0, of.late->events.size());
-    defects_->add(Defect::unclosed_slice, 0, of.open.size());
+    if (of.late) defects_->add_without_place(Defect::unmatched_end, of.late->events.size());
+    defects_->add_without_place(Defect::unclosed_slice, of.open.size());
     for (const std::uint32_t row : of.open) close(row, last_time);
     if (of.state_row != none) close(of.state_row, last_time);
   }
   for (const auto& [key, open] : async_) {
-    defects_->add(Defect::unclosed_async, 0, open.size());
+    defects_->add_without_place(Defect::unclosed_async, open.size());
     for (const std::uint32_t row : open) close(row, last_time);
   }
   for (SpanKind& kind : spans_->kind) {

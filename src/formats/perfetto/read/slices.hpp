@@ -79,7 +79,7 @@ class Slices {
   };
   std::uint32_t add_row(const NewSpan& span, SpanKind kind, std::int64_t duration);
   Ended late_end(Track& track, std::int64_t time, const EndOf& of, const ArgumentList& more);
-  void close(std::uint32_t row, std::int64_t time, std::uint64_t offset = 0);
+  void close(std::uint32_t row, std::int64_t time, std::uint64_t offset = LossTally::nowhere);
   bool is_meant(const EndOf& of, std::uint32_t row) const;
   std::uint32_t take_begin(Track& track, const EndOf& of);
   void leave_ended(Track& track, std::int64_t time);

@@ -128,7 +128,7 @@ void UnitTree::find_parents() {
     if (parent == track) parent = none;
     if (parent == none && of.has_parent && of.parent_uuid != 0) {
       parent = tracks_.find_uuid(of.parent_uuid);
-      if (parent == none) defects_.add(Defect::parent_missing, 0);
+      if (parent == none) defects_.add_without_place(Defect::parent_missing);
     }
     if (parent != none) parent = representative_[parent];
     parent_[track] = parent;
@@ -148,7 +148,7 @@ void UnitTree::cut_cycles() {
       at = parent_[at];
     }
     if (at != none && state[at] == on_path) {
-      defects_.add(Defect::parent_cycle, 0);
+      defects_.add_without_place(Defect::parent_cycle);
       parent_[at] = none;
     }
     for (const std::uint32_t seen : path) state[seen] = done;
@@ -165,7 +165,7 @@ void UnitTree::choose_units() {
     const bool is_known = of.described || of.kind != Track::Kind::plain;
     is_unit_[track] = of.has_rows || (is_known && !of.is_counter);
     if (of.has_rows && !of.described && of.kind == Track::Kind::plain && of.uuid != 0) {
-      defects_.add(Defect::track_without_descriptor, 0);
+      defects_.add_without_place(Defect::track_without_descriptor);
     }
   }
   for (std::uint32_t track = 0; track < tracks_.size(); ++track) {
@@ -309,7 +309,7 @@ void move_to_lanes(Profile& profile, const std::vector<bool>& may_overlap, Defec
     spans.unit[row] = lane_units[lane];
     if (lane > 0) ++moved;
   }
-  defects.add(Defect::overlapping_slices, 0, moved);
+  defects.add_without_place(Defect::overlapping_slices, moved);
 }
 
 }  // namespace
