@@ -54,6 +54,25 @@ TEST(PerfettoLegacy, PutsOverlappingCompleteEventsOnLanes) {
                 "note at 0: 1 x slices overlap without nesting and lie on lanes of their own\n");
 }
 
+// A Chrome JSON trace of the same events has the short one beside the thread, with what is in it;
+// here the long one went there, and what the thread itself did was another number.
+TEST(PerfettoLegacy, TheShorterOfTwoThatOverlapLiesBesideTheThreadAsInChromeJson) {
+  TraceBuilder trace = on_a_thread();
+  const auto lasting = [](std::int64_t us) {
+    return [=](Message& legacy) { legacy.add_int64(3, us); };
+  };
+  legacy(trace, 1000, 'X', "short", lasting(8));
+  legacy(trace, 2000, 'X', "in the short one", lasting(2));
+  legacy(trace, 5000, 'X', "long", lasting(90));
+  EXPECT_EQ(read_as_text(trace.bytes()),
+            thread_text +
+                "  thread main lane 1 pid 10 tid 11\n"
+                "1000 +8000 slice on main lane 1: short [cat]\n"
+                "2000 +2000 slice on main lane 1: in the short one [cat]\n"
+                "5000 +90000 slice on main: long [cat]\n"
+                "note at 0: 2 x slices overlap without nesting and lie on lanes of their own\n");
+}
+
 TEST(PerfettoLegacy, PairsBeginAndEnd) {
   TraceBuilder trace = on_a_thread();
   legacy(trace, 1, 'B', "a");

@@ -7,9 +7,9 @@
 #include <random>
 #include <tuple>
 
-#include "formats/perfetto/lanes.hpp"
 #include "formats/perfetto/profile_text.hpp"
 #include "formats/perfetto/slow_twin.hpp"
+#include "formats/perfetto/write/lanes.hpp"
 
 namespace npuscope::perfetto::twin_test {
 namespace {

@@ -139,6 +139,14 @@ LossWords words_of(Defect defect) {
       return {info, "flow events without a beginning or an end; left out"};
     case Defect::overlapping_slices:
       return {warning, "slices overlap without nesting and lie on lanes of their own"};
+    case Defect::outlasting_slices:
+      return {
+          info,
+          "slices end up to a step of the trace's times after the one that they began in; nested "
+          "in it"};
+    case Defect::early_slices:
+      return {info,
+              "slices begin shortly before the one before them ended; after it, not beside it"};
     case Defect::unknown_event_type:
       return {warning, "track events have no type or one that is not known; left out"};
     case Defect::track_without_descriptor: return {info, "tracks have events but no descriptor"};

@@ -41,6 +41,8 @@ enum class Defect : std::uint8_t {
   flow_without_slice,
   flow_without_other_end,
   overlapping_slices,
+  outlasting_slices,
+  early_slices,
   unknown_event_type,
   track_without_descriptor,
   parent_missing,

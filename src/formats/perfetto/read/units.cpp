@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 
-#include "formats/perfetto/lanes.hpp"
 #include "formats/perfetto/read/trace_reader.hpp"
+#include "ingest/lanes.hpp"
 #include "profile/number_names.hpp"
 #include "profile/unit_processes.hpp"
 
@@ -274,9 +275,42 @@ Unit UnitTree::make_unit(const Track& track) {
   return unit;
 }
 
+// The steps in which their times are stated: whole microseconds, or nanoseconds.
+std::int64_t resolution_of(const Spans& spans, const std::vector<std::uint32_t>& rows) {
+  constexpr std::int64_t whole = 1'000;
+  const bool all_whole = std::ranges::all_of(rows, [&](std::uint32_t row) {
+    return spans.start[row] % whole == 0 && spans.duration[row] % whole == 0;
+  });
+  return all_whole ? whole : 1;
+}
+
+// The slices of one unit, in nesting order: those that do not nest go to units beside it.
+void move_to_lanes(std::span<const std::uint32_t> rows, std::int64_t resolution, Profile& profile,
+                   Defects& defects) {
+  Spans& spans = profile.spans;
+  const UnitId unit = spans.unit[rows.front()];
+  TrackLanes lanes(resolution);
+  std::vector<TrackLanes::Moved> moved;
+  for (const std::uint32_t row : rows) {
+    const Interval interval{spans.start[row], spans.start[row] + spans.duration[row]};
+    const std::uint16_t lane = lanes.place(row, interval, moved);
+    if (lane > 0) moved.push_back({row, lane});
+  }
+  const std::uint32_t first = std::uint32_t(profile.units.size());
+  for (std::uint32_t lane = 1; lane < lanes.count(); ++lane) {
+    Unit beside = profile.units[index_of(unit)];
+    beside.lane = lane;
+    profile.units.push_back(beside);
+  }
+  for (const auto& [row, lane] : moved) spans.unit[row] = UnitId(first + lane - 1);
+  defects.add_without_place(Defect::overlapping_slices, moved.size());
+  defects.add_without_place(Defect::outlasting_slices, lanes.outlasting());
+  defects.add_without_place(Defect::early_slices, lanes.early());
+}
+
 // Slices that were not paired by begin and end, or that come from several tracks of one thread.
 void move_to_lanes(Profile& profile, const std::vector<bool>& may_overlap, Defects& defects) {
-  Spans& spans = profile.spans;
+  const Spans& spans = profile.spans;
   std::vector<std::uint32_t> rows;
   for (std::uint32_t row = 0; row < spans.size(); ++row) {
     if (spans.kind[row] == SpanKind::slice && may_overlap[index_of(spans.unit[row])]) {
@@ -288,28 +322,14 @@ void move_to_lanes(Profile& profile, const std::vector<bool>& may_overlap, Defec
   };
   std::stable_sort(rows.begin(), rows.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return order(a) < order(b); });
-  std::uint32_t unit = none;
-  LaneAssigner lanes;
-  std::vector<UnitId> lane_units;
-  std::uint64_t moved = 0;
-  for (const std::uint32_t row : rows) {
-    if (index_of(spans.unit[row]) != unit) {
-      unit = index_of(spans.unit[row]);
-      lanes = {};
-      lane_units = {UnitId(unit)};
-    }
-    const std::uint32_t lane =
-        lanes.place(spans.start[row], spans.start[row] + spans.duration[row]);
-    if (lane == lane_units.size()) {
-      Unit beside = profile.units[unit];
-      beside.lane = lane;
-      lane_units.push_back(UnitId(profile.units.size()));
-      profile.units.push_back(beside);
-    }
-    spans.unit[row] = lane_units[lane];
-    if (lane > 0) ++moved;
+  const std::int64_t resolution = resolution_of(spans, rows);
+  for (std::span<const std::uint32_t> rest = rows; !rest.empty();) {
+    const UnitId unit = spans.unit[rest.front()];
+    std::size_t count = 1;
+    while (count < rest.size() && spans.unit[rest[count]] == unit) ++count;
+    move_to_lanes(rest.first(count), resolution, profile, defects);
+    rest = rest.subspan(count);
   }
-  defects.add_without_place(Defect::overlapping_slices, moved);
 }
 
 }  // namespace

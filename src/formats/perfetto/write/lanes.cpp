@@ -1,4 +1,4 @@
-#include "formats/perfetto/lanes.hpp"
+#include "formats/perfetto/write/lanes.hpp"
 
 namespace npuscope::perfetto {
 namespace {
