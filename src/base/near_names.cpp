@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <numeric>
 #include <utility>
+
+#include "base/text.hpp"
 
 namespace npuscope {
 namespace {
@@ -29,10 +30,7 @@ std::size_t distance_between(std::string_view a, std::string_view b) {
 }
 
 bool contains(std::string_view name, std::string_view text) {
-  const auto same = [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) ==
-           std::tolower(static_cast<unsigned char>(b));
-  };
+  const auto same = [](char a, char b) { return small_letter(a) == small_letter(b); };
   return !text.empty() &&
          std::search(name.begin(), name.end(), text.begin(), text.end(), same) != name.end();
 }

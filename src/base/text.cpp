@@ -114,6 +114,25 @@ void append_json_escaped(std::string& out, std::string_view text) {
   flush();
 }
 
+std::string in_small_letters(std::string_view text) {
+  std::string small(text);
+  std::ranges::transform(small, small.begin(), small_letter);
+  return small;
+}
+
+std::string as_key(std::string_view name) {
+  std::string key;
+  for (const char c : name) {
+    if (is_letter(c) || is_digit(c)) {
+      key += small_letter(c);
+    } else if (!key.empty() && key.back() != '_') {
+      key += '_';
+    }
+  }
+  while (key.ends_with('_')) key.pop_back();
+  return key.empty() ? "column" : key;
+}
+
 std::string shell_word(std::string_view word) {
   constexpr std::string_view plain = "_-./:@%+=,";
   const bool is_plain = !word.empty() && std::all_of(word.begin(), word.end(), [&](char c) {

@@ -16,7 +16,13 @@ std::string thousands(std::uint64_t value);
 
 // ASCII only, whatever the locale.
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+constexpr bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
+constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || is_capital(c); }
+constexpr bool is_of_word(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
+constexpr char small_letter(char c) { return is_capital(c) ? char(c - 'A' + 'a') : c; }
+std::string in_small_letters(std::string_view text);
+// "DDR read (bytes)" as "ddr_read_bytes".
+std::string as_key(std::string_view name);
 
 constexpr std::string_view without_byte_order_mark(std::string_view text) {
   return text.starts_with("\xef\xbb\xbf") ? text.substr(3) : text;
@@ -24,9 +30,9 @@ constexpr std::string_view without_byte_order_mark(std::string_view text) {
 
 // Bytes that are not UTF-8 and characters that steer a terminal or reorder text become \xNN.
 std::string printable(std::string_view text);
-// Without blanks, tabs and carriage returns at both ends.
+// Without blanks, tabs and line ends at both ends.
 inline std::string_view trimmed(std::string_view text) {
-  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
   return text;

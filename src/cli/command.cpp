@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -60,11 +59,9 @@ std::vector<std::string> normalize_arguments(int argc, char** argv) {
     std::string argument = argv[i];
     flags_ended = flags_ended || argument == "--";
     const bool one_dash_long = !flags_ended && argument.size() > 2 && argument[0] == '-' &&
-                               std::isalpha(static_cast<unsigned char>(argument[1])) &&
-                               std::isalpha(static_cast<unsigned char>(argument[2]));
+                               is_letter(argument[1]) && is_letter(argument[2]);
     const bool short_with_value = !flags_ended && argument.size() > 2 && argument[0] == '-' &&
-                                  std::isalpha(static_cast<unsigned char>(argument[1])) &&
-                                  argument[2] == '=';
+                                  is_letter(argument[1]) && argument[2] == '=';
     if (short_with_value) {  // -m=model.onnx; the value alone would begin with "="
       arguments.push_back(argument.substr(0, 2));
       arguments.push_back(argument.substr(3));

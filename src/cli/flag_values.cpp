@@ -4,6 +4,7 @@
 #include <map>
 #include <sstream>
 
+#include "base/text.hpp"
 #include "cli/standard_input.hpp"
 
 namespace npuscope::cli {
@@ -166,9 +167,7 @@ FlagValue value_of(const Flag& flag) {
   if (!are_words) return value;
   std::istringstream words{std::string(rest)};
   for (std::string word; std::getline(words, word, '|');) {
-    const bool stands_for_others = std::all_of(word.begin(), word.end(), [](char c) {
-      return std::isupper(static_cast<unsigned char>(c)) != 0;
-    });
+    const bool stands_for_others = std::all_of(word.begin(), word.end(), is_capital);
     if (!stands_for_others) value.words.push_back(word);
   }
   if (!value.words.empty()) value.kind = ValueKind::words;

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "base/text.hpp"
 #include "profile/pmu_events.hpp"
 
 namespace npuscope {
@@ -27,9 +28,8 @@ NumberRole traffic_named(std::string_view name) {
     return known;
   };
   for (const char c : name) {
-    const bool upper = c >= 'A' && c <= 'Z';
-    if (upper || (c >= 'a' && c <= 'z')) {
-      word += upper ? char(c - 'A' + 'a') : c;
+    if (is_letter(c)) {
+      word += small_letter(c);
     } else if (c == ' ' || c == '_' || c == '(' || c == ')') {
       if (!take_word()) return NumberRole::none;
     } else {
@@ -72,8 +72,7 @@ bool has_any(std::string_view name, std::initializer_list<const char*> words) {
 Meaning meaning_named(MeasureKind kind, std::string_view name) {
   Meaning meaning = NamedNumber(name, kind).meaning;
   meaning.role = own_role(name);
-  std::string lower(name.substr(0, 200));
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
+  const std::string lower = in_small_letters(name.substr(0, 200));
   const bool is_share = has_any(lower, {"percent", "%", "utilization"});
   const bool is_rate = has_any(lower, {" per ", "_per_", "rate"});
   if (is_share || is_rate ||

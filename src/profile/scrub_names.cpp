@@ -1,10 +1,10 @@
 #include "profile/scrub_names.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <utility>
 
+#include "base/text.hpp"
 #include "profile/texts.hpp"
 
 namespace npuscope {
@@ -22,9 +22,9 @@ std::string NameScrubber::file_of(const std::string& file) {
   if (file.empty()) return {};
   constexpr std::size_t max_ending = 6;
   std::string ending = std::filesystem::path(file).extension().string();
-  const bool is_plain = ending.size() <= max_ending &&
-                        std::all_of(ending.begin(), ending.end(),
-                                    [](unsigned char c) { return c == '.' || std::isalpha(c); });
+  const bool is_plain =
+      ending.size() <= max_ending &&
+      std::all_of(ending.begin(), ending.end(), [](char c) { return c == '.' || is_letter(c); });
   return stand_in(files_, file) + (is_plain ? ending : "");
 }
 

@@ -3,10 +3,10 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <ranges>
 
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "query/errors.hpp"
 #include "query/functions.hpp"
@@ -19,9 +19,8 @@ namespace npuscope::query {
 namespace {
 
 bool is_identifier(std::string_view name) {
-  const auto is_word = [](unsigned char c) { return c < 0x80 && (std::isalnum(c) || c == '_'); };
-  return !name.empty() && name.size() <= 64 && !std::isdigit(static_cast<unsigned char>(name[0])) &&
-         std::all_of(name.begin(), name.end(), is_word);
+  return !name.empty() && name.size() <= 64 && !is_digit(name[0]) &&
+         std::all_of(name.begin(), name.end(), is_of_word);
 }
 
 Status check_names(std::span<const NamedProfile> profiles) {

@@ -13,6 +13,5 @@ namespace npuscope::query {
 using Words = std::set<std::string, std::less<>>;
 
 Words words_of(std::string_view sql);
-std::string in_small_letters(std::string_view text);
 
 }  // namespace npuscope::query

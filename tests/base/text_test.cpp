@@ -129,6 +129,13 @@ TEST(Text, WordsOfACommandLineAreQuotedWhereAShellNeedsIt) {
   EXPECT_EQ(shell_word("it's $HOME"), "'it'\\''s $HOME'");
 }
 
+TEST(Text, SmallLettersAndKeysAreOfAsciiWhateverTheLocale) {
+  EXPECT_EQ(in_small_letters("MatMul_0 \xc3\x84"), "matmul_0 \xc3\x84");
+  EXPECT_EQ(as_key("DDR read (bytes)"), "ddr_read_bytes");
+  EXPECT_EQ(as_key("  % of HMX "), "of_hmx");
+  EXPECT_EQ(as_key("%"), "column");
+}
+
 TEST(Text, IsInAnotherAsFindSays) {
   const std::string text = "{\"a\": \"b\", \"ab\": 1}";
   for (std::size_t at = 0; at <= text.size(); ++at) {

@@ -1,9 +1,9 @@
 #include "analysis/ops/expected_provider.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "base/sort_rows.hpp"
+#include "base/text.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -11,8 +11,8 @@ namespace {
 constexpr std::string_view provider_end = "ExecutionProvider";
 
 bool is_same(std::string_view a, std::string_view b) {
-  return std::ranges::equal(
-      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+  return std::ranges::equal(a, b,
+                            [](char x, char y) { return small_letter(x) == small_letter(y); });
 }
 
 // As the file writes it, where any node ran on it.

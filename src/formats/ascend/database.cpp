@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/numbers.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 
 namespace npuscope::ascend {
@@ -21,8 +22,7 @@ using Statement = std::unique_ptr<sqlite3_stmt, Finalize>;
 std::string uri_of(const std::filesystem::path& path) {
   std::string uri = "file:";
   for (const char c : std::filesystem::absolute(path).string()) {
-    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                          (c >= '0' && c <= '9') || c == '/' || c == '.' || c == '_' || c == '-';
+    const bool is_plain = is_of_word(c) || c == '/' || c == '.' || c == '-';
     uri += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return uri + "?mode=ro&immutable=1";

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cctype>
 #include <cstring>
 
 #include "base/text.hpp"
@@ -48,7 +47,6 @@ class ImageReader {
 // "S3.1.2", "S1.0.9_verified_..."
 bool ImageReader::has_version_at(std::uint32_t at) const {
   const std::string_view text = as_text(bytes_).substr(at, 4);
-  const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
   return text[0] == 'S' && is_digit(text[1]) && text[2] == '.' && is_digit(text[3]);
 }
 

@@ -14,19 +14,6 @@ namespace {
 constexpr std::uint64_t max_index = 1'000'000'000;
 constexpr std::uint32_t max_named_cores = 64;
 
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
-  return lower;
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view space = " \t\r\n";
-  const auto first = text.find_first_not_of(space);
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(space) + 1 - first);
-}
-
 // Without quotes, space and a percent sign.
 std::string_view bare(std::string_view text) {
   text = trimmed(text);
@@ -44,7 +31,7 @@ std::optional<IndexInName> index_at(std::string_view name, std::size_t at, std::
 }
 
 bool ends_with_index_word(std::string_view text) {
-  const std::string lower = lower_case(text.substr(text.size() > 16 ? text.size() - 16 : 0));
+  const std::string lower = in_small_letters(text.substr(text.size() > 16 ? text.size() - 16 : 0));
   for (const char* word : {"layer", "op", "operator", "idx", "index"}) {
     const std::string_view ending(word);
     if (!std::string_view(lower).ends_with(ending)) continue;
@@ -97,7 +84,7 @@ std::optional<IndexInName> index_in(std::string_view name) {
 }
 
 std::optional<std::uint32_t> core_in(std::string_view name) {
-  const std::string lower = lower_case(name.substr(0, 200));
+  const std::string lower = in_small_letters(name.substr(0, 200));
   for (auto at = lower.find("core"); at != lower.npos; at = lower.find("core", at + 1)) {
     std::size_t digits = at + 4;
     while (digits < lower.size() && !is_digit(lower[digits]) && !is_letter(lower[digits])) ++digits;

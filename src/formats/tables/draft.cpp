@@ -44,22 +44,16 @@ std::vector<Texts> table_in(const std::vector<Texts>& records) {
   return {};
 }
 
-std::string lower(std::string_view text) {
-  std::string made(text);
-  for (char& c : made) c = c >= 'A' && c <= 'Z' ? char(c + ('a' - 'A')) : c;
-  return made;
-}
-
 // The words of "Op Cycles (avg)" or "durationUs": op, cycles, avg.
 std::set<std::string, std::less<>> words_of(std::string_view head) {
   std::set<std::string, std::less<>> words;
   std::string word;
   for (std::size_t i = 0; i <= head.size(); ++i) {
     const bool ends = i == head.size() || !(is_letter(head[i]) || head[i] == '%');
-    const bool is_hump = !ends && i > 0 && head[i] >= 'A' && head[i] <= 'Z' && head[i - 1] >= 'a' &&
-                         head[i - 1] <= 'z';
+    const bool is_hump =
+        !ends && i > 0 && is_capital(head[i]) && is_letter(head[i - 1]) && !is_capital(head[i - 1]);
     if ((ends || is_hump) && !word.empty()) {
-      words.insert(lower(word));
+      words.insert(in_small_letters(word));
       word.clear();
     }
     if (!ends) word += head[i];
@@ -161,7 +155,7 @@ class Drafting {
     made.column.is = guess.is_start() && is_time(made.column.unit) ? Is::start : Is::number;
     if (guess.has({"device", "core", "stream", "queue"}) && !unit) {
       made.column.is = Is::unit;
-      made.column.prefix = lower(made.column.head) + " ";
+      made.column.prefix = in_small_letters(made.column.head) + " ";
     }
   }
 

@@ -1,8 +1,8 @@
 #include "npu/graph/importer.hpp"
 
 #include <algorithm>
-#include <cctype>
 
+#include "base/text.hpp"
 #include "npu/graph/limits.hpp"
 #include "npu/graph/operators.hpp"
 #include "npu/graph/operators/experts.hpp"
@@ -173,13 +173,10 @@ std::string Importer::deciding_input(TensorId id) const {
 
 // Names in an expression of a dimension: "past_len + seq_len".
 void Importer::note_symbols(std::string_view expression) {
-  const auto is_of_name = [](char c) {
-    return c == '_' || std::isalnum(static_cast<unsigned char>(c));
-  };
   used_symbols_.emplace(expression);
   for (std::size_t begin = 0; begin < expression.size();) {
     std::size_t end = begin;
-    while (end < expression.size() && is_of_name(expression[end])) ++end;
+    while (end < expression.size() && is_of_word(expression[end])) ++end;
     if (end > begin) used_symbols_.emplace(expression.substr(begin, end - begin));
     begin = end + 1;
   }

@@ -1,3 +1,4 @@
+#include "base/text.hpp"
 #include "npu/graph/importer.hpp"
 
 #include "base/numbers.hpp"
@@ -8,8 +9,7 @@ namespace {
 constexpr int nesting_limit = 32;
 
 bool is_name_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '.' || c == ':' || c == '[' || c == ']';
+  return is_of_word(c) || c == '.' || c == ':' || c == '[' || c == ']';
 }
 
 // expression = term { (+|-) term };  term = factor { (*|/|//|%) factor };

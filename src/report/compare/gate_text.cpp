@@ -4,11 +4,11 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "base/near_names.hpp"
 #include "base/numbers.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 
 namespace npuscope::report {
@@ -211,9 +211,7 @@ Status GateReader::limit() {
   const bool has_sign = rest_.starts_with('+') || rest_.starts_with('-');
   const bool is_negative = rest_.starts_with('-');
   if (has_sign) rest_.remove_prefix(1);
-  const bool begins_well =
-      !rest_.empty() &&
-      (rest_.front() == '.' || std::isdigit(static_cast<unsigned char>(rest_.front())));
+  const bool begins_well = !rest_.empty() && (rest_.front() == '.' || is_digit(rest_.front()));
   const auto number = begins_well ? take_number<double>(rest_) : std::nullopt;
   if (!number || !std::isfinite(*number)) {
     return wrong("it has no number to compare with");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "npu/graph/import_onnx.hpp"
 #include "npu/graph/semantics.hpp"
@@ -158,9 +159,7 @@ Section over_time_section(const analysis::BandwidthSeries& series,
     above_peak = above_peak || (is_ddr && double(max) > possible);
     section.drawing.push_back(fmt::format("  {:<{}}{}  max {}", name_of(Route(route)),
                                           time_width - 2, bars(bytes, max, room), highest));
-    std::string key = name_of(Route(route));
-    for (char& c : key) c = c == ' ' ? '_' : c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
-    section.table.fields.push_back({key + "_bytes", "", Format::bytes});
+    section.table.fields.push_back({as_key(name_of(Route(route))) + "_bytes", "", Format::bytes});
   }
   for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
     std::vector<Value> row{

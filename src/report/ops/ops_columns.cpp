@@ -17,21 +17,6 @@ namespace npuscope::report {
 
 using namespace analysis;
 
-// "DDR read (bytes)" as "ddr_read_bytes".
-std::string ops_key(std::string_view name) {
-  std::string key;
-  for (const char c : name) {
-    const bool upper = c >= 'A' && c <= 'Z';
-    if (upper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
-      key += upper ? char(c - 'A' + 'a') : c;
-    } else if (!key.empty() && key.back() != '_') {
-      key += '_';
-    }
-  }
-  while (key.ends_with('_')) key.pop_back();
-  return key.empty() ? "column" : key;
-}
-
 void OpsTable::add(Field field, OpGetter get, std::string sort_name) {
   const std::string stem = field.key;
   for (int i = 2; !keys_.insert(field.key).second; ++i) field.key = fmt::format("{}_{}", stem, i);
@@ -168,7 +153,7 @@ void OpsTable::add_spread(std::size_t place, const std::string& key) {
 void OpsTable::add_value(std::size_t place) {
   const OpColumn& column = table_.columns[place];
   const std::string name = op_column_name(profile_, table_, column);
-  const std::string key = ops_key(name);
+  const std::string key = as_key(name);
   const bool main =
       is_ranked(place) || (column.of_base_clock && column.name != "span") || is_beside(column);
   // Without a timeline its numbers are all that there is to show.

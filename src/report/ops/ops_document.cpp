@@ -47,14 +47,14 @@ Status OpsTable::analyse() {
   for (char& c : options.sort) c = c == '_' ? ' ' : c;
   if (request_.sort == name_of(request_.grouping)) options.sort = "name";
   for (const MeasureColumn& column : profile_.spans.measures) {
-    if (ops_key(profile_.text(column.what)) == request_.sort) {
+    if (as_key(profile_.text(column.what)) == request_.sort) {
       options.sort = profile_.text(column.what);
     }
   }
   for (const Measure& measure : profile_.measures) {
     if (request_.sort.empty()) break;
     if (measure.subject != Measure::Subject::op) continue;
-    if (ops_key(profile_.text(measure.what)) != request_.sort) continue;
+    if (as_key(profile_.text(measure.what)) != request_.sort) continue;
     options.sort = profile_.text(measure.what);
     break;
   }
@@ -219,7 +219,7 @@ Result<Document> OpsTable::make() {
       {{"moved_owners", "", Format::count}, table_.moved_owners},
       {of_kind(MeasureKind::wall, {"wall", "", Format::ticks, true, false, base}), table_.wall}};
   for (const OpColumn& column : table_.columns) {
-    Field total{ops_key(op_column_name(profile_, table_, column)) + "_total",
+    Field total{as_key(op_column_name(profile_, table_, column)) + "_total",
                 "",
                 format_of(column),
                 true,
@@ -230,7 +230,7 @@ Result<Document> OpsTable::make() {
     section.facts.push_back(
         {std::move(total), column.kind == MeasureKind::span ? Value() : Value(column.total)});
     if (!column.of_inferences) continue;
-    section.facts.push_back({{ops_key(op_column_name(profile_, table_, column)) + "_of", ""},
+    section.facts.push_back({{as_key(op_column_name(profile_, table_, column)) + "_of", ""},
                              inferences_text(profile_, column, false)});
   }
   TRY(choose_columns());

@@ -49,8 +49,6 @@ Style style_of(const analysis::OpBound& bound);
 // "HVX+DMA issue": the one with most work first; nothing where none is known.
 Value engines_of(const analysis::OpRow& row);
 
-// "DDR read (bytes)" as "ddr_read_bytes".
-std::string ops_key(std::string_view name);
 // Of the numbers in the column.
 Format format_of(const analysis::OpColumn& column);
 

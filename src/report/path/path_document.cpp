@@ -91,9 +91,8 @@ class PathDocument {
            basis.max_wall});
     }
     for (std::size_t i = 1; i < reason_count; ++i) {
-      std::string key = fmt::format("constraints_{}", name_of(Reason(i)));
-      for (char& c : key) c = c == ' ' ? '_' : c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
-      section.facts.push_back({{key, "", Format::count}, basis.constraints[i]});
+      section.facts.push_back(
+          {{"constraints_" + as_key(name_of(Reason(i))), "", Format::count}, basis.constraints[i]});
     }
     section.facts.push_back({{"inferred_steps", "", Format::count}, likely_.reasons.size()});
     section.facts.push_back({{"inferred_waiting", "", Format::ticks}, likely_.waiting});

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "report/document/document_value.hpp"
 #include "report/programs/trust.hpp"
 
@@ -15,17 +16,6 @@ using npu::TuneConfiguration;
 using npu::TunePoint;
 using npu::TunePrecision;
 using npu::TuneRequest;
-
-std::string for_shell(const std::string& text) {
-  const bool is_plain = !text.empty() && std::ranges::all_of(text, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_-./,=:+").find(c) != std::string_view::npos;
-  });
-  if (is_plain) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
 
 // Where the compile command writes: resnet50-aic100-fp16-batch8-cores2.
 std::string output_of(const TuneRequest& request, const TuneConfiguration& configuration) {
@@ -136,12 +126,12 @@ Section remainder_section(const char* key, const char* title,
 }  // namespace
 
 std::string compile_command(const TuneRequest& request, const TuneConfiguration& configuration) {
-  const std::string output = for_shell(output_of(request, configuration));
+  const std::string output = shell_word(output_of(request, configuration));
   std::string text =
-      fmt::format("npuscope compile -m {} --target {}", for_shell(request.model.string()),
-                  for_shell(configuration.target));
+      fmt::format("npuscope compile -m {} --target {}", shell_word(request.model.string()),
+                  shell_word(configuration.target));
   for (const auto& [name, value] : request.import.symbols) {
-    text += fmt::format(" -onnx-define-symbol={}", for_shell(fmt::format("{},{}", name, value)));
+    text += fmt::format(" -onnx-define-symbol={}", shell_word(fmt::format("{},{}", name, value)));
   }
   if (request.import.allow_unknown) text += " --allow-unknown";
   if (configuration.batch > 0) {
@@ -160,7 +150,7 @@ std::string compile_command(const TuneRequest& request, const TuneConfiguration&
 }
 
 std::string run_command(const TuneRequest& request, const TuneConfiguration& configuration) {
-  const std::string output = for_shell(output_of(request, configuration));
+  const std::string output = shell_word(output_of(request, configuration));
   if (configuration.architecture != TargetArchitecture::nsp) return "npuscope run " + output;
   return fmt::format("npuscope run -t {} -a {} -S {}", output, configuration.activations,
                      configuration.queued);

@@ -6,6 +6,7 @@
 #include <array>
 #include <mutex>
 
+#include "base/text.hpp"
 #include "report/document/document_value.hpp"
 #include "report/words/builtin_pages.hpp"
 
@@ -33,8 +34,7 @@ ReferenceEntry entry_of(std::string_view heading, const std::string& group) {
 
 // Lower case, a plural in the singular: what names are compared by.
 std::string comparable(std::string_view name) {
-  std::string text(name);
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
+  std::string text = in_small_letters(name);
   if (text.size() > 3 && text.ends_with('s') && !text.ends_with("ss")) text.pop_back();
   return text;
 }

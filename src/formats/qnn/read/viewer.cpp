@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <cctype>
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
@@ -12,13 +11,6 @@
 namespace npuscope::qnn {
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return char(std::tolower(c)); });
-  return out;
-}
-
 // These two are printed in microseconds and are ticks of the 19.2 MHz timer: they equal the ticks
 // of RUN_TRACE, and as microseconds they would be longer than the execute that they are part of.
 bool is_ticks_in_truth(std::string_view label) {
@@ -27,7 +19,7 @@ bool is_ticks_in_truth(std::string_view label) {
 }
 
 ViewerUnit unit_of(std::string_view label, std::string_view unit) {
-  const std::string name = lower(unit);
+  const std::string name = in_small_letters(unit);
   if (label.starts_with("Missing Ops")) return ViewerUnit::count;  // printed as US
   if (name == "us" || name == "microsec" || name == "microseconds") {
     return is_ticks_in_truth(label) ? ViewerUnit::ticks : ViewerUnit::microseconds;

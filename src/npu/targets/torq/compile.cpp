@@ -19,9 +19,7 @@ namespace {
 std::string plain_name(std::string_view name) {
   std::string plain;
   for (const char c : name.substr(0, 100)) {
-    const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      c == '_' || c == '-';
-    plain += kept ? c : '_';
+    plain += is_of_word(c) || c == '-' ? c : '_';
   }
   return plain.empty() ? "model" : plain;
 }
@@ -173,9 +171,7 @@ std::string_view element_type(DataType type) {
 }
 
 bool is_identifier(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  });
+  return !text.empty() && std::ranges::all_of(text, is_of_word);
 }
 
 // Inside quotes; one line whatever the text holds.

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <map>
 #include <vector>
 
+#include "base/text.hpp"
 #include "npu/targets/nsp/compile/tasks/compile_context.hpp"
 
 namespace npuscope::npu::nsp {
@@ -49,9 +49,7 @@ std::string elementwise_kernel(const Graph& graph, const Node& node) {
   if (const auto found = names.find(node.op); found != names.end()) {
     return std::string(found->second);
   }
-  std::string name = "element";
-  for (char c : node.op) name += char(std::tolower(static_cast<unsigned char>(c)));
-  return name;
+  return "element" + in_small_letters(node.op);
 }
 
 }  // namespace
