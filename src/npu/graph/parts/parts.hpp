@@ -35,6 +35,15 @@ std::optional<Graph> taken_apart(const Graph& graph);
 std::optional<Graph> with_query_blocks(
     const Graph& graph, const std::function<std::int64_t(const Tensor& scores)>& blocks_for);
 
+// Products with keys or values that were written once for each query that shares them: the queries
+// of a group become rows of one product, and nothing is written twice.
+//
+//   MatMul q [B, H, S, D], Reshape(Expand(Unsqueeze(k [B, KV, D, T])))     becomes
+//   Reshape q to [B, KV, H / KV * S, D], MatMul k, Reshape to [B, H, S, T]
+//
+// Nothing where the graph has none.
+std::optional<Graph> with_grouped_heads(const Graph& graph);
+
 // Convolutions and what stands between them depth first: a band of an image's rows, or some images
 // of a batch, goes through several of them before the next does, so that what lies between need not
 // be there whole. Bands overlap by the rows that windows reach beyond them.

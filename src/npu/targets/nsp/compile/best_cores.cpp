@@ -88,6 +88,12 @@ Merit merit_of(const LoweredProgram& candidate, const Target& target,
   return merit;
 }
 
+// Faster, or next to as fast with less spill: other activations on the card want the DDR, too.
+bool is_better(const Merit& now, const Merit& before) {
+  constexpr double for_less_spill = 1.03;
+  return now.seconds < (now.spill_bytes < before.spill_bytes ? for_less_spill : 1) * before.seconds;
+}
+
 BandLimits band_limits(const Target& target, const CompileOptions& options) {
   const std::uint64_t vtcm = target.vtcm_bytes - target.vtcm_reserved_bytes;
   BandLimits limits;
@@ -103,32 +109,35 @@ BandLimits band_limits(const Target& target, const CompileOptions& options) {
   return limits;
 }
 
-LoweredProgram lower_for(const Graph& graph, const Target& target, const CompileOptions& options,
+// Besides what the user chose.
+struct Ways : CompileOptions {
+  bool grouped_heads = false;
+};
+
+LoweredProgram lower_for(const Graph& graph, const Target& target, const Ways& options,
                          bool log_accesses, const TaskGraph::Size& expected = {}) {
-  std::optional<Graph> blocks;
+  std::optional<Graph> remade;
   if (!target.session) {
-    blocks = with_query_blocks(
+    remade = with_query_blocks(
         graph, [&](const Tensor& scores) { return query_blocks(scores, target, options); });
+  }
+  if (options.grouped_heads) {
+    if (auto grouped = with_grouped_heads(remade ? *remade : graph)) remade = std::move(grouped);
   }
   const auto lowered = [&](std::optional<Graph> own) {
     LoweredNetwork network = lower(own ? *own : graph, target, options, log_accesses, expected);
     Schedule schedule = schedule_tasks(network.tasks, target);
     return LoweredProgram{std::move(own), std::move(network), std::move(schedule)};
   };
-  LoweredProgram layers = lowered(std::move(blocks));
+  LoweredProgram layers = lowered(std::move(remade));
   const bool goes_deep = !options.layer_by_layer && !target.session && options.slices == 1;
   if (!goes_deep || layers.network.spills.empty()) return layers;
   std::optional<Graph> bands =
-      with_image_bands(layers.blocks ? *layers.blocks : graph, band_limits(target, options));
+      with_image_bands(layers.remade ? *layers.remade : graph, band_limits(target, options));
   if (!bands) return layers;
   try {
     LoweredProgram deep = lowered(std::move(bands));
-    const Merit by_layers = merit_of(layers, target, options);
-    const Merit by_bands = merit_of(deep, target, options);
-    // Other activations on the card want the DDR, too.
-    constexpr double for_less_spill = 1.03;
-    const double limit = by_bands.spill_bytes < by_layers.spill_bytes ? for_less_spill : 1;
-    if (by_bands.seconds < limit * by_layers.seconds) return deep;
+    if (is_better(merit_of(deep, target, options), merit_of(layers, target, options))) return deep;
   } catch (const LoweringFailure&) {
     // Layer by layer it has found its place.
   }
@@ -202,10 +211,9 @@ struct Search {
   std::optional<LoweredProgram> with_all_cores;
 };
 
-Search search(const Graph& graph, const Target& target, const CompileOptions& options,
-              bool log_accesses) {
+Search search(const Graph& graph, const Target& target, const Ways& options, bool log_accesses) {
   constexpr std::size_t max_tasks_tried = 500'000;  // then the search ends
-  CompileOptions own = options;
+  Ways own = options;
   Search result;
   std::vector<Merit>& merits = result.by_cores;
   std::optional<LoweringFailure> failure;
@@ -234,8 +242,8 @@ Search search(const Graph& graph, const Target& target, const CompileOptions& op
 // Of a graph whose first nodes alone were searched.
 class WholeGraph {
  public:
-  WholeGraph(const Graph& graph, const Graph& sample, const Target& target,
-             const CompileOptions& options, bool log_accesses)
+  WholeGraph(const Graph& graph, const Graph& sample, const Target& target, const Ways& options,
+             bool log_accesses)
       : graph_(graph),
         more_(1.1 * double(graph.nodes.size()) / double(sample.nodes.size())),
         target_(target),
@@ -262,7 +270,7 @@ class WholeGraph {
 
  private:
   LoweredProgram lower(const Merit& of_sample) const {
-    CompileOptions own = options_;
+    Ways own = options_;
     own.cores = of_sample.cores;
     const TaskGraph::Size expected{std::size_t(double(of_sample.size.tasks) * more_),
                                    std::size_t(double(of_sample.size.needs) * more_)};
@@ -272,30 +280,45 @@ class WholeGraph {
   const Graph& graph_;
   const double more_;
   const Target& target_;
-  const CompileOptions& options_;
+  const Ways& options_;
   const bool log_accesses_;
 };
 
-LoweredProgram lower_best(const Graph& graph, const Target& target, const CompileOptions& options,
+LoweredProgram lower_best(const Graph& graph, const Target& target, const Ways& options,
                           bool log_accesses) {
   if (const std::optional<Graph> sample = first_nodes(graph)) {
     const Search found = search(*sample, target, options, log_accesses);
     return WholeGraph(graph, *sample, target, options, log_accesses).lower(found.by_cores);
   }
   Search found = search(graph, target, options, log_accesses);
-  CompileOptions own = options;
+  Ways own = options;
   own.cores = best_of(found.by_cores).cores;
   if (own.cores == options.cores) return std::move(*found.with_all_cores);
   return lower_for(graph, target, own, log_accesses, best_of(found.by_cores).size);
+}
+
+LoweredProgram lower_in_one_form(const Graph& graph, const Target& target, const Ways& options,
+                                 bool log_accesses) {
+  return options.cores == 1 ? lower_for(graph, target, options, log_accesses)
+                            : lower_best(graph, target, options, log_accesses);
 }
 
 }  // namespace
 
 LoweredProgram lower_for_best_cores(const Graph& graph, const Target& target,
                                     const CompileOptions& options, bool log_accesses) {
-  if (options.cores == 1 || options.slices > 1 || target.session)
-    return lower_for(graph, target, options, log_accesses);
-  LoweredProgram program = lower_best(graph, target, options, log_accesses);
+  if (options.slices > 1 || target.session)
+    return lower_for(graph, target, {options}, log_accesses);
+  LoweredProgram program = lower_in_one_form(graph, target, {options}, log_accesses);
+  if (!program.network.spills.empty() && with_grouped_heads(graph)) {
+    try {
+      LoweredProgram other = lower_in_one_form(graph, target, {options, true}, log_accesses);
+      if (is_better(merit_of(other, target, options), merit_of(program, target, options)))
+        program = std::move(other);
+    } catch (const LoweringFailure&) {
+      // With repeated heads it has found its place.
+    }
+  }
   program.network.tasks.add_idle_cores(options.cores);
   program.network.metrics.cores.resize(options.cores);
   program.schedule.queues.resize(std::size_t(options.cores) * qaic::thread_groups);

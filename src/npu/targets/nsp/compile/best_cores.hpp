@@ -9,7 +9,7 @@
 namespace npuscope::npu::nsp {
 
 struct LoweredProgram {
-  std::optional<Graph> blocks;  // the graph with attention in blocks, if any is
+  std::optional<Graph> remade;  // the graph as it was lowered, where that is not as it came
   LoweredNetwork network;
   Schedule schedule;
 };

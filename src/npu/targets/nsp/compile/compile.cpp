@@ -154,7 +154,7 @@ Result<CompiledNetwork> compile_network(const Graph& model, const Target& target
     const bool draws = target.session.has_value() && options.cores == 1;
     const Graph& whole = prepared ? *prepared : model;
     LoweredProgram best = lower_for_best_cores(whole, target, options, draws);
-    const Graph& graph = best.blocks ? *best.blocks : whole;
+    const Graph& graph = best.remade ? *best.remade : whole;
     LoweredNetwork& network = best.network;
     Schedule& schedule = best.schedule;
     append_end_of_statistics(network, schedule, target, program);
