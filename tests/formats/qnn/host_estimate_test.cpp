@@ -154,6 +154,19 @@ TEST_F(QnnHostEstimate, MatrixWorkOfAThreadWasOfNoEngine) {
   }
 }
 
+// The csv's Input Fill is of DMA: where a vector kernel reads DDR itself, the identity failed.
+TEST_F(QnnHostEstimate, WhatAVectorKernelReadsIsNoInputFill) {
+  HostRun run = small_host_run();
+  const auto kernel = std::ranges::find(run.ops, HostWork::hvx, &HostOp::work);
+  kernel->ddr_read = kernel->ddr_write = 14336;
+  const Profile profile = read_all(write_all({run}, 0)).at(0);
+  for (const auto& [name, outcome] : outcomes_of(profile)) {
+    EXPECT_EQ(outcome, Check::Outcome::passed) << name;
+  }
+  EXPECT_EQ(profile.checks.size(), 5u);
+  EXPECT_EQ(sum_of(profile, NumberRole::ddr_read), run.ddr_read());
+}
+
 TEST_F(QnnHostEstimate, CheckpointsAreTheOrderOfOps) {
   const HostRun run = small_host_run();
   const Profile profile = read_one(write_all({run}, 0));

@@ -301,7 +301,9 @@ std::string csv_of(const HostRun& run, int emulated_executes) {
   text += row("BACKEND", std::int64_t(std::floor(double(cycles) / run.megahertz)), "US",
               "SUB-EVENT", "Simulated (Accelerator exec time us)");
   text += row("BACKEND", 0, "US", "SUB-EVENT", "Bandwidth Stats");
-  text += row("BACKEND", run.ddr_read(), "BYTES", "SUB-EVENT", "Input Fill");
+  std::int64_t fetched = 0;
+  for (const HostOp& op : run.ops) fetched += op.work == HostWork::dma ? op.ddr_read : 0;
+  text += row("BACKEND", fetched, "BYTES", "SUB-EVENT", "Input Fill");
   text += row("BACKEND", 0, "BYTES", "SUB-EVENT", "Intermediate Fill");
   text += row("BACKEND", 0, "BYTES", "SUB-EVENT", "Intermediate Spill");
   text += row("BACKEND", run.ddr_write(), "BYTES", "SUB-EVENT", "Output Spill");
