@@ -68,6 +68,13 @@ bool is_simulated_by_openvino(const chrome::Events& events) {
   return value.find("\"SIM\"") != value.npos;
 }
 
+// XLA's profiler writes the first million events of a trace, and ends it as a whole one.
+bool is_cut_by_xla(const chrome::Events& events) {
+  constexpr std::size_t most = 1'000'000;
+  return events.slices.size() + events.marks.size() == most &&
+         events.field("metadata") == R"({"highres-ticks":true})";
+}
+
 Profile profile_of(chrome::Events&& events, const OpenOptions& options) {
   const bool as_it_stands = is_export(events);
   if (!as_it_stands && qaic::is_opstats_trace(events)) {
@@ -78,11 +85,18 @@ Profile profile_of(chrome::Events&& events, const OpenOptions& options) {
   }
   const bool displays_nanoseconds = events.field("displayTimeUnit") == R"("ns")";
   const bool is_schedule = !as_it_stands && is_simulated_by_openvino(events);
+  const bool is_cut = is_cut_by_xla(events);
   Profile profile = chrome::make_profile(std::move(events));
   if (!as_it_stands) set_time_unit(options.time_unit, displays_nanoseconds, profile);
   if (is_schedule) {
     profile.provenance.format = "OpenVINO compile-time schedule";
     profile.provenance.times = Origin::simulated;
+  }
+  if (is_cut) {
+    profile.notes.push_back({Severity::warning, profile.provenance.files.front(), 0,
+                             "exactly 1,000,000 events, where XLA's profiler cuts a trace: what "
+                             "came after is missing; the .xplane.pb next to it has all",
+                             1});
   }
   if (!as_it_stands && onnxruntime::is_session(profile)) onnxruntime::make_session(profile);
   apply_roles(profile, options.roles);

@@ -121,6 +121,26 @@ class OpenProfiles : public ::testing::Test {
   fs::path folder_;
 };
 
+// XLA's profiler cuts a trace at a million events, of which the file says nothing.
+TEST_F(OpenProfiles, ATraceThatXlaCutWasReadAsAWholeRun) {
+  const auto notes_of_trace = [&](int events, std::string_view metadata) {
+    std::string text =
+        fmt::format(R"({{"displayTimeUnit":"ns","metadata":{},"traceEvents":[)", metadata);
+    text += R"({"ph":"M","pid":1,"name":"process_name","args":{"name":"/host:CPU"}},)";
+    for (int event = 0; event < events; ++event) text += R"({"ph":"X","ts":1,"dur":1},)";
+    const Opened opened = open({put("vm.trace.json", text + "{}]}")});
+    std::string warnings;
+    for (const Note& note : opened.profiles.at(0).notes) {
+      if (note.severity == Severity::warning) warnings += note.message;
+    }
+    return warnings;
+  };
+  constexpr std::string_view of_xla = R"({"highres-ticks":true})";
+  EXPECT_THAT(notes_of_trace(1'000'000, of_xla), StartsWith("exactly 1,000,000 events, where XLA"));
+  EXPECT_THAT(notes_of_trace(999'999, of_xla), IsEmpty());
+  EXPECT_THAT(notes_of_trace(1'000'000, R"({"highres-ticks":false})"), IsEmpty());
+}
+
 // convert keeps the vendors' arguments; its times are microseconds all the same.
 TEST_F(OpenProfiles, TakesAnExportOfAnOptraceForATraceInMicroseconds) {
   const auto file = put("export.json", R"({"displayTimeUnit":"ns","otherData":{"writer":"npuscope"},

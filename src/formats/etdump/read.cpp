@@ -127,6 +127,7 @@ class Reader {
     }
     place_delegates();
     find_inferences();
+    note_methods();
     name_delegates();
     add_profile();
     losses_.append_to(profile_.notes);
@@ -252,6 +253,27 @@ class Reader {
     if (executes.size() > 1) {
       profile_.provenance.temperature = Provenance::Temperature::cold_then_warm;
     }
+  }
+
+  // Nothing in a dump names the method of an execute.
+  void note_methods() {
+    std::map<std::uint32_t, std::set<std::tuple<std::int32_t, std::int32_t, StringId>>> called;
+    for (const Event& event : events_) {
+      const bool is_call = event.what == What::kernel || event.what == What::delegate_call;
+      if (!is_call || event.instance == every_instance) continue;
+      called[event.instance].insert({event.chain, event.instruction, event.name});
+    }
+    std::set<std::set<std::tuple<std::int32_t, std::int32_t, StringId>>> kinds;
+    for (auto& [instance, calls] : called) kinds.insert(std::move(calls));
+    if (kinds.size() < 2) return;
+    losses_.add(
+        Severity::warning, 0,
+        fmt::format(
+            "executes of {} kinds, by the instructions that they call: other methods of the "
+            "program, other branches or calls that failed; medians mix them, and the first of each "
+            "kind is "
+            "cold; record one method at a time, or --inference N",
+            kinds.size()));
   }
 
   // A delegate's names begin anew with each part of the model that was delegated.

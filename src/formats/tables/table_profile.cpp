@@ -87,7 +87,7 @@ TableProfile::TableProfile(const TableDescription& description, std::vector<std:
 
 bool TableProfile::take(const Fields& fields, std::uint64_t offset) {
   bool is_row = true;
-  if (!take_special(fields, offset, is_row)) add(fields, offset, true);
+  if (!take_special(fields, offset, is_row)) add(fields, offset, Numbers::all);
   for (ChoicePlaces& places : rows_at_) {
     if (places.repeats < fields.size()) places.above = trimmed(fields[places.repeats]);
   }
@@ -163,9 +163,12 @@ bool TableProfile::take_special(const Fields& fields, std::uint64_t offset, bool
     if (!holds(row, rows_at_[i], fields)) continue;
     switch (row.is) {
       case TableRow::Is::skipped: is_row = false; break;
-      case TableRow::Is::unknown: is_part_ = true; [[fallthrough]];
-      case TableRow::Is::fused:
-      case TableRow::Is::counted: add(fields, offset, row.is == TableRow::Is::counted); break;
+      case TableRow::Is::unknown:
+        is_part_ = true;
+        add(fields, offset, Numbers::no_times);
+        break;
+      case TableRow::Is::fused: add(fields, offset, Numbers::none); break;
+      case TableRow::Is::counted: add(fields, offset, Numbers::all); break;
       case TableRow::Is::total: check_total(row, fields); break;
     }
     const bool warns = row.is == TableRow::Is::unknown;
@@ -257,7 +260,7 @@ void TableProfile::add_network(const Fields& fields, std::uint64_t offset) {
   if (!settings.empty()) profile_.notes.push_back({Severity::info, "", 0, settings, 1});
 }
 
-void TableProfile::add(const Fields& fields, std::uint64_t offset, bool has_numbers) {
+void TableProfile::add(const Fields& fields, std::uint64_t offset, Numbers numbers) {
   if (description_.rows_are_networks) return add_network(fields, offset);
   if (!add_op(fields, offset)) return;
   if (!has_starts_) {
@@ -265,7 +268,8 @@ void TableProfile::add(const Fields& fields, std::uint64_t offset, bool has_numb
       rows_ = XXH3_64bits_withSeed(text.data(), text.size(), rows_ + 1);
     }
   }
-  if (!has_numbers) return;
+  if (numbers == Numbers::none) return;
+  if (numbers == Numbers::no_times) return add_sizes(fields, offset);
   if (!has_starts_ || add_span(fields, offset)) add_numbers(fields, offset);
 }
 
@@ -410,6 +414,16 @@ void TableProfile::add_numbers(const Fields& fields, std::uint64_t offset) {
       }
       add_number(i, *number);
     }
+  }
+}
+
+// Of a row without a time a 0 says nothing.
+void TableProfile::add_sizes(const Fields& fields, std::uint64_t offset) {
+  if (has_starts_) return;  // numbers are those of spans
+  for (const std::size_t i : columns_of_[std::size_t(TableColumn::Is::number)]) {
+    if (is_time(description_.columns[i].unit)) continue;
+    const auto number = number_of(i, fields, offset);
+    if (number && *number != 0) add_number(i, *number);
   }
 }
 

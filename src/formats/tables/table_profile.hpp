@@ -58,6 +58,8 @@ class TableProfile {
       return XXH3_64bits(texts.data(), sizeof texts);
     }
   };
+  // Those of a row that are taken.
+  enum class Numbers : std::uint8_t { none, no_times, all };
   struct Total {
     const TableLine* line = nullptr;
     double value = 0;
@@ -71,11 +73,12 @@ class TableProfile {
   static bool holds(const RowChoice& chosen, const ChoicePlaces& places, const Fields& fields);
   bool take_special(const Fields& fields, std::uint64_t offset, bool& is_row);
   void add_network(const Fields& fields, std::uint64_t offset);
-  void add(const Fields& fields, std::uint64_t offset, bool has_numbers);
+  void add(const Fields& fields, std::uint64_t offset, Numbers numbers);
   bool add_op(const Fields& fields, std::uint64_t offset);
   std::uint32_t known_op(const Op& op);
   bool add_span(const Fields& fields, std::uint64_t offset);
   void add_numbers(const Fields& fields, std::uint64_t offset);
+  void add_sizes(const Fields& fields, std::uint64_t offset);
   void add_number(std::size_t column, double value);
   void add_time_of_run(const TableLine& line, double value);
   double calls_in(const Fields& fields) const;

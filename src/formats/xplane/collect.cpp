@@ -43,6 +43,16 @@ bool to_picoseconds(std::int64_t timestamp_ns, std::int64_t offset_ps, std::int6
          !__builtin_add_overflow(base, offset_ps, &start);
 }
 
+// "Conv2D:_MklNativeConv2D", shown as its type: a node that TensorFlow's executor runs.
+bool is_tensorflow_op(const Plane& plane, const EventMetadata& event) {
+  const std::string_view type = event.display_name, name = event.name;
+  if (!plane.name.starts_with("/host:") || type.size() < 2) return false;
+  const char first = type[type[0] == '_'];
+  if (first < 'A' || first > 'Z' || name.size() < type.size() + 2) return false;
+  const std::size_t colon = name.size() - type.size() - 1;
+  return name.ends_with(type) && name[colon] == ':' && name[colon - 1] != ':';
+}
+
 }  // namespace
 
 struct Collector::Line {
@@ -161,6 +171,11 @@ Collector::EventNames& Collector::names_of(const Plane& plane, std::int64_t meta
   names.is_known = true;
   const EventMetadata& of = plane.events[place];
   names.label = events.strings.intern(of.label());
+  if (is_tensorflow_op(plane, of)) {
+    names.label =
+        events.strings.intern(of.name.substr(0, of.name.size() - of.display_name.size() - 1));
+    names.type = events.strings.intern(of.display_name);
+  }
   const auto module = plane.find(of.stats, "hlo_module");
   const auto program = plane.find(of.stats, "program_id");
   const bool is_op = plane.find(of.stats, "hlo_category") || plane.find(of.stats, "tf_op");
@@ -324,7 +339,7 @@ bool Collector::add_event(const Plane& plane, const Line& line, std::string_view
   chrome::Slices& slices = events.slices;
   slices.thread.push_back(line.thread);
   slices.name.push_back(names.label);
-  slices.category.push_back(module);
+  slices.category.push_back(module == StringId::empty ? names.type : module);
   slices.start.push_back(start);
   slices.duration.push_back(duration_ps);
   if (has_correlation_)

@@ -67,7 +67,7 @@ class Collector {
     StringId name{};
   };
   struct EventNames {
-    StringId label{}, module{};
+    StringId label{}, module{}, type{};
     bool is_known = false;
     bool has_facts = false;  // of the last module
     StringId last_module{};

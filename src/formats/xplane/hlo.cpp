@@ -182,11 +182,12 @@ void HloFacts::add_traffic(const std::vector<const Fact*>& fact_of_op, Profile& 
   add(ddr_write_bytes, &Fact::written);
 }
 
-void HloFacts::apply(Profile& profile) const {
+void HloFacts::apply(const std::vector<StringId>& modules, Profile& profile) const {
   std::vector<const Fact*> fact_of_op(profile.ops.size(), nullptr);
   for (std::uint32_t op = 0; op < profile.ops.size(); ++op) {
     const auto found = facts_.find(key_of(profile.ops[op].kind, profile.ops[op].name));
-    profile.ops[op].kind = StringId::empty;  // its module
+    StringId& kind = profile.ops[op].kind;
+    if (std::ranges::find(modules, kind) != modules.end()) kind = StringId::empty;
     if (found == facts_.end()) continue;
     fact_of_op[op] = &found->second;
     apply(found->second, op, profile);

@@ -5,7 +5,7 @@
 //   HloFacts facts(strings);
 //   facts.add_programs(metadata_plane);
 //   facts.add(module, name, plane, metadata);    // of one op, as its events come
-//   facts.apply(profile);                        // kinds, operators, bytes and MACs of its ops
+//   facts.apply(modules, profile);               // kinds, operators, bytes and MACs of its ops
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class HloFacts {
   void name_program(std::string_view label);
   void add(StringId module, StringId name, const Plane& plane, const EventMetadata& metadata);
   // Ops whose kind is their module, as they came out of their events, get that of the HLO.
-  void apply(Profile& profile) const;
+  void apply(const std::vector<StringId>& modules, Profile& profile) const;
 
  private:
   struct Fact {

@@ -309,7 +309,7 @@ Result<Profile> read_profile(std::span<const SpaceFile> files, std::span<const R
   apply_roles(profile, roles);
   tell_modules_apart(collector.modules, profile);
   add_aggregates(collector.aggregates, profile);
-  collector.facts.apply(profile);
+  collector.facts.apply(collector.modules, profile);
   set_far_spans_apart(profile);
   return profile;
 }

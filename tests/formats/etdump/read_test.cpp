@@ -116,6 +116,24 @@ TEST(EtdumpRead, EachMomentOfARunCountsOnce) {
   EXPECT_EQ(profile.flows.size(), 2u);
 }
 
+// Nothing in a dump names the method of an execute: two methods were one, without a word.
+TEST(EtdumpRead, MethodsThatOneProgramHasWereMixedWithoutAWord) {
+  const RunOf decode{"Execute",
+                     {{"native_call_add.out", "", 0, -1, 9'020, 9'120},
+                      {"OPERATOR_CALL", "", 0, -1, 9'010, 9'130},
+                      {"Method::execute", "", -1, -1, 9'000, 9'200}}};
+  const auto warnings_of = [](const std::vector<RunOf>& runs) {
+    std::string warnings;
+    for (const Note& note : read(dump_of(runs)).notes) {
+      if (note.severity == Severity::warning) warnings += note.message;
+    }
+    return warnings;
+  };
+  EXPECT_THAT(warnings_of({loading, inference(5'000), inference(7'000), decode}),
+              HasSubstr("executes of 2 kinds, by the instructions that they call"));
+  EXPECT_EQ(warnings_of({loading, inference(5'000), inference(7'000)}), "");
+}
+
 TEST(EtdumpRead, LoadingIsNoInferenceAndNoWork) {
   const Profile profile = read(dump_of({loading, inference(5'000)}));
   std::map<std::string, std::pair<SpanKind, std::uint32_t>> kinds;

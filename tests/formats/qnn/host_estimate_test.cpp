@@ -121,6 +121,52 @@ TEST_F(QnnHostEstimate, StartsAndSpawnsAreNeitherWorkNorBytes) {
   EXPECT_EQ(sum_of(profile, NumberRole::ddr_read), small_host_run().ddr_read());
 }
 
+// HTP v81 (SA8797): matrix work that FG hands to a lane of its own was work of no engine, and each
+// hand-over a run of it.
+TEST_F(QnnHostEstimate, MatrixWorkOfAThreadWasOfNoEngine) {
+  HostRun run = small_host_run();
+  std::int64_t cycles = 0;
+  std::size_t tiles = 0;
+  for (HostOp& op : run.ops) {
+    if (op.work != HostWork::hmx) continue;
+    op.work = HostWork::hmx_thread;
+    op.tid = 6;
+    cycles += op.cycles;
+    ++tiles;
+  }
+  for (const bool alone : {true, false}) {
+    const auto profiles =
+        read_all(alone ? std::vector{write("prof_qnn.log", log_of({run}))} : write_all({run}, 0));
+    ASSERT_EQ(profiles.size(), 1u);
+    const Profile& profile = profiles[0];
+    std::int64_t matrix_cycles = 0;
+    std::size_t runs = 0;
+    for (std::size_t row = 0; row < profile.spans.size(); ++row) {
+      const Op& op = profile.ops[index_of(profile.spans.op[row])];
+      if (profile.text(op.kind) != "q::ConvLayer_s1.opt") continue;
+      EXPECT_EQ(op.engine, Engine::hmx);
+      if (profile.spans.kind[row] != SpanKind::op) continue;
+      ++runs;
+      matrix_cycles += profile.spans.duration[row];
+    }
+    EXPECT_EQ(runs, tiles);
+    EXPECT_EQ(matrix_cycles, cycles);
+  }
+}
+
+// The csv's Input Fill is of DMA: where a vector kernel reads DDR itself, the identity failed.
+TEST_F(QnnHostEstimate, WhatAVectorKernelReadsIsNoInputFill) {
+  HostRun run = small_host_run();
+  const auto kernel = std::ranges::find(run.ops, HostWork::hvx, &HostOp::work);
+  kernel->ddr_read = kernel->ddr_write = 14336;
+  const Profile profile = read_all(write_all({run}, 0)).at(0);
+  for (const auto& [name, outcome] : outcomes_of(profile)) {
+    EXPECT_EQ(outcome, Check::Outcome::passed) << name;
+  }
+  EXPECT_EQ(profile.checks.size(), 5u);
+  EXPECT_EQ(sum_of(profile, NumberRole::ddr_read), run.ddr_read());
+}
+
 TEST_F(QnnHostEstimate, CheckpointsAreTheOrderOfOps) {
   const HostRun run = small_host_run();
   const Profile profile = read_one(write_all({run}, 0));

@@ -34,8 +34,15 @@ std::string events_of(const HostOp& op) {
            event_text(op, fmt::format("default_dma ({})", op.kind), 5, op.start, op.cycles,
                       "for_dma");
   }
-  return event_text(op, fmt::format("default_hvx_spawn ({})", op.kind), 0, op.start, 0, "scalar") +
-         event_text(op, op.kind, op.tid, op.start, op.cycles, "for_hvx");
+  const char* const unit = op.work == HostWork::hvx ? "hvx" : "hmx";
+  const auto control = [&](const char* step, std::int64_t time) {
+    return event_text(op, fmt::format("default_{}_{} ({})", unit, step, op.kind), 0, time, 0,
+                      "scalar");
+  };
+  return control("spawn", op.start) +
+         event_text(op, op.kind, op.tid, op.start, op.cycles,
+                    op.work == HostWork::hvx ? "for_hvx" : "for_hmx") +
+         (op.work == HostWork::hvx ? "" : control("validate", op.start + op.cycles));
 }
 
 std::string counter_text(const std::string& name, std::int64_t time, std::int64_t bytes) {
@@ -180,6 +187,9 @@ std::string estimate_json_of(const HostRun& run) {
     text += name_text("thread_name", hvx, fmt::format("HVX {}:", hvx));
   }
   text += name_text("thread_name", 5, "DMA:");
+  if (std::ranges::count(run.ops, HostWork::hmx_thread, &HostOp::work) > 0) {
+    text += name_text("thread_name", 6, "HMX 1:");
+  }
   text.resize(text.size() - 2);
   return text + fmt::format(R"(
   ],
@@ -245,9 +255,9 @@ std::string schematic_of(const HostRun& run) {
   text += "]\ngraph_res_flags0 = { # :::BEGIN:graph_flag0:::\n\t'graph': {\n";
   for (const HostOp& op : run.ops) {
     text += fmt::format("\t\t0x{:x}: {{\n\t\t\t'flags': ('uses_{}',),\n\t\t}},\n", op.id,
-                        op.work == HostWork::hmx   ? "hmx"
+                        op.work == HostWork::dma   ? "dma"
                         : op.work == HostWork::hvx ? "hvx"
-                                                   : "dma");
+                                                   : "hmx");
   }
   text += "\t}\n}\ncheckpoints = []\ncheckpoints.append({\n";
   for (const HostOp& op : run.ops) {
@@ -291,7 +301,9 @@ std::string csv_of(const HostRun& run, int emulated_executes) {
   text += row("BACKEND", std::int64_t(std::floor(double(cycles) / run.megahertz)), "US",
               "SUB-EVENT", "Simulated (Accelerator exec time us)");
   text += row("BACKEND", 0, "US", "SUB-EVENT", "Bandwidth Stats");
-  text += row("BACKEND", run.ddr_read(), "BYTES", "SUB-EVENT", "Input Fill");
+  std::int64_t fetched = 0;
+  for (const HostOp& op : run.ops) fetched += op.work == HostWork::dma ? op.ddr_read : 0;
+  text += row("BACKEND", fetched, "BYTES", "SUB-EVENT", "Input Fill");
   text += row("BACKEND", 0, "BYTES", "SUB-EVENT", "Intermediate Fill");
   text += row("BACKEND", 0, "BYTES", "SUB-EVENT", "Intermediate Spill");
   text += row("BACKEND", run.ddr_write(), "BYTES", "SUB-EVENT", "Output Spill");

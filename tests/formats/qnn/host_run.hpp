@@ -9,7 +9,8 @@
 
 namespace npuscope::qnn::test {
 
-enum class HostWork { hmx, hvx, dma };
+// Of an hmx_thread: work that the lane FG hands to a lane HMX, as it does to those of HVX.
+enum class HostWork { hmx, hmx_thread, hvx, dma };
 
 struct HostOp {
   std::uint64_t id = 0;

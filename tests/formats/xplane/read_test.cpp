@@ -101,6 +101,32 @@ TEST(XplaneRead, OpsOfTheCpuStandOnHostLines) {
                           Pair("tf_XLAExecute/7 end: dot.1", SpanKind::annotation)));
 }
 
+// TensorFlow's executor: its nodes were annotations, merged by type, and FunctionRun, which waits
+// for them, was all the work of a step.
+TEST(XplaneRead, NodesOfTensorFlowsExecutorWereNoWork) {
+  PlaneBuilder host("/host:CPU");
+  host.line(1, "python", 0, {{"FunctionRun", 0, 900, {}}, {"EagerExecute: f", 0, 950, {}}});
+  host.line(2, "tf_Compute/5", 0,
+            {{"ExecutorState::Process", 100, 800, {}},
+             {"net/a:_MklNativeConv2D", 110, 300, {}},
+             {"net/b:_MklNativeConv2D", 420, 200, {}},
+             {"Relu:Relu", 630, 50, {}},
+             {"ExecutorDoneCallback", 700, 10, {}}});
+  host.about("net/a:_MklNativeConv2D", {}, "_MklNativeConv2D");
+  host.about("net/b:_MklNativeConv2D", {}, "_MklNativeConv2D").about("Relu:Relu", {}, "Relu");
+  const Profile profile = read(SpaceBuilder().add(host).bytes());
+  EXPECT_THAT(kinds(profile),
+              ElementsAre(Pair("python EagerExecute: f", SpanKind::host),
+                          Pair("python FunctionRun", SpanKind::wait),
+                          Pair("tf_Compute/5 ExecutorDoneCallback", SpanKind::annotation),
+                          Pair("tf_Compute/5 ExecutorState::Process", SpanKind::annotation),
+                          Pair("tf_Compute/5 Relu", SpanKind::host),
+                          Pair("tf_Compute/5 net/a", SpanKind::host),
+                          Pair("tf_Compute/5 net/b", SpanKind::host)));
+  ASSERT_NE(find_op(profile, "net/b"), nullptr);
+  EXPECT_EQ(profile.text(find_op(profile, "net/b")->kind), "_MklNativeConv2D");
+}
+
 TEST(XplaneRead, CollectivesOfTheCpuAreCommunication) {
   PlaneBuilder host("/host:CPU");
   host.line(

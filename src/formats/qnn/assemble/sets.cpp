@@ -388,8 +388,8 @@ std::optional<std::string> vendor_binary_advice(const std::filesystem::path& pat
   if (name.ends_with("_qnn.log") && is_binary(head) && recognise(head) == Kind::none) {
     return fmt::format(
         "{}: is a QNN profiling log, a closed binary format, and holds no estimate of the host; "
-        "open the csv next to it, or record with profiling_level=optrace and soc_model=52, 72 or "
-        "77",
+        "open the csv next to it, or record with profiling_level=optrace and soc_model=52, "
+        "62, 63, 72 or 77",
         path.string());
   }
   const bool schematic = name.ends_with("_schematic.bin");

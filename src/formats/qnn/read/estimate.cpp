@@ -21,22 +21,21 @@ struct Step {
   EstimateStep step;
   std::string_view kind;  // of an op that does nothing else
 };
-constexpr std::array<Step, 5> steps{
+constexpr std::array<Step, 7> steps{
     {{"default_dma (", EstimateStep::transfer, {}},
      {"default_dma_start (", EstimateStep::start, "DMA start"},
      {"default_dma_sync (", EstimateStep::sync, "DMA sync"},
      {"default_hvx_spawn (", EstimateStep::spawn, "HVX spawn"},
-     {"default_hvx_validate (", EstimateStep::validate, "HVX validate"}}};
-
-std::string_view kind_of_control(EstimateStep step) {
-  const auto found = std::ranges::find(steps, step, &Step::step);
-  return found == steps.end() ? std::string_view() : found->kind;
-}
+     {"default_hvx_validate (", EstimateStep::validate, "HVX validate"},
+     // Where matrix work has a thread of its own: HTP v81.
+     {"default_hmx_spawn (", EstimateStep::spawn, "HMX spawn"},
+     {"default_hmx_validate (", EstimateStep::validate, "HMX validate"}}};
 
 // "default_dma (q::*InputSlice)" is the transfer of q::*InputSlice.
 std::pair<EstimateStep, std::string_view> step_of(std::string_view name) {
   for (const Step& each : steps) {
     if (!name.starts_with(each.prefix) || !name.ends_with(')')) continue;
+    if (!each.kind.empty()) return {each.step, each.kind};
     return {each.step, name.substr(each.prefix.size(), name.size() - each.prefix.size() - 1)};
   }
   return {EstimateStep::work, name};
@@ -158,7 +157,7 @@ class EstimateReader {
     const bool works = step == EstimateStep::work || step == EstimateStep::transfer;
     if (op.works || (!works && op.kind != StringId::empty)) return;
     op.works = works;
-    op.kind = events_.strings.intern(works ? kind : kind_of_control(step));
+    op.kind = events_.strings.intern(kind);
     op.engine = engine_of(row, lane);
     if (!works) return;
     read_traffic(text(bytes_.json(row)), op.traffic);
@@ -168,6 +167,7 @@ class EstimateReader {
   Engine engine_of(std::uint32_t row, std::uint32_t lane) const {
     const std::string_view flags = text(flags_.json(row));
     if (flags.find("uses_hmx") != flags.npos) return Engine::hmx;
+    if (flags.find("for_hmx") != flags.npos) return Engine::hmx;
     if (flags.find("for_hvx") != flags.npos) return Engine::hvx;
     if (flags.find("for_dma") != flags.npos) return Engine::dma;
     if (flags.find("scalar") != flags.npos) return Engine::other;
