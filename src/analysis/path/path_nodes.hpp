@@ -26,9 +26,9 @@ struct NodeOrder {
 };
 
 // Those that start at once stay as they were. `first_of_unit`: of the nodes of each unit the first,
-// and one more. Fills in the units; `queues` are put into the same order.
-NodeOrder number_by_start(PathGraph& graph, const std::vector<std::uint32_t>& first_of_unit,
-                          Column<Engine>& queues);
+// and one more. Of the graph it asks the starts alone, as they were numbered before, and fills in
+// the units of nodes.
+NodeOrder order_by_start(PathGraph& graph, const std::vector<std::uint32_t>& first_of_unit);
 
 // First and last of a span.
 struct NodeRange {  // without values at first, for the sake of Column
@@ -138,7 +138,10 @@ class PathNodes {
   void take(OpRun& run, const Execution& execution) const;
   void take(OpRun& run, const OpRun& other) const;
   void find_issues();
-  void make_room();
+  bool add_one_by_one();
+  void add_pieces();
+  void make_room(const std::vector<std::uint32_t>& counts);
+  void count_pieces();
   void write_unit(std::size_t unit);
   std::uint32_t write_transfers(std::size_t unit, std::uint32_t node);
   std::uint32_t write_landings(std::size_t unit, std::uint32_t node);
