@@ -171,13 +171,6 @@ Collector::EventNames& Collector::names_of(const Plane& plane, std::int64_t meta
   return names;
 }
 
-Collector::StatUse Collector::use_of(const Plane& plane, std::int64_t stat) {
-  const std::uint32_t place = plane.stat_places.of(stat);
-  if (place == Places::none) return {Use::dropped, {}};
-  const StatUse known = stat_uses_[place];
-  return known.use != Use::unknown ? known : learn_use(plane, place);
-}
-
 Collector::StatUse Collector::learn_use(const Plane& plane, std::uint32_t place) {
   StatUse& use = stat_uses_[place];
   const std::string_view name = plane.stat_names[place];

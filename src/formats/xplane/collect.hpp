@@ -79,7 +79,12 @@ class Collector {
   bool add_event(const Plane& plane, const Line& line, std::string_view bytes,
                  CountedNotes& losses);
   EventNames& names_of(const Plane& plane, std::int64_t metadata, CountedNotes& losses);
-  StatUse use_of(const Plane& plane, std::int64_t stat);
+  StatUse use_of(const Plane& plane, std::int64_t stat) {
+    const std::uint32_t place = plane.stat_places.of(stat);
+    if (place == Places::none) return {Use::dropped, {}};
+    const StatUse known = stat_uses_[place];
+    return known.use != Use::unknown ? known : learn_use(plane, place);
+  }
   StatUse learn_use(const Plane& plane, std::uint32_t place);
   void take_stat(const Plane& plane, std::string_view bytes);
   StringId module_of_event(const EventNames& names);
