@@ -156,7 +156,6 @@ Status PathNodes::select(std::optional<std::uint32_t> instance, const PathBasics
 
 void PathNodes::add() {
   if (has_transfers_) find_issues();
-  for (const Op& op : profile_.ops) names_engine_.push_back(op.engine != Engine::none);
   if (!add_one_by_one()) add_pieces();
   if (has_transfers_) {
     for (std::size_t unit = 0; unit < by_unit_->groups(); ++unit) find_transfers(unit);
@@ -285,8 +284,6 @@ void PathNodes::count_pieces() {
 void PathNodes::write(std::uint32_t node, std::size_t unit, const SpanOfUnit& span, NodeKind kind,
                       Interval time, bool after_barrier) {
   const std::size_t ops = profile_.ops.size(), op = std::min<std::size_t>(index_of(span.op), ops);
-  // An op that names no engine says nothing about it, and asking it would cost more than all else.
-  const OpId asked = op < ops && names_engine_[op] ? span.op : OpId::none;
   graph_.row[node] = span.row;
   graph_.op[node] = std::uint32_t(op);
   graph_.kind[node] = kind;
@@ -294,7 +291,7 @@ void PathNodes::write(std::uint32_t node, std::size_t unit, const SpanOfUnit& sp
   graph_.end[node] = time.end;
   graph_.unit_before[node] = PathGraph::none;
   graph_.after_barrier[node] = after_barrier;
-  queues_[node] = queue_of(engine_of(profile_, asked, UnitId(std::uint32_t(unit)), span.kind));
+  queues_[node] = queue_of(engines_.of(span.op, UnitId(std::uint32_t(unit)), span.kind));
 }
 
 void PathNodes::write_unit(std::size_t unit) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/path/path_graph.hpp"
+#include "analysis/timeline/span_engines.hpp"
 #include "base/counting_sort.hpp"
 #include "base/parallel.hpp"
 #include "npuscope/profile/column.hpp"
@@ -63,7 +64,8 @@ struct OpRun {
 // its unit, and whether a barrier was between.
 class PathNodes {
  public:
-  PathNodes(const Profile& profile, PathGraph& graph) : profile_(profile), graph_(graph) {}
+  PathNodes(const Profile& profile, PathGraph& graph)
+      : profile_(profile), engines_(profile), graph_(graph) {}
 
   Status select(std::optional<std::uint32_t> instance, const PathBasics& known);
   void add();
@@ -161,12 +163,12 @@ class PathNodes {
   }
 
   const Profile& profile_;
+  const SpanEngines engines_;
   PathGraph& graph_;
   std::shared_ptr<const SpansByUnit> by_unit_;
   std::vector<std::uint32_t> first_node_of_unit_;  // one more
   bool has_transfers_ = false, has_event_waits_ = false;
   bool is_plain_ = false;  // each span that has a node has one, and starts and ends with it
-  std::vector<char> names_engine_;  // by op
   NodeOrder order_;
   Column<Engine> queues_;  // by node
   Column<NodeRange> of_row_;
