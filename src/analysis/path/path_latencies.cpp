@@ -196,9 +196,8 @@ class Latencies {
     if (const std::uint32_t before = graph_.unit_before[node]; before != PathGraph::none) {
       last = graph_.end[before] + graph_.unit_latency(node);
     }
-    for_links(node, [&](const PathLink& link) {
-      last = std::max(last, graph_.released_by(link, node));
-    });
+    for_links(node,
+              [&](const PathLink& link) { last = std::max(last, graph_.released_by(link, node)); });
     return last == before_all ? otherwise : last;
   }
 
