@@ -150,9 +150,8 @@ void Collector::reserve(std::size_t bytes) {
   slices.duration.reserve(rows);
 }
 
-Collector::EventNames& Collector::names_of(const Plane& plane, std::int64_t metadata,
+Collector::EventNames& Collector::names_of(const Plane& plane, std::uint32_t place,
                                            CountedNotes& losses) {
-  const std::uint32_t place = plane.event_places.of(metadata);
   if (place == Places::none) {
     losses.add(Severity::warning, 0, "events whose name is missing from the file");
     unnamed_.label = events.strings.intern("unnamed");
@@ -239,8 +238,7 @@ bool Collector::take_stat(const Plane& plane, std::string_view bytes) {
 }
 
 // None of a name whose first event this is.
-KnownStats* Collector::known_stats_of(const Plane& plane, std::int64_t metadata) {
-  const std::uint32_t place = plane.event_places.of(metadata);
+KnownStats* Collector::known_stats_of(std::uint32_t place) {
   if (place == Places::none || !event_names_[place].is_known) return nullptr;
   std::uint32_t& known = event_names_[place].known_stats;
   if (known == EventNames::no_stats) {
@@ -272,18 +270,18 @@ StringId Collector::module_of_event(const EventNames& names) {
 }
 
 // Once for a name and module.
-void Collector::add_facts(const Plane& plane, std::int64_t metadata, StringId module,
+void Collector::add_facts(const Plane& plane, std::uint32_t place, StringId module,
                           EventNames& names) {
   names.has_facts = true;
   names.last_module = module;
-  const std::uint32_t place = plane.event_places.of(metadata);
   if (place == Places::none || plane.events[place].stats.empty()) return;
   facts.add(module, names.label, plane, plane.events[place]);
 }
 
 bool Collector::add_event(const Plane& plane, const Line& line, std::string_view bytes,
                           CountedNotes& losses) {
-  std::int64_t metadata = 0, offset_ps = 0, duration_ps = 0;
+  std::uint32_t place = plane.event_places.of(0);  // of what is known of its name
+  std::int64_t offset_ps = 0, duration_ps = 0;
   std::uint64_t occurrences = 0;
   bool is_aggregate = false;
   event_.clear();
@@ -295,7 +293,9 @@ bool Collector::add_event(const Plane& plane, const Line& line, std::string_view
   while (reader.next()) {
     if (reader.tag_and_type() != bytes_field(event_field::stat)) known = nullptr;
     switch (reader.tag_and_type()) {
-      case varint_field(event_field::metadata_id): metadata = reader.get_int64(); break;
+      case varint_field(event_field::metadata_id):
+        place = plane.event_places.of(reader.get_int64());
+        break;
       case varint_field(event_field::offset_ps):
         offset_ps = reader.get_int64();
         is_aggregate = false;
@@ -303,7 +303,7 @@ bool Collector::add_event(const Plane& plane, const Line& line, std::string_view
       case varint_field(event_field::duration_ps): duration_ps = reader.get_int64(); break;
       case bytes_field(event_field::stat): {
         if (!std::exchange(any_stat, true)) {
-          known = known_stats_of(plane, metadata);
+          known = known_stats_of(place);
           stats = reader.rest();
           const std::size_t same = known != nullptr ? known->take(stats, event_) : 0;
           reader.skip_bytes(same);
@@ -320,9 +320,9 @@ bool Collector::add_event(const Plane& plane, const Line& line, std::string_view
       default: reader.skip();
     }
   }
-  EventNames& names = names_of(plane, metadata, losses);
+  EventNames& names = names_of(plane, place, losses);
   const StringId module = module_of_event(names);
-  if (!names.has_facts || names.last_module != module) add_facts(plane, metadata, module, names);
+  if (!names.has_facts || names.last_module != module) add_facts(plane, place, module, names);
   std::int64_t start = 0, end = 0;
   const bool is_good = duration_ps >= 0 && to_picoseconds(line.timestamp_ns, offset_ps, start) &&
                        !__builtin_add_overflow(start, duration_ps, &end);

@@ -81,7 +81,7 @@ class Collector {
   void add_line(const Plane& plane, std::string_view bytes, CountedNotes& losses);
   bool add_event(const Plane& plane, const Line& line, std::string_view bytes,
                  CountedNotes& losses);
-  EventNames& names_of(const Plane& plane, std::int64_t metadata, CountedNotes& losses);
+  EventNames& names_of(const Plane& plane, std::uint32_t place, CountedNotes& losses);
   StatUse use_of(const Plane& plane, std::int64_t stat) {
     const std::uint32_t place = plane.stat_places.of(stat);
     if (place == Places::none) return {Use::dropped, {}};
@@ -89,10 +89,10 @@ class Collector {
     return known.use != Use::unknown ? known : learn_use(plane, place);
   }
   StatUse learn_use(const Plane& plane, std::uint32_t place);
-  KnownStats* known_stats_of(const Plane& plane, std::int64_t metadata);
+  KnownStats* known_stats_of(std::uint32_t place);
   bool take_stat(const Plane& plane, std::string_view bytes);
   StringId module_of_event(const EventNames& names);
-  void add_facts(const Plane& plane, std::int64_t metadata, StringId module, EventNames& names);
+  void add_facts(const Plane& plane, std::uint32_t place, StringId module, EventNames& names);
   void reserve(std::size_t bytes);
   void close_rows();
 
