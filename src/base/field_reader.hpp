@@ -119,6 +119,7 @@ class FieldReader {
     return true;
   }
   void skip();
+  void skip_bytes(std::size_t count) { take(count); }
 
  private:
   struct Varint {

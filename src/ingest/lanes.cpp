@@ -36,7 +36,12 @@ bool TrackLanes::comes_after(Interval before, Interval after) const {
 std::uint16_t TrackLanes::place_among(std::uint32_t slice, Interval interval,
                                       std::vector<Moved>& moved) {
   Lane& first = lanes_.front();
-  for (Lane& lane : lanes_) close_ended(lane, interval.begin);
+  bool others_are_open = false;
+  for (Lane& lane : lanes_) {
+    close_ended(lane, interval.begin);
+    others_are_open = others_are_open || (&lane != &first && !lane.open.empty());
+  }
+  if (!others_are_open && fits_within(first, interval)) return open(0, slice, interval);
   const std::size_t crossing = first_crossing(first, interval);
   if (crossing < first.open.size()) {
     const Interval outermost = first.open[crossing].interval;

@@ -34,9 +34,7 @@ class TrackLanes {
       if (lanes_.empty()) lanes_.emplace_back();
       Lane& first = lanes_.front();
       close_ended(first, interval.begin);
-      if (first.open.empty() || interval.end <= first.open.back().interval.end) {
-        return open(0, slice, interval);
-      }
+      if (fits_within(first, interval)) return open(0, slice, interval);
     }
     return place_among(slice, interval, moved);
   }
@@ -57,6 +55,9 @@ class TrackLanes {
 
   static void close_ended(Lane& lane, std::int64_t now) {
     while (!lane.open.empty() && lane.open.back().interval.end <= now) lane.open.pop_back();
+  }
+  static bool fits_within(const Lane& lane, Interval interval) {
+    return lane.open.empty() || interval.end <= lane.open.back().interval.end;
   }
   std::uint16_t open(std::size_t lane, std::uint32_t slice, Interval interval);
   std::uint16_t place_among(std::uint32_t slice, Interval interval, std::vector<Moved>& moved);

@@ -26,11 +26,19 @@ bool fits(const std::optional<Pattern>& pattern, std::string_view text) {
   return !pattern || pattern->found_in(text);
 }
 
+// A rule that asks for place or arguments, with the units and sorts of argument lists that fit it;
+// none: all do.
+struct AskingRule {
+  const RoleRule* rule = nullptr;
+  const std::vector<bool>* units = nullptr;
+  const std::vector<bool>* shapes = nullptr;
+};
+
 // What is known of an op before it is known where it ran.
 struct OpRules {
   // The first rule that decides by category and name, after those that ask for place or arguments.
   const RoleRule* rule = nullptr;
-  RuleList asking;  // before it
+  std::vector<AskingRule> asking;  // before it
 };
 
 class RoleFinder {
@@ -63,7 +71,7 @@ class RoleFinder {
   // The rules that may decide of an op.
   template <class Take>
   void for_rules_of(std::size_t op, const Take& take) const {
-    for (const RoleRule* rule : of_op_[op].asking) take(*rule);
+    for (const AskingRule& asking : of_op_[op].asking) take(*asking.rule);
     if (of_op_[op].rule != nullptr) take(*of_op_[op].rule);
   }
 
@@ -71,8 +79,16 @@ class RoleFinder {
     const std::size_t op = index_of(profile_.spans.op[row]);
     if (op >= of_op_.size()) return nullptr;
     const OpRules& rules = of_op_[op];
-    for (const RoleRule* rule : rules.asking) {
-      if (is_at(*rule, profile_.spans.unit[row]) && has_arguments(*rule, row)) return rule;
+    if (rules.asking.empty()) return rules.rule;
+    const UnitId unit = profile_.spans.unit[row];
+    const Arguments& arguments = profile_.spans.arguments;
+    constexpr std::uint32_t none = ~std::uint32_t{0};  // it has not been asked for, or has none
+    std::uint32_t shape = none;
+    for (const AskingRule& asking : rules.asking) {
+      if (!is_at(asking, unit)) continue;
+      if (asking.shapes == nullptr) return asking.rule;
+      if (shape == none && row < arguments.size()) shape = arguments.shape(row);
+      if (shape != none && (*asking.shapes)[shape]) return asking.rule;
     }
     return rules.rule;
   }
@@ -104,7 +120,9 @@ class RoleFinder {
         found.rule = rule;
         break;
       }
-      found.asking.push_back(rule);
+      const auto place = places_.find(rule), shape = shapes_.find(rule);
+      found.asking.push_back({rule, place != places_.end() ? &place->second : nullptr,
+                              shape != shapes_.end() ? &shape->second : nullptr});
     }
     return found;
   }
@@ -146,10 +164,9 @@ class RoleFinder {
     return at;
   }
 
-  bool is_at(const RoleRule& rule, UnitId unit) const {
-    if (!rule.asks_where()) return true;
-    const std::vector<bool>& at = places_.at(&rule);
-    return index_of(unit) < at.size() && at[index_of(unit)];
+  static bool is_at(const AskingRule& asking, UnitId unit) {
+    if (asking.units == nullptr) return true;
+    return index_of(unit) < asking.units->size() && (*asking.units)[index_of(unit)];
   }
 
   // Which sorts of argument lists have all that the rule asks for.
@@ -169,12 +186,6 @@ class RoleFinder {
     return having;
   }
 
-  bool has_arguments(const RoleRule& rule, std::size_t row) const {
-    if (rule.arguments.empty() && rule.number.empty()) return true;
-    const Arguments& arguments = profile_.spans.arguments;
-    return row < arguments.size() && shapes_.at(&rule)[arguments.shape(row)];
-  }
-
   const Profile& profile_;
   RuleList rules_;
   std::vector<OpRules> of_op_;
@@ -190,20 +201,27 @@ struct Detailed {
   bool was_known = false;  // as where npuscope wrote the trace: the arrows are in it
 };
 
+bool says_more(const RoleRule& rule) {
+  return !rule.bytes.empty() || !rule.signals.empty() || !rule.waits_for.empty() || rule.within ||
+         !rule.counter.empty() || rule.part != RoleRule::Part::none ||
+         rule.role == SpanKind::inference;
+}
+
 std::vector<Detailed> give_kinds(const RoleFinder& finder, Profile& profile) {
   Spans& spans = profile.spans;
   const std::vector<RowRange> parts = ranges_of(spans.size());
   std::vector<std::vector<Detailed>> detailed(parts.size());
   parallel_for(parts.size(), [&](std::size_t part) {
+    const RoleRule* last = nullptr;  // mostly that of the next row
+    bool last_says_more = false;
     for (std::size_t row = parts[part].first; row < parts[part].last; ++row) {
       const RoleRule* rule = finder.of(row);
+      if (rule != last && rule != nullptr) last_says_more = says_more(*rule);
+      last = rule;
       const bool was_known = spans.kind[row] != SpanKind::slice;
       if (rule == nullptr || (was_known && spans.kind[row] != rule->role)) continue;
       spans.kind[row] = rule->role;
-      const bool has_more = !rule->bytes.empty() || !rule->signals.empty() ||
-                            !rule->waits_for.empty() || rule->within || !rule->counter.empty() ||
-                            rule->part != RoleRule::Part::none || rule->role == SpanKind::inference;
-      if (has_more) detailed[part].push_back({std::uint32_t(row), rule, was_known});
+      if (last_says_more) detailed[part].push_back({std::uint32_t(row), rule, was_known});
     }
   });
   std::vector<Detailed> all;

@@ -73,25 +73,27 @@ void note(Profile& profile, std::string message, std::size_t count) {
       {Severity::warning, files.empty() ? "" : files.front(), 0, std::move(message), count});
 }
 
-void place_unrecorded(Profile& profile, const Extents& extents) {
+// Whether it has moved any.
+bool place_unrecorded(Profile& profile, const Extents& extents) {
   constexpr std::int64_t part = 8;  // of what was recorded, between it and 0
   const Interval recorded = extents.recorded;
   const std::int64_t gap = saturating_subtract(recorded.begin, extents.all.begin);
-  if (recorded.begin > recorded.end || recorded.begin <= 0 || extents.all.begin > 0) return;
-  if (gap < length_of(recorded) / part) return;
+  if (recorded.begin > recorded.end || recorded.begin <= 0 || extents.all.begin > 0) return false;
+  if (gap < length_of(recorded) / part) return false;
   Spans& spans = profile.spans;
   std::vector<std::uint32_t> rows;
   for (std::uint32_t row = 0; row < spans.size(); ++row) {
     const bool unrecorded = spans.start[row] <= 0 && spans.duration[row] <= 0;
     if (unrecorded && is_part_of_wall(spans.kind[row])) rows.push_back(row);
   }
-  if (rows.empty()) return;
+  if (rows.empty()) return false;
   std::string message = fmt::format(
       "spans without a duration at time 0 or before, which the recorder did not measure: placed at "
       "the first start of the others ({})",
       names_of(profile, rows));
   for (const std::uint32_t row : rows) spans.start[row] = recorded.begin;
   note(profile, std::move(message), rows.size());
+  return true;
 }
 
 // Spans next to one another, and how many.
@@ -206,9 +208,9 @@ void leave_out_far(Profile& profile, Interval all) {
 void set_far_spans_apart(Profile& profile) {
   if (profile.spans.size() == 0 || index_of(profile.base_clock) >= profile.clocks.size()) return;
   Extents extents = extents_of(profile.spans);
-  place_unrecorded(profile, extents);
+  if (place_unrecorded(profile, extents)) extents = extents_of(profile.spans);
   if (extents.all.begin > extents.all.end) return;
-  leave_out_far(profile, extents_of(profile.spans).all);
+  leave_out_far(profile, extents.all);
 }
 
 }  // namespace npuscope

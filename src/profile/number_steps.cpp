@@ -196,8 +196,11 @@ class StepNumberer {
   // A profiler ends within a step of which it records the beginning only. Nothing was done in it.
   void leave_out_empty() {
     std::map<std::uint32_t, bool> works;
+    std::uint32_t last = every_instance;  // mostly that of the next row
     for (std::size_t row = 0; row < spans_.size(); ++row) {
-      if (is_of_host(spans_.kind[row])) works[spans_.instance[row]] = true;
+      if (spans_.instance[row] == last || !is_of_host(spans_.kind[row])) continue;
+      last = spans_.instance[row];
+      works[last] = true;
     }
     works.erase(every_instance);
     if (works.empty()) return;  // steps are all that was recorded

@@ -45,11 +45,23 @@ std::int64_t nesting_tolerance(const Profile& profile) {
 
 void find_self_times(std::span<const SpanOfUnit> spans, std::int64_t tolerance,
                      std::vector<std::int64_t>& own) {
-  Nesting work(tolerance), waits(tolerance);
   own.resize(spans.size());
-  for (std::uint32_t place = 0; place < spans.size(); ++place) {
+  // Of most units nothing begins before what began has ended: each span has its whole time.
+  std::int64_t work_until = std::numeric_limits<std::int64_t>::min(), waits_until = work_until;
+  bool nests = false;
+  for (std::size_t place = 0; place < spans.size(); ++place) {
     const SpanOfUnit& span = spans[place];
     own[place] = whole_time(span.kind, span.interval());
+    const NestedIn nesting = nested_in(span.kind);
+    if (nesting == NestedIn::neither || span.end <= span.begin) continue;
+    std::int64_t& until = nesting == NestedIn::work ? work_until : waits_until;
+    nests = nests || span.begin < until;
+    until = std::max(until, span.end);
+  }
+  if (!nests) return;
+  Nesting work(tolerance), waits(tolerance);
+  for (std::uint32_t place = 0; place < spans.size(); ++place) {
+    const SpanOfUnit& span = spans[place];
     const NestedIn nesting = nested_in(span.kind);
     if (nesting == NestedIn::neither || span.end <= span.begin) continue;
     (nesting == NestedIn::work ? work : waits).add(place, span.interval(), own);

@@ -71,7 +71,7 @@ Conclusion conclusion_of(const Profile& profile) {
     found.work[row.engine] = double(row.on_path);
   }
   const analysis::PathOps kinds =
-      group_path_by_op(profile, analysis::Grouping::kind, path.steps, paths->executions());
+      group_path_by_op(profile, analysis::Grouping::kind, path.steps, executions_by_op(*paths));
   for (std::uint32_t row = 0; row < kinds.rows.size(); ++row) {
     analysis::Scaling scaling;
     for (const std::uint32_t of_op : kinds.of_op) scaling.of_op.push_back(of_op == row ? 0 : 1);

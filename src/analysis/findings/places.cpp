@@ -13,8 +13,10 @@ namespace {
 // Keeps no more than it needs, however many spans there are.
 class LongestPlaces {
  public:
+  // Whether one of this length is kept. Asked of each span, and mostly not.
+  bool takes(Interval time) const { return length_of(time) > longer_than_; }
   void take(const EvidencePlace& place) {
-    if (length_of(place.time) <= 0) return;
+    if (!takes(place.time)) return;
     places_.push_back(place);
     if (places_.size() >= 1024) cut();
   }
@@ -28,9 +30,12 @@ class LongestPlaces {
   void cut() {
     sort_rows(places_, std::ranges::greater(),
               [](const EvidencePlace& place) { return length_of(place.time); });
-    if (places_.size() > max_places) places_.resize(max_places);
+    if (places_.size() < max_places) return;
+    places_.resize(max_places);
+    longer_than_ = length_of(places_.back().time);  // as long as the last: comes after it
   }
   std::vector<EvidencePlace> places_;
+  std::int64_t longer_than_ = 0;
 };
 
 template <class Visit>
@@ -78,6 +83,7 @@ std::vector<EvidencePlace> places_of_ops(FindingContext& context, const std::vec
   if (!context.wants_places()) return {};
   LongestPlaces longest;
   for_each_span(context.analysis().spans_by_unit(), [&](UnitId unit, const SpanOfUnit& span) {
+    if (!longest.takes(span.interval())) return;
     const std::size_t op = index_of(span.op);
     if (op < ops.size() && ops[op] && is_work(span)) longest.take({unit, span.interval()});
   });

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/path/path_graph.hpp"
+#include "analysis/path/path_groups.hpp"
 #include "analysis/path/path_schedule.hpp"
 #include "base/parallel.hpp"
 #include "npuscope/analysis/timeline.hpp"
@@ -146,11 +147,11 @@ CriticalPath PathAnalysis::observed() const {
   return path;
 }
 
-ExecutionTimes PathAnalysis::executions() const {
-  const PathGraph& graph = *graph_;
-  ExecutionTimes times;
-  times.slack.assign(graph.profile->spans.size(), -1);
-  times.work.assign(graph.profile->spans.size(), -1);
+namespace {
+
+// visit(node, slack, length) for executions, the last node first; ask_ahead(node) of each before.
+template <class Visit, class AskAhead>
+void for_executions(const PathGraph& graph, const Visit& visit, const AskAhead& ask_ahead) {
   // The latest end of each that delays nothing; a wait that nothing follows delays nothing. Of
   // those that were not told of yet, which are no further back than the graph reaches.
   const NodeRing ring = graph.ring();
@@ -158,22 +159,13 @@ ExecutionTimes PathAnalysis::executions() const {
   const auto latest = [&](std::uint32_t node) -> std::int64_t& {
     return latest_ends[ring.place_of(node)];
   };
-  const auto ask_ahead = [&](std::uint32_t node) {  // rows lie in no order of time
-    constexpr std::uint32_t ahead = 16;
-    if (node < ahead) return;
-    __builtin_prefetch(&times.slack[graph.row[node - ahead]], 1);
-    __builtin_prefetch(&times.work[graph.row[node - ahead]], 1);
-  };
   for (auto node = std::uint32_t(graph.size()); node-- > 0;) {
     ask_ahead(node);
     const std::int64_t length = graph.end[node] - graph.start[node];
     std::int64_t own = std::exchange(latest(node), unbounded);
     if (graph.kind[node] == NodeKind::execution) {
       own = std::min(own, graph.last_end);
-      const std::uint32_t row = graph.row[node];
-      std::int64_t& slack = times.slack[row];
-      slack = slack < 0 ? own - graph.end[node] : std::min(slack, own - graph.end[node]);
-      times.work[row] = std::max<std::int64_t>(times.work[row], 0) + length;
+      visit(node, own - graph.end[node], length);
     }
     const std::int64_t release = own - length - graph.delay[node];
     if (const std::uint32_t before = graph.unit_before[node]; before != PathGraph::none) {
@@ -187,6 +179,45 @@ ExecutionTimes PathAnalysis::executions() const {
       latest(link.from) = std::min(latest(link.from), release - latency);
     }
   }
+}
+
+}  // namespace
+
+ExecutionTimes PathAnalysis::executions() const {
+  const PathGraph& graph = *graph_;
+  ExecutionTimes times;
+  times.slack.assign(graph.profile->spans.size(), -1);
+  times.work.assign(graph.profile->spans.size(), -1);
+  const auto ask_ahead = [&](std::uint32_t node) {  // rows lie in no order of time
+    constexpr std::uint32_t ahead = 16;
+    if (node < ahead) return;
+    __builtin_prefetch(&times.slack[graph.row[node - ahead]], 1);
+    __builtin_prefetch(&times.work[graph.row[node - ahead]], 1);
+  };
+  const auto take = [&](std::uint32_t node, std::int64_t of_node, std::int64_t length) {
+    const std::uint32_t row = graph.row[node];
+    std::int64_t& slack = times.slack[row];
+    slack = slack < 0 ? of_node : std::min(slack, of_node);
+    times.work[row] = std::max<std::int64_t>(times.work[row], 0) + length;
+  };
+  for_executions(graph, take, ask_ahead);
+  return times;
+}
+
+ExecutionsByOp executions_by_op(const PathAnalysis& paths) {
+  const PathGraph& graph = paths.graph();
+  ExecutionsByOp times;
+  times.ops.resize(graph.profile->ops.size() + 1);
+  times.ran.resize(graph.profile->spans.size());
+  const auto take = [&](std::uint32_t node, std::int64_t slack, std::int64_t length) {
+    ExecutionsByOp::OfOp& op = times.ops[graph.op_of(node)];
+    auto ran = times.ran[graph.row[node]];  // in several nodes, where spans nest
+    op.executions += ran ? 0 : 1;
+    ran = true;
+    op.work += length;
+    op.slack = std::min(op.slack, slack);
+  };
+  for_executions(graph, take, [](std::uint32_t) {});
   return times;
 }
 

@@ -163,9 +163,10 @@ class LatencyClasses {
   };
 
   explicit LatencyClasses(const Profile& profile) {
-    for (const Unit& unit : profile.units) where_.push_back({unit.device, unit.core, true});
-    where_.emplace_back();
-    last_ = std::uint32_t(where_.size() - 1);
+    for (const Unit& unit : profile.units) {
+      where_.push_back(std::uint64_t{unit.device} << 32 | unit.core);
+    }
+    unknown_ = std::uint32_t(where_.size());
   }
 
   static constexpr std::size_t count = reason_count * 16;
@@ -182,23 +183,17 @@ class LatencyClasses {
   }
 
  private:
-  struct Where {
-    std::uint32_t device = 0, core = 0;
-    bool known = false;
-  };
-
   // Nearer than 3, from unit to unit: of one unit or queue, one core, one device.
   std::size_t distance(Place from, Place to) const {
-    const Where& a = where_[std::min(index_of(from.unit), last_)];
-    const Where& b = where_[std::min(index_of(to.unit), last_)];
-    if (!a.known || !b.known || a.device != b.device) return 3;
-    if (from.unit == to.unit) return 0;
-    if (a.core != b.core) return 2;
-    return from.queue != Engine::none && from.queue == to.queue ? 0 : 1;
+    if (index_of(from.unit) >= unknown_ || index_of(to.unit) >= unknown_) return 3;
+    const std::uint64_t differ = where_[index_of(from.unit)] ^ where_[index_of(to.unit)];
+    if (differ != 0) return differ >> 32 != 0 ? 3 : 2;
+    const bool is_one_queue = from.queue != Engine::none && from.queue == to.queue;
+    return from.unit == to.unit || is_one_queue ? 0 : 1;
   }
 
-  std::vector<Where> where_;  // by unit; one more for what has none
-  std::uint32_t last_;
+  std::vector<std::uint64_t> where_;  // by unit: device, then core
+  std::uint32_t unknown_;             // from that unit on
 };
 
 // How long each class of constraints takes, and what no constraint explains.

@@ -13,14 +13,9 @@ namespace npuscope::analysis {
 namespace {
 
 // A row for each label of an op that executed; of_op is filled in.
-void add_labels(const Profile& profile, Grouping grouping, const ExecutionTimes& executions,
+void add_labels(const Profile& profile, Grouping grouping, const ExecutionsByOp& executions,
                 PathOps& ops) {
   const std::size_t count = profile.ops.size();
-  std::vector<bool> ran(count + 1, false);
-  for (std::size_t row = 0; row < executions.work.size(); ++row) {
-    if (executions.work[row] < 0) continue;
-    ran[std::min<std::size_t>(index_of(profile.spans.op[row]), count)] = true;
-  }
   ops.of_op.assign(count + 1, no_row);
   std::vector<std::string_view> labels;
   for (const Op& op : profile.ops) {
@@ -30,7 +25,7 @@ void add_labels(const Profile& profile, Grouping grouping, const ExecutionTimes&
   if (grouping == Grouping::op) names.emplace(labels, true);
   std::unordered_map<std::string_view, std::uint32_t> row_of;  // by name
   for (std::size_t i = 0; i <= count; ++i) {
-    if (!ran[i]) continue;
+    if (executions.ops[i].executions == 0) continue;
     const Op op = i < count ? profile.ops[i] : Op{};
     const std::string_view name = i == count ? std::string_view{}
                                   : names    ? names->of(i)
@@ -84,21 +79,25 @@ void sort_rows(PathOps& ops) {
 }  // namespace
 
 PathOps group_path_by_op(const Profile& profile, Grouping grouping,
-                         const std::vector<PathStep>& steps, const ExecutionTimes& executions) {
+                         const std::vector<PathStep>& steps, const ExecutionsByOp& executions) {
   PathOps ops;
   add_labels(profile, grouping, executions, ops);
   const Spans& spans = profile.spans;
   const auto row_of = [&](OpId op) -> PathOpRow& {
     return ops.rows[ops.of_op[std::min<std::size_t>(index_of(op), profile.ops.size())]];
   };
+  for (std::size_t op = 0; op < executions.ops.size(); ++op) {
+    const ExecutionsByOp::OfOp& of_op = executions.ops[op];
+    if (of_op.executions == 0) continue;
+    PathOpRow& row = ops.rows[ops.of_op[op]];
+    row.executions += of_op.executions;
+    row.work += of_op.work;
+    row.slack = std::min(row.slack, of_op.slack);
+  }
   const MeasureColumn* dominant = dominant_path_of(spans);
-  for (std::size_t i = 0; i < spans.size(); ++i) {
-    if (executions.work[i] < 0) continue;
+  for (std::size_t i = 0; dominant != nullptr && i < spans.size(); ++i) {
+    if (!executions.ran[i] || dominant->values[i] == MeasureColumn::missing) continue;
     PathOpRow& row = row_of(spans.op[i]);
-    row.executions += 1;
-    row.work += executions.work[i];
-    row.slack = std::min(row.slack, executions.slack[i]);
-    if (dominant == nullptr || dominant->values[i] == MeasureColumn::missing) continue;
     row.dominant_path = row.dominant_path.value_or(0) + double(dominant->values[i]);
   }
   for (const PathStep& step : steps) {

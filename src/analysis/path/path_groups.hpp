@@ -1,13 +1,13 @@
 // A path in groups: how much of it each op takes, beside the op's slack and the vendor's own
 // number, and how much of it each unit and each reason.
 //
-//   const PathOps ops = group_path_by_op(profile, Grouping::op, path.steps, executions);
-//   ops.rows[0].label      "MatMul_0"
-//   ops.rows[0].on_path    12312 ticks of the base clock
-//   ops.rows[0].slack      0
+//   const PathOps ops = group_path_by_op(profile, Grouping::op, path.steps,
+//   executions_by_op(*paths)); ops.rows[0].label      "MatMul_0" ops.rows[0].on_path    12312 ticks
+//   of the base clock ops.rows[0].slack      0
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -18,6 +18,20 @@
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::analysis {
+
+// Executions of an inference and their slack (ExecutionTimes) by op; the last is of spans without
+// one.
+struct ExecutionsByOp {
+  struct OfOp {
+    std::uint64_t executions = 0;
+    std::int64_t work = 0;
+    std::int64_t slack = std::numeric_limits<std::int64_t>::max();  // the least
+  };
+  std::vector<OfOp> ops;
+  std::vector<bool> ran;  // by row of the profile's spans: it is an execution
+};
+
+ExecutionsByOp executions_by_op(const PathAnalysis& paths);
 
 struct PathOpRow {
   std::string name;                     // empty: spans without an op, or of no kind
@@ -38,7 +52,7 @@ struct PathOps {
 };
 
 PathOps group_path_by_op(const Profile& profile, Grouping grouping,
-                         const std::vector<PathStep>& steps, const ExecutionTimes& executions);
+                         const std::vector<PathStep>& steps, const ExecutionsByOp& executions);
 
 struct PathUnitRow {
   UnitId unit = UnitId::none;

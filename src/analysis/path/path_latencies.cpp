@@ -189,27 +189,27 @@ class Latencies {
     }
   }
 
-  // When the constraints and their latencies let the node go.
-  std::optional<std::int64_t> released(std::uint32_t node) const {
-    std::optional<std::int64_t> last;
-    const auto take = [&](std::int64_t time) { last = std::max(last.value_or(time), time); };
+  // When the constraints and their latencies let the node go; `otherwise` where it has none.
+  std::int64_t released(std::uint32_t node, std::int64_t otherwise) const {
+    constexpr std::int64_t before_all = std::numeric_limits<std::int64_t>::min();
+    std::int64_t last = before_all;
     if (const std::uint32_t before = graph_.unit_before[node]; before != PathGraph::none) {
-      take(graph_.end[before] + graph_.unit_latency(node));
+      last = graph_.end[before] + graph_.unit_latency(node);
     }
-    for_links(node, [&](const PathLink& link) { take(graph_.released_by(link, node)); });
-    return last;
+    for_links(node,
+              [&](const PathLink& link) { last = std::max(last, graph_.released_by(link, node)); });
+    return last == before_all ? otherwise : last;
   }
 
   std::int64_t delay_of(std::uint32_t node) const {
-    const auto last = released(node);
-    return last ? graph_.start[node] - *last : 0;
+    return graph_.start[node] - released(node, graph_.start[node]);
   }
 
   // What the constraints and their latencies leave of each start. Times of runs follow from one
   // another and from what was observed, delays from both.
   void find_delays() {
     for (const std::uint32_t node : runs_) {
-      graph_.start[node] = graph_.end[node] = released(node).value_or(graph_.start[node]);
+      graph_.start[node] = graph_.end[node] = released(node, graph_.start[node]);
     }
     for_parts([&](std::uint32_t node, std::size_t) {
       graph_.delay[node] = is_run(node) ? 0 : delay_of(node);

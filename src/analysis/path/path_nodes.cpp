@@ -1,6 +1,7 @@
 #include "analysis/path/path_nodes.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -155,11 +156,7 @@ Status PathNodes::select(std::optional<std::uint32_t> instance, const PathBasics
 
 void PathNodes::add() {
   if (has_transfers_) find_issues();
-  for (const Op& op : profile_.ops) names_engine_.push_back(op.engine != Engine::none);
-  make_room();
-  parallel_for(by_unit_->groups(), [&](std::size_t unit) { write_unit(unit); });
-  order_ = number_by_start(graph_, first_node_of_unit_, queues_);
-  map_rows();
+  if (!add_one_by_one()) add_pieces();
   if (has_transfers_) {
     for (std::size_t unit = 0; unit < by_unit_->groups(); ++unit) find_transfers(unit);
   }
@@ -193,8 +190,74 @@ void PathNodes::find_issues() {
   });
 }
 
+// Where nothing is nested and nothing held the work up, each span of work is a node: in the order
+// of time at once, out of its span.
+bool PathNodes::add_one_by_one() {
+  const bool holds_up = has_transfers_ || has_dma_waits() || has_event_waits_ || !barriers_.empty();
+  if (holds_up || !profile_.flows.empty()) return false;
+  const std::size_t units = by_unit_->groups();
+  std::vector<std::uint32_t> counts(units, 0);
+  std::vector<char> one_by_one(units, true);
+  parallel_for(units, [&](std::size_t unit) {
+    std::int64_t free = std::numeric_limits<std::int64_t>::min();
+    for (const SpanOfUnit& span : spans_of(unit)) {
+      if (role_of(span.kind) != Role::work) continue;
+      counts[unit] += 1;
+      one_by_one[unit] = one_by_one[unit] && span.begin >= free;
+      free = span.end;
+    }
+  });
+  if (!std::ranges::all_of(one_by_one, std::identity())) return false;
+  is_plain_ = true;
+  make_room(counts);
+  Column<std::uint32_t> places;  // by sequence, of their spans
+  places.resize(graph_.size());
+  const auto spans = by_unit_->all();
+  parallel_for(units, [&](std::size_t unit) {
+    std::uint32_t sequence = first_node_of_unit_[unit];
+    const std::size_t last = by_unit_->place_of(unit) + spans_of(unit).size();
+    for (std::size_t place = by_unit_->place_of(unit); place < last; ++place) {
+      if (role_of(spans[place].kind) != Role::work) continue;
+      graph_.start[sequence] = interval(spans[place]).begin;
+      places[sequence++] = std::uint32_t(place);
+    }
+  });
+  order_ = order_by_start(graph_, first_node_of_unit_);
+  const std::vector<RowRange> parts = ranges_of(graph_.size());
+  parallel_for(parts.size(), [&](std::size_t part) {
+    for (auto node = std::uint32_t(parts[part].first); node < parts[part].last; ++node) {
+      const std::uint32_t sequence = order_.sequence_of[node], unit = graph_.unit[node];
+      const SpanOfUnit& span = spans[places[sequence]];
+      write(node, unit, span, NodeKind::execution, interval(span), false);
+      const bool is_first = sequence == first_node_of_unit_[unit];
+      graph_.unit_before[node] = is_first ? PathGraph::none : order_.node_of[sequence - 1];
+    }
+  });
+  return true;
+}
+
+void PathNodes::add_pieces() {
+  count_pieces();
+  parallel_for(by_unit_->groups(), [&](std::size_t unit) { write_unit(unit); });
+  order_ = order_by_start(graph_, first_node_of_unit_);
+  graph_.renumber(order_.sequence_of, order_.node_of);
+  reorder(queues_, order_.sequence_of);
+  map_rows();
+}
+
 // Where the nodes of each unit go follows from how many there are.
-void PathNodes::make_room() {
+void PathNodes::make_room(const std::vector<std::uint32_t>& counts) {
+  first_node_of_unit_.assign(1, 0);
+  for (const std::uint32_t count : counts) {
+    first_node_of_unit_.push_back(first_node_of_unit_.back() + count);
+  }
+  const std::size_t nodes = first_node_of_unit_.back();
+  graph_.for_columns([&](auto& column) { column.resize(nodes); });
+  graph_.unit_before.resize(nodes);
+  queues_.resize(nodes);
+}
+
+void PathNodes::count_pieces() {
   const std::size_t units = by_unit_->groups();
   std::vector<std::uint32_t> counts(units, 0);
   std::vector<char> has_several(units, false);  // nodes of a span
@@ -212,14 +275,7 @@ void PathNodes::make_room() {
     }
     counts[unit] = count;
   });
-  first_node_of_unit_.assign(1, 0);
-  for (const std::uint32_t count : counts) {
-    first_node_of_unit_.push_back(first_node_of_unit_.back() + count);
-  }
-  const std::size_t nodes = first_node_of_unit_.back();
-  graph_.for_columns([&](auto& column) { column.resize(nodes); });
-  graph_.unit_before.resize(nodes);
-  queues_.resize(nodes);
+  make_room(counts);
   is_plain_ = !has_transfers_ && !has_dma_waits() &&
               std::find(has_several.begin(), has_several.end(), true) == has_several.end();
   if (!is_plain_ || !profile_.flows.empty()) of_row_.assign(profile_.spans.size(), no_nodes);
@@ -228,8 +284,6 @@ void PathNodes::make_room() {
 void PathNodes::write(std::uint32_t node, std::size_t unit, const SpanOfUnit& span, NodeKind kind,
                       Interval time, bool after_barrier) {
   const std::size_t ops = profile_.ops.size(), op = std::min<std::size_t>(index_of(span.op), ops);
-  // An op that names no engine says nothing about it, and asking it would cost more than all else.
-  const OpId asked = op < ops && names_engine_[op] ? span.op : OpId::none;
   graph_.row[node] = span.row;
   graph_.op[node] = std::uint32_t(op);
   graph_.kind[node] = kind;
@@ -237,7 +291,7 @@ void PathNodes::write(std::uint32_t node, std::size_t unit, const SpanOfUnit& sp
   graph_.end[node] = time.end;
   graph_.unit_before[node] = PathGraph::none;
   graph_.after_barrier[node] = after_barrier;
-  queues_[node] = queue_of(engine_of(profile_, asked, UnitId(std::uint32_t(unit)), span.kind));
+  queues_[node] = queue_of(engines_.of(span.op, UnitId(std::uint32_t(unit)), span.kind));
 }
 
 void PathNodes::write_unit(std::size_t unit) {

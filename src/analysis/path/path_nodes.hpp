@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/path/path_graph.hpp"
+#include "analysis/timeline/span_engines.hpp"
 #include "base/counting_sort.hpp"
 #include "base/parallel.hpp"
 #include "npuscope/profile/column.hpp"
@@ -26,9 +27,9 @@ struct NodeOrder {
 };
 
 // Those that start at once stay as they were. `first_of_unit`: of the nodes of each unit the first,
-// and one more. Fills in the units; `queues` are put into the same order.
-NodeOrder number_by_start(PathGraph& graph, const std::vector<std::uint32_t>& first_of_unit,
-                          Column<Engine>& queues);
+// and one more. Of the graph it asks the starts alone, as they were numbered before, and fills in
+// the units of nodes.
+NodeOrder order_by_start(PathGraph& graph, const std::vector<std::uint32_t>& first_of_unit);
 
 // First and last of a span.
 struct NodeRange {  // without values at first, for the sake of Column
@@ -63,7 +64,8 @@ struct OpRun {
 // its unit, and whether a barrier was between.
 class PathNodes {
  public:
-  PathNodes(const Profile& profile, PathGraph& graph) : profile_(profile), graph_(graph) {}
+  PathNodes(const Profile& profile, PathGraph& graph)
+      : profile_(profile), engines_(profile), graph_(graph) {}
 
   Status select(std::optional<std::uint32_t> instance, const PathBasics& known);
   void add();
@@ -138,7 +140,10 @@ class PathNodes {
   void take(OpRun& run, const Execution& execution) const;
   void take(OpRun& run, const OpRun& other) const;
   void find_issues();
-  void make_room();
+  bool add_one_by_one();
+  void add_pieces();
+  void make_room(const std::vector<std::uint32_t>& counts);
+  void count_pieces();
   void write_unit(std::size_t unit);
   std::uint32_t write_transfers(std::size_t unit, std::uint32_t node);
   std::uint32_t write_landings(std::size_t unit, std::uint32_t node);
@@ -158,12 +163,12 @@ class PathNodes {
   }
 
   const Profile& profile_;
+  const SpanEngines engines_;
   PathGraph& graph_;
   std::shared_ptr<const SpansByUnit> by_unit_;
   std::vector<std::uint32_t> first_node_of_unit_;  // one more
   bool has_transfers_ = false, has_event_waits_ = false;
   bool is_plain_ = false;  // each span that has a node has one, and starts and ends with it
-  std::vector<char> names_engine_;  // by op
   NodeOrder order_;
   Column<Engine> queues_;  // by node
   Column<NodeRange> of_row_;

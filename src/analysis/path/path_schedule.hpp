@@ -150,7 +150,7 @@ class ForwardPass {
   }
 
   // When its constraints let the node go; false: it has none.
-  bool release(std::uint32_t node, OfWays& last) const {
+  [[gnu::always_inline]] bool release(std::uint32_t node, OfWays& last) const {
     last.fill(-std::numeric_limits<double>::infinity());
     const std::uint32_t before = graph_.unit_before[node];
     bool any = before != PathGraph::none;

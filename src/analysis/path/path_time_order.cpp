@@ -40,7 +40,7 @@ class StartOrder {
   StartOrder(PathGraph& graph, const std::vector<std::uint32_t>& first_of_unit)
       : graph_(graph), first_of_unit_(first_of_unit), by_start_(first_of_unit.size() - 1) {
     constexpr std::size_t nodes_of_slice = 16'384;
-    const std::size_t size = graph.size(), units = by_start_.size();
+    const std::size_t size = graph.start.size(), units = by_start_.size();
     const std::size_t slices = std::min(size / nodes_of_slice, size / (8 * units));
     std::uint64_t last = 0;
     for (std::size_t node = 0; node < size; ++node) last = std::max(last, start_of(node));
@@ -49,7 +49,7 @@ class StartOrder {
     places_.resize(first_of_slice_.size() * units);
   }
 
-  NodeOrder run(Column<Engine>& queues) {
+  NodeOrder run() {
     parallel_for(by_start_.size(), [&](std::size_t unit) { cut_unit(unit); });
     const std::size_t units = by_start_.size();
     for (std::size_t slice = 0; slice < first_of_slice_.size(); ++slice) {
@@ -57,13 +57,11 @@ class StartOrder {
         first_of_slice_[slice] += places_[slice * units + unit];
       }
     }
-    order_.node_of.resize(graph_.size());
-    order_.sequence_of.resize(graph_.size());
-    graph_.unit.resize(graph_.size());
+    order_.node_of.resize(graph_.start.size());
+    order_.sequence_of.resize(graph_.start.size());
+    graph_.unit.resize(graph_.start.size());
     const std::size_t slices = first_of_slice_.size() - 1;
     parallel_for(slices, [&](std::size_t slice) { number_slice(slice); });
-    graph_.renumber(order_.sequence_of, order_.node_of);
-    reorder(queues, order_.sequence_of);
     return std::move(order_);
   }
 
@@ -135,9 +133,8 @@ class StartOrder {
 
 }  // namespace
 
-NodeOrder number_by_start(PathGraph& graph, const std::vector<std::uint32_t>& first_of_unit,
-                          Column<Engine>& queues) {
-  return StartOrder(graph, first_of_unit).run(queues);
+NodeOrder order_by_start(PathGraph& graph, const std::vector<std::uint32_t>& first_of_unit) {
+  return StartOrder(graph, first_of_unit).run();
 }
 
 }  // namespace npuscope::analysis

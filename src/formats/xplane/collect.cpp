@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "formats/xplane/fields.hpp"
 
@@ -67,6 +68,7 @@ void Collector::add(const Plane& plane, CountedNotes& losses) {
   ++planes_;
   stat_uses_.assign(plane.stat_names.size(), {});
   event_names_.assign(plane.events.size(), {});
+  known_stats_.clear();
   // Lines that name programs come first, so that ops know their modules.
   for (const EventMetadata& event : plane.events) {
     if (plane.name.starts_with("/device:")) facts.name_program(event.name);
@@ -158,9 +160,8 @@ void Collector::reserve(std::size_t bytes) {
   slices.duration.reserve(rows);
 }
 
-Collector::EventNames& Collector::names_of(const Plane& plane, std::int64_t metadata,
+Collector::EventNames& Collector::names_of(const Plane& plane, std::uint32_t place,
                                            CountedNotes& losses) {
-  const std::uint32_t place = plane.event_places.of(metadata);
   if (place == Places::none) {
     losses.add(Severity::warning, 0, "events whose name is missing from the file");
     unnamed_.label = events.strings.intern("unnamed");
@@ -186,13 +187,6 @@ Collector::EventNames& Collector::names_of(const Plane& plane, std::int64_t meta
   return names;
 }
 
-Collector::StatUse Collector::use_of(const Plane& plane, std::int64_t stat) {
-  const std::uint32_t place = plane.stat_places.of(stat);
-  if (place == Places::none) return {Use::dropped, {}};
-  const StatUse known = stat_uses_[place];
-  return known.use != Use::unknown ? known : learn_use(plane, place);
-}
-
 Collector::StatUse Collector::learn_use(const Plane& plane, std::uint32_t place) {
   StatUse& use = stat_uses_[place];
   const std::string_view name = plane.stat_names[place];
@@ -205,26 +199,27 @@ Collector::StatUse Collector::learn_use(const Plane& plane, std::uint32_t place)
   return use;
 }
 
-void Collector::take_stat(const Plane& plane, std::string_view bytes) {
+// Whether all that it says is in event_.
+bool Collector::take_stat(const Plane& plane, std::string_view bytes) {
   FieldReader reader(bytes);
   Stat stat;
   StatUse use;
-  if (!reader.next()) return;
+  if (!reader.next()) return true;
   if (reader.tag_and_type() == varint_field(stat_field::metadata_id)) {  // first, as mostly
     stat.name = reader.get_int64();
     use = use_of(plane, stat.name);
-    if (use.use == Use::dropped) return;
+    if (use.use == Use::dropped) return true;
     decode_stat(reader, stat);
   } else {
     stat = decode_stat(bytes);
     use = use_of(plane, stat.name);
-    if (use.use == Use::dropped) return;
+    if (use.use == Use::dropped) return true;
   }
   ArgumentType type = ArgumentType::integer;
   std::uint64_t bits = stat.bits;
   switch (stat.type) {
-    case Stat::Type::none: return;
-    case Stat::Type::bytes: ++bytes_left_out_; return;
+    case Stat::Type::none: return true;
+    case Stat::Type::bytes: ++bytes_left_out_; return false;
     case Stat::Type::number: type = ArgumentType::number; break;
     case Stat::Type::integer: break;
     case Stat::Type::unsigned_integer:
@@ -242,31 +237,44 @@ void Collector::take_stat(const Plane& plane, std::string_view bytes) {
       break;
     }
   }
-  if (use.use == Use::module && type == ArgumentType::text) module_ = StringId(bits);
-  if (use.use == Use::program && stat.type != Stat::Type::text) program_ = bits;
+  if (use.use == Use::module && type == ArgumentType::text) event_.module = StringId(bits);
+  if (use.use == Use::program && stat.type != Stat::Type::text) event_.program = bits;
   if (use.use == Use::correlation && stat.type != Stat::Type::text) {
     correlation_ = bits;
     has_correlation_ = true;
   }
-  const bool is_again = std::any_of(keys_.begin(), keys_.end(),
+  const bool is_again = std::any_of(event_.keys.begin(), event_.keys.end(),
                                     [&](const ArgumentKey& key) { return key.name == use.name; });
-  if (is_again) return;
-  keys_.push_back({use.name, type});
-  values_.push_back(bits);
+  if (!is_again) {
+    event_.keys.push_back({use.name, type});
+    event_.values.push_back(bits);
+  }
+  return use.use != Use::correlation;
+}
+
+// None of a name whose first event this is.
+KnownStats* Collector::known_stats_of(std::uint32_t place) {
+  if (place == Places::none || !event_names_[place].is_known) return nullptr;
+  std::uint32_t& known = event_names_[place].known_stats;
+  if (known == EventNames::no_stats) {
+    known = std::uint32_t(known_stats_.size());
+    known_stats_.emplace_back();
+  }
+  return &known_stats_[known];
 }
 
 // The module of an op with the number of its program: a module that is compiled again, for another
 // shape, keeps its name.
 StringId Collector::module_of_event(const EventNames& names) {
-  if (module_ == StringId::empty && names.module == StringId::empty) return StringId::empty;
-  const std::pair key(module_, program_.value_or(0));
-  if (key == last_module_ && module_ != StringId::empty) return last_module_name_;
-  StringId name = module_ != StringId::empty ? module_ : names.module;
-  if (module_ != StringId::empty && program_) {
+  if (event_.module == StringId::empty && names.module == StringId::empty) return StringId::empty;
+  const std::pair key(event_.module, event_.program.value_or(0));
+  if (key == last_module_ && event_.module != StringId::empty) return last_module_name_;
+  StringId name = event_.module != StringId::empty ? event_.module : names.module;
+  if (event_.module != StringId::empty && event_.program) {
     const auto [place, is_new] = module_names_.try_emplace(key, StringId::empty);
     if (is_new) {
-      place->second =
-          events.strings.intern(fmt::format("{}({})", events.strings[module_], *program_));
+      place->second = events.strings.intern(
+          fmt::format("{}({})", events.strings[event_.module], *event_.program));
     }
     name = place->second;
   }
@@ -277,54 +285,62 @@ StringId Collector::module_of_event(const EventNames& names) {
 }
 
 // Once for a name and module.
-void Collector::add_facts(const Plane& plane, std::int64_t metadata, StringId module,
+void Collector::add_facts(const Plane& plane, std::uint32_t place, StringId module,
                           EventNames& names) {
   names.has_facts = true;
   names.last_module = module;
-  const std::uint32_t place = plane.event_places.of(metadata);
   if (place == Places::none || plane.events[place].stats.empty()) return;
   facts.add(module, names.label, plane, plane.events[place]);
 }
 
 bool Collector::add_event(const Plane& plane, const Line& line, std::string_view bytes,
                           CountedNotes& losses) {
-  std::int64_t metadata = 0, offset_ps = 0, duration_ps = 0;
+  std::uint32_t place = plane.event_places.of(0);  // of what is known of its name
+  std::int64_t offset_ps = 0, duration_ps = 0;
   std::uint64_t occurrences = 0;
   bool is_aggregate = false;
-  module_ = StringId::empty;
-  program_.reset();
+  event_.clear();
   has_correlation_ = false;
-  keys_.clear();
-  const std::size_t first_value = values_.size();
+  KnownStats* known = nullptr;  // while stats follow one another
+  std::string_view stats;
+  bool any_stat = false;
   FieldReader reader(bytes);
-  try {
-    while (reader.next()) {
-      switch (reader.tag_and_type()) {
-        case varint_field(event_field::metadata_id): metadata = reader.get_int64(); break;
-        case varint_field(event_field::offset_ps):
-          offset_ps = reader.get_int64();
-          is_aggregate = false;
-          break;
-        case varint_field(event_field::duration_ps): duration_ps = reader.get_int64(); break;
-        case bytes_field(event_field::stat): take_stat(plane, bytes_of(reader)); break;
-        case varint_field(event_field::occurrences):
-          occurrences = reader.get_uint64();
-          is_aggregate = true;
-          break;
-        default: reader.skip();
+  while (reader.next()) {
+    if (reader.tag_and_type() != bytes_field(event_field::stat)) known = nullptr;
+    switch (reader.tag_and_type()) {
+      case varint_field(event_field::metadata_id):
+        place = plane.event_places.of(reader.get_int64());
+        break;
+      case varint_field(event_field::offset_ps):
+        offset_ps = reader.get_int64();
+        is_aggregate = false;
+        break;
+      case varint_field(event_field::duration_ps): duration_ps = reader.get_int64(); break;
+      case bytes_field(event_field::stat): {
+        if (!std::exchange(any_stat, true)) {
+          known = known_stats_of(place);
+          stats = reader.rest();
+          const std::size_t same = known != nullptr ? known->take(stats, event_) : 0;
+          reader.skip_bytes(same);
+          if (same > 0) break;
+        }
+        if (!take_stat(plane, bytes_of(reader))) known = nullptr;
+        if (known != nullptr) known->add(stats.size() - reader.bytes_left(), event_);
+        break;
       }
+      case varint_field(event_field::occurrences):
+        occurrences = reader.get_uint64();
+        is_aggregate = true;
+        break;
+      default: reader.skip();
     }
-  } catch (const protozero::exception&) {
-    values_.resize(first_value);
-    throw;
   }
-  EventNames& names = names_of(plane, metadata, losses);
+  EventNames& names = names_of(plane, place, losses);
   const StringId module = module_of_event(names);
-  if (!names.has_facts || names.last_module != module) add_facts(plane, metadata, module, names);
+  if (!names.has_facts || names.last_module != module) add_facts(plane, place, module, names);
   std::int64_t start = 0, end = 0;
   const bool is_good = duration_ps >= 0 && to_picoseconds(line.timestamp_ns, offset_ps, start) &&
                        !__builtin_add_overflow(start, duration_ps, &end);
-  if (!is_good || is_aggregate) values_.resize(first_value);
   if (is_aggregate && duration_ps >= 0) {
     if (line.repeats) return true;
     aggregates.push_back({module, names.label, occurrences, duration_ps});
@@ -344,9 +360,11 @@ bool Collector::add_event(const Plane& plane, const Line& line, std::string_view
   slices.duration.push_back(duration_ps);
   if (has_correlation_)
     (line.is_host ? launches : launched).push_back({host_.number, correlation_, row});
-  if (!std::ranges::equal(shapes_[names.last_shape], keys_))
-    names.last_shape = shapes_.intern(keys_);
-  places_.push_back({names.last_shape, std::uint32_t(first_value)});
+  if (!std::ranges::equal(shapes_[names.last_shape], event_.keys)) {
+    names.last_shape = shapes_.intern(event_.keys);
+  }
+  places_.push_back({names.last_shape, std::uint32_t(values_.size())});
+  values_.insert(values_.end(), event_.values.begin(), event_.values.end());
   if (places_.size() == ArgumentBlock::rows) close_rows();
   return true;
 }

@@ -17,6 +17,7 @@
 #include "formats/chrome/events.hpp"
 #include "formats/chrome/numbering.hpp"
 #include "formats/xplane/hlo.hpp"
+#include "formats/xplane/known_stats.hpp"
 #include "formats/xplane/plane.hpp"
 #include "profile/counted_notes.hpp"
 
@@ -72,18 +73,26 @@ class Collector {
     bool has_facts = false;  // of the last module
     StringId last_module{};
     std::uint32_t last_shape = 0;
+    static constexpr std::uint32_t no_stats = ~std::uint32_t{0};
+    std::uint32_t known_stats = no_stats;  // in known_stats_
   };
   struct Line;
 
   void add_line(const Plane& plane, std::string_view bytes, CountedNotes& losses);
   bool add_event(const Plane& plane, const Line& line, std::string_view bytes,
                  CountedNotes& losses);
-  EventNames& names_of(const Plane& plane, std::int64_t metadata, CountedNotes& losses);
-  StatUse use_of(const Plane& plane, std::int64_t stat);
+  EventNames& names_of(const Plane& plane, std::uint32_t place, CountedNotes& losses);
+  StatUse use_of(const Plane& plane, std::int64_t stat) {
+    const std::uint32_t place = plane.stat_places.of(stat);
+    if (place == Places::none) return {Use::dropped, {}};
+    const StatUse known = stat_uses_[place];
+    return known.use != Use::unknown ? known : learn_use(plane, place);
+  }
   StatUse learn_use(const Plane& plane, std::uint32_t place);
-  void take_stat(const Plane& plane, std::string_view bytes);
+  KnownStats* known_stats_of(std::uint32_t place);
+  bool take_stat(const Plane& plane, std::string_view bytes);
   StringId module_of_event(const EventNames& names);
-  void add_facts(const Plane& plane, std::int64_t metadata, StringId module, EventNames& names);
+  void add_facts(const Plane& plane, std::uint32_t place, StringId module, EventNames& names);
   void reserve(std::size_t bytes);
   void close_rows();
 
@@ -92,13 +101,12 @@ class Collector {
   std::vector<StatUse> stat_uses_;       // of the plane, by place
   std::vector<EventNames> event_names_;  // of the plane, by place
   EventNames unnamed_;
+  std::vector<KnownStats> known_stats_;  // of the plane, of names that come again
   // Of the event that is being read.
-  StringId module_{};
-  std::optional<std::uint64_t> program_;
+  EventStats event_;
   std::uint64_t correlation_ = 0;
   bool has_correlation_ = false;
-  std::vector<ArgumentKey> keys_;
-  std::vector<std::uint64_t> values_;  // and of those before it that are not in a block yet
+  std::vector<std::uint64_t> values_;  // of those before it that are not in a block yet
   std::vector<ArgumentPlace> places_;
   // By module and number; the last one is mostly that of the next event.
   std::map<std::pair<StringId, std::uint64_t>, StringId> module_names_;

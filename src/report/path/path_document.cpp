@@ -38,7 +38,7 @@ class PathDocument {
                                              likely_ = likely_reasons(profile, path_,
                                                                       analysis.basis().instance);
                                            },
-                                           [&] { executions_ = analysis.executions(); }};
+                                           [&] { executions_ = executions_by_op(analysis); }};
     parallel_for(std::size(parts), [&](std::size_t i) { parts[i](); });
     ops_ = group_path_by_op(profile, options.grouping, path_.steps, executions_);
   }
@@ -422,7 +422,7 @@ class PathDocument {
   const PathDocumentOptions& options_;
   CriticalPath path_;
   LikelyReasons likely_;
-  ExecutionTimes executions_;
+  ExecutionsByOp executions_;
   PathOps ops_;
 };
 

@@ -90,6 +90,38 @@ TEST(Path, SlackIsHowMuchLaterAnExecutionCouldEnd) {
   EXPECT_EQ(times.work[index_of(c)], 8);
 }
 
+TEST(Path, ExecutionsByOpCountASpanInPiecesOnce) {
+  Made made;
+  made.span(made.hvx, "A", 0, 100);  // in three pieces, around B and C
+  made.span(made.hvx, "B", 10, 20);
+  made.span(made.hvx, "C", 40, 70);
+  made.span(made.hmx, "A", 20, 60);
+  made.span(made.hmx, "", 90, 95);
+  made.edge("B", "D");
+  made.span(made.hmx, "D", 96, 130);
+  const PathAnalysis analysis = analysis_of(made.profile);
+  const ExecutionTimes times = analysis.executions();
+  const ExecutionsByOp by_op = executions_by_op(analysis);
+  std::vector<ExecutionsByOp::OfOp> expected(made.profile.ops.size() + 1);
+  for (std::size_t row = 0; row < made.profile.spans.size(); ++row) {
+    ASSERT_GE(times.work[row], 0);
+    EXPECT_TRUE(by_op.ran[row]);
+    const std::size_t op = index_of(made.profile.spans.op[row]);
+    ExecutionsByOp::OfOp& of = expected[std::min(op, expected.size() - 1)];
+    of.executions += 1;
+    of.work += times.work[row];
+    of.slack = std::min(of.slack, times.slack[row]);
+  }
+  ASSERT_EQ(by_op.ops.size(), expected.size());
+  for (std::size_t op = 0; op < expected.size(); ++op) {
+    EXPECT_EQ(by_op.ops[op].executions, expected[op].executions) << op;
+    EXPECT_EQ(by_op.ops[op].work, expected[op].work) << op;
+    EXPECT_EQ(by_op.ops[op].slack, expected[op].slack) << op;
+  }
+  EXPECT_EQ(by_op.ops[0].executions, 2u);
+  EXPECT_EQ(by_op.ops[0].work, 60 + 40);
+}
+
 TEST(Path, GainOfAFasterOpEndsWhereAnotherPathHolds) {
   Made made;
   made.span(made.hvx, "A", 0, 100);
@@ -413,7 +445,7 @@ TEST(Path, GroupsAddUpToTheWorkOnThePath) {
   const PathAnalysis analysis = analysis_of(made.profile);
   const CriticalPath path = analysis.observed();
   const PathOps ops =
-      group_path_by_op(made.profile, Grouping::part, path.steps, analysis.executions());
+      group_path_by_op(made.profile, Grouping::part, path.steps, executions_by_op(analysis));
   ASSERT_EQ(ops.rows.size(), 4u);
   EXPECT_EQ(ops.rows[0].name, "C");
   EXPECT_EQ(ops.rows[0].on_path, 25);

@@ -1,5 +1,6 @@
 #include "formats/xplane/read.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <map>
@@ -176,6 +177,75 @@ TEST(XplaneRead, LaunchesLeadToWhatTheyLaunchedOfTheSameHost) {
   EXPECT_EQ(op_name(profile, index_of(profile.flows[0].to)), "k");
   EXPECT_EQ(profile.spans.kind[index_of(profile.flows[0].from)], SpanKind::runtime_call);
   EXPECT_EQ(read({{"a.xplane.pb", bytes}, {"b.xplane.pb", bytes}}).flows.size(), 2u);
+}
+
+// "a=1 b=2.5", as the row has them.
+std::string arguments_of(const Profile& profile, std::size_t row) {
+  const Arguments& arguments = profile.spans.arguments;
+  std::string text;
+  for (std::size_t place = 0; place < arguments.count(row); ++place) {
+    const Argument argument = arguments.at(row, place);
+    text += fmt::format("{}{}={}:", text.empty() ? "" : " ", profile.text(argument.key.name),
+                        int(argument.key.type));
+    text += argument.key.type == ArgumentType::text ? std::string(profile.text(argument.text()))
+                                                    : fmt::to_string(argument.bits);
+  }
+  return text;
+}
+
+TEST(XplaneRead, StatsLikeThoseOfTheEventBeforeAreThoseOfTheEvent) {
+  constexpr std::int64_t one = 1, two = 2;
+  const Stats full{{"hlo_module", Ref{"net"}},
+                   {"program_id", std::int64_t{4}},
+                   {"size", one},
+                   {"_p", std::int64_t{8'000'000'000}},
+                   {"rate", 2.5},
+                   {"text", std::string("as it is")}};
+  std::vector<Stats> all(3, full);
+  all.push_back({full.begin(), full.begin() + 2});
+  all.push_back({full.begin(), full.begin() + 5});
+  all.push_back({});
+  all.push_back(full);
+  all.push_back({full.rbegin(), full.rend()});
+  for (const auto& [place, value] : {std::pair(0, Value(Ref{"other"})),
+                                     {1, Value(std::int64_t{5})},
+                                     {2, Value(two)},
+                                     {3, Value(std::int64_t{8'000'000'001})},
+                                     {4, Value(one)},
+                                     {5, Value(Bytes{"x"})},
+                                     {2, Value(Bytes{"y"})}}) {
+    for (int times = 0; times < 2; ++times) {
+      all.push_back(full);
+      all.back()[std::size_t(place)].second = value;
+    }
+  }
+  for (const char* again : {"size", "correlation_id", "correlation_id", "size"}) {
+    all.push_back(full);
+    all.back().insert(all.back().begin() + 3, {again, two});
+  }
+  const auto read_as = [&](bool of_one_name) {
+    std::vector<SpaceEvent> events;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const std::string name = of_one_name ? "k" : fmt::format("k{}", i);
+      events.push_back({name, std::int64_t(i) * 100, 50, all[i]});
+    }
+    PlaneBuilder host("/host:CPU");
+    host.line(1, "tf_XLAExecute/2", 0, events);
+    return read(SpaceBuilder().add(host).bytes());
+  };
+  const Profile same = read_as(true), each = read_as(false);
+  ASSERT_EQ(same.spans.size(), all.size());
+  ASSERT_EQ(each.spans.size(), all.size());
+  const auto module = [](const Profile& of, std::size_t row) {
+    return of.text(of.ops[index_of(of.spans.op[row])].kind);
+  };
+  for (std::size_t row = 0; row < all.size(); ++row) {
+    EXPECT_EQ(arguments_of(same, row), arguments_of(each, row)) << row;
+    EXPECT_EQ(module(same, row), module(each, row)) << row;
+  }
+  EXPECT_EQ(messages(same), messages(each));
+  EXPECT_THAT(arguments_of(same, 2), HasSubstr("rate="));
+  EXPECT_NE(arguments_of(same, 12), arguments_of(same, 2));
 }
 
 std::string accessed(std::uint64_t operation, std::uint64_t memory, std::uint64_t bytes) {

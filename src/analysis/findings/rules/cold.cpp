@@ -224,12 +224,15 @@ std::map<Alike, std::vector<Call>> calls_of(const Analysis& analysis) {
         op >= profile.ops.size()) {
       continue;
     }
+    const std::int64_t start = spans.start[row];
+    const auto time = double(spans.duration[row]);
+    std::optional<Call>& call = of_op[op];
+    if (call && start >= call->start && time <= call->time) continue;  // most: nothing to ask
     const Engine engine = engines.of(row);
     if (engine != Engine::hvx && engine != Engine::hmx && engine != Engine::dma_issue) continue;
-    if (!of_op[op]) of_op[op] = Call{spans.start[row], 0, op};
-    Call& call = *of_op[op];
-    call.start = std::min(call.start, spans.start[row]);
-    call.time = std::max(call.time, double(spans.duration[row]));
+    if (!call) call = Call{start, 0, op};
+    call->start = std::min(call->start, start);
+    call->time = std::max(call->time, time);
   }
   std::map<Alike, std::vector<Call>> calls;
   for (std::size_t op = 0; op < of_op.size(); ++op) {
