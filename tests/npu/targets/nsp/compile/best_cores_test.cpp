@@ -74,6 +74,15 @@ TEST(QueryBlocks, KeepScoresThatNoCoreHoldsInVtcm) {
   EXPECT_EQ(network.metrics.original_macs, 2ull * 8 * 2048 * 2048 * 64);
 }
 
+// Keys and values of 32 sequences were written to DDR once for each query that shares them.
+TEST(GroupedHeads, WereSpilledAsOftenAsTheyAreShared) {
+  const Graph graph = generated_model("qwen3-0.6b", {32, 1, 1024}, 1);
+  const CompiledNetwork network = compiled(graph, options_for(16, 0));
+  EXPECT_EQ(network.metrics.spill_bytes, 0u);
+  EXPECT_EQ(network.metrics.original_macs,
+            compiled(graph, options_for(1, 0)).metrics.original_macs);
+}
+
 // One place for each tensor that was ever spilled: prefill of 512 into 2,048 needed 9 GB, and was
 // refused.
 TEST(SpillPlaces, WereNotUsedAgain) {

@@ -33,6 +33,11 @@ TEST(VtcmCollisions, NoneWhenTensorsAreSpilledAndStreamed) {
   EXPECT_EQ(collisions(generated_model("bert-base", {16, 128, 0}, 1), options_for(1)), 0u);
 }
 
+TEST(VtcmCollisions, NoneWhereHeadsShareKeys) {
+  EXPECT_EQ(collisions(generated_model("qwen3-0.6b", {16, 1, 1024}, 1), options_for(2)), 0u);
+  EXPECT_EQ(collisions(generated_model("qwen3-0.6b", {4, 64, 512}, 1), options_for(3)), 0u);
+}
+
 // What these hold in VTCM leaves too little room for a usual chunk of weights or for all the tiles.
 TEST(VtcmCollisions, NoneWhenRoomIsMadeForTiles) {
   CompileOptions options = options_for(3);
