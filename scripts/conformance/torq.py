@@ -89,6 +89,18 @@ def sides(text):
     return [int(each) for each in text.split("x")]
 
 
+def doubled(m, x):
+    scales = m.constant([1, 1, 2, 2], "float32")
+    return m.node("Resize", x, "", scales, mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+
+
+def gelu(m, x):
+    """As exporters write it before opset 20."""
+    half = m.between(m.node("Mul", x, m.constant(0.5, "float32")))
+    error = m.between(m.node("Erf", m.between(m.node("Div", x, m.constant(1.41421356, "float32")))))
+    return m.node("Mul", half, m.between(m.node("Add", error, m.constant(1, "float32"))))
+
+
 # Cases of one operator, by the pattern of their names: how many numbers, and what is made of them.
 CASES = {
     r"conv_c(\d+)_k(\d+)_s(\d+)_h(\d+)": lambda m, c, k, s, h: m.conv(m.input(1, c, h, h), c, c, k, s),
@@ -96,27 +108,38 @@ CASES = {
     r"dw_c(\d+)_k(\d+)_s(\d+)_h(\d+)": lambda m, c, k, s, h: m.conv(m.input(1, c, h, h), c, c, k, s, c),
     r"mm_(\d+)x(\d+)x(\d+)": lambda m, a, b, c: m.node("MatMul", m.input(a, b), m.weight(b, c)),
     r"bmm_(\d+)x(\d+)x(\d+)x(\d+)": lambda m, n, a, b, c: m.node("MatMul", m.input(n, a, b), m.input(n, b, c)),
+    r"bmm_(\d+)x(\d+)x(\d+)x(\d+)x(\d+)": lambda m, n, h, a, b, c: m.node("MatMul", m.input(n, h, a, b), m.input(n, h, b, c)),
+    r"gemm_(\d+)x(\d+)x(\d+)": lambda m, a, b, c: m.node("Gemm", m.input(a, b), m.weight(b, c), m.weight(c, bias=True)),
     r"ln_(\d+)x(\d+)": lambda m, a, b: m.normalised(m.input(1, a, b), b),
     r"softmax_(\d+)x(\d+)": lambda m, a, b: m.node("Softmax", m.input(a, b), axis=-1),
     r"avgpool_c(\d+)_h(\d+)": lambda m, c, h: m.node("AveragePool", m.input(1, c, h, h), kernel_shape=[2, 2], strides=[2, 2]),
+    r"maxpool_c(\d+)_k(\d+)_s(\d+)_h(\d+)": lambda m, c, k, s, h: m.node(
+        "MaxPool", m.input(1, c, h, h), kernel_shape=[k] * 2, strides=[s] * 2, pads=[(k - 1) // 2] * 4),
+    r"concat_c(\d+)_h(\d+)": lambda m, c, h: m.node("Concat", m.input(1, c, h, h), m.input(1, c, h, h), axis=1),
+    r"resize_c(\d+)_h(\d+)": lambda m, c, h: doubled(m, m.input(1, c, h, h)),
+    r"addc_c(\d+)_h(\d+)": lambda m, c, h: m.node("Add", m.input(1, c, h, h), m.weight(1, c, 1, 1)),
+    r"mulb_c(\d+)_h(\d+)": lambda m, c, h: m.node("Mul", m.input(1, c, h, h), m.input(1, c, 1, 1)),
+    r"gelu_([\dx]+)": lambda m, shape: gelu(m, m.input(*sides(shape))),
+    r"mean_(\d+)x(\d+)x(\d+)": lambda m, a, b, c: m.node("ReduceMean", m.input(a, b, c), axes=[1], keepdims=0),
     r"gap_c(\d+)_h(\d+)": lambda m, c, h: m.node("GlobalAveragePool", m.input(1, c, h, h)),
     r"transpose_1x(\d+)x(\d+)x(\d+)_nhwc": lambda m, c, h, w: m.node("Transpose", m.input(1, c, h, w), perm=[0, 2, 3, 1]),
 }
-BINARY = r"(add|mul|sub)_([\dx]+)"
-UNARY = r"(relu|sigmoid|tanh|exp|sqrt)_([\dx]+)"
+BINARY = r"(add|mul|sub|div)_([\dx]+)"
+UNARIES = {"hardswish": "HardSwish", "hardsigmoid": "HardSigmoid", "leakyrelu": "LeakyRelu"}
+UNARY = r"(relu|sigmoid|tanh|exp|sqrt|hardswish|hardsigmoid|leakyrelu|erf)_([\dx]+)"
 
 
 def one_operator(name, model):
     for pattern, make in CASES.items():
         found = re.fullmatch(pattern, name)
         if found:
-            return make(model, *map(int, found.groups()))
+            return make(model, *(int(each) if each.isdigit() else each for each in found.groups()))
     found = re.fullmatch(BINARY, name)
     if found:
         shape = sides(found[2])
         return model.node(found[1].capitalize(), model.input(*shape), model.input(*shape))
     found = re.fullmatch(UNARY, name)
-    return model.node(found[1].capitalize(), model.input(*sides(found[2]))) if found else None
+    return model.node(UNARIES.get(found[1], found[1].capitalize()), model.input(*sides(found[2]))) if found else None
 
 
 # Whole nets. `step` is an operator of one: its result is quantised for the next.

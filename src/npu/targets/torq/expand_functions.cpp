@@ -106,8 +106,35 @@ Rows rows_of(const Shape& shape, std::int64_t axis) {
 
 }  // namespace
 
+// Data and, on its stack, two floats of each row.
+bool Expander::css_holds_softmax(const Operation& operation) const {
+  const Node& node = graph_[operation.nodes.front()];
+  const Shape& shape = graph_[operation.result].shape;
+  const std::uint64_t floats = 4 * graph_[operation.result].elements();
+  const Rows rows = rows_of(shape, node.int_attribute("axis", -1));
+  return floats <= target_.css.data_bytes && 2 * 4 * rows.count <= target_.css.stack_bytes;
+}
+
+// In int8 the CSS computes in 32-bit floats.
+void Expander::softmax_in_float() {
+  size_ = 4;
+  const std::uint64_t elements = result_elements(), bytes = elements * size_;
+  const Shares shares = shares_of(graph_[operation().result]);
+  host();
+  const std::uint32_t from = joined(shares, size_, false, [&] { host(); });
+  Stage& stage = add(SliceKernel::convert, {{from, true}}, new_buffer(bytes, true));
+  stage.kind = StageKind::css;
+  stage.code_bytes = target_.css.softmax_code_bytes;
+  stage.calls.push_back(
+      {.elements = elements, .constants = {12}, .reads = {bytes}, .writes = bytes});
+  host();
+  size_ = 0;
+  joined(shares, 1, false, [&] { host(); }, result());
+}
+
 // Rows that do not fit LRAM next to what becomes of them are taken a part at a time.
 void Expander::softmax() {
+  if (operation().is_int8) return softmax_in_float();
   const Rows rows = rows_of(graph_[operation().result].shape, node().int_attribute("axis", -1));
   const std::uint64_t all = result_elements() * 2;
   const std::uint64_t room = target_.lram_for_data() - target_.slices.program_bytes;
@@ -142,34 +169,60 @@ void Expander::softmax() {
 }
 
 // In int8 slices make the means in 32-bit floats if LRAM holds the data and them turned, or else
-// zeros for them; the rest is the host's.
+// zeros for them, for as many parts of the rows as LRAM needs; the rest is the host's, part by part
+// of the rows.
 void Expander::means_in_float() {
   const Rows rows = rows_of(graph_[operation().result].shape, node().int_attribute("axis", -1));
   size_ = 4;
   const std::uint64_t elements = result_elements(), bytes = elements * size_;
   const std::uint64_t row_bytes = rows.count * size_;
   const bool fits = 2 * bytes <= target_.lram_for_data() - target_.slices.program_bytes;
-  for (int i = 0; i < 2; ++i) {  // the mean, then the variance
-    if (fits) host();
-    const std::uint32_t means = new_buffer(row_bytes, true);
-    if (fits) {
-      const std::uint32_t turned =
-          step(SliceKernel::transpose, {new_buffer(bytes, true)}, elements, bytes, 1);
-      const std::uint32_t sums = new_buffer(row_bytes);
-      KernelWork work = work_of(SliceKernel::reduce_mean, rows.count);
-      work.in_channels = rows.length;
-      Stage& stage = add(SliceKernel::reduce_mean, {{turned, true}}, sums);
-      stage.calls.push_back({.cycles = kernel_cycles(work, target_),
-                             .constants = {2, 4},
-                             .reads = {bytes},
-                             .writes = row_bytes});
-      step(SliceKernel::transpose, {sums}, rows.count, row_bytes, 1, false, means);
-    } else {
-      step(SliceKernel::fill, {}, rows.count, row_bytes, 1, false, means);
-      host();
-    }
+  const Shares shares = shares_of(graph_[operation().result]);
+  const bool splits = fits && shares.rest > 0;
+  const auto gathered = [&](bool outside) {
+    const auto into = outside ? std::optional(new_buffer(bytes, true)) : std::nullopt;
+    return joined(shares, size_, false, [&] { host(); }, into);
+  };
+  const auto means = [&] {
+    if (!fits) return sums_by_host(rows.count, bytes);
+    const std::uint32_t turned =
+        step(SliceKernel::transpose, {gathered(true)}, elements, bytes, 1);
+    const std::uint32_t sums = new_buffer(row_bytes);
+    KernelWork work = work_of(SliceKernel::reduce_mean, rows.count);
+    work.in_channels = rows.length;
+    Stage& stage = add(SliceKernel::reduce_mean, {{turned, true}}, sums);
+    stage.calls.push_back({.cycles = kernel_cycles(work, target_),
+                           .constants = {2, 4},
+                           .reads = {bytes},
+                           .writes = row_bytes});
+    step(SliceKernel::transpose, {sums}, rows.count, row_bytes, 1, false,
+         new_buffer(row_bytes, true));
+  };
+  host();
+  means();
+  host();
+  if (splits) {  // what the mean is taken from, and its squares
+    apart(gathered(false), shares);
+    gathered(true);
+    host();
   }
-  if (fits) host();
+  means();
+  host();
+  for (int i = 0; splits && i < 4; ++i) apart(gathered(false), shares);  // root, gain, bias, scale
+  size_ = 0;
+  joined(shares, 1, false, [&] { host(); }, result());
+}
+
+// Zeros, in halves of halves of the rows until what is summed fits LRAM, and the sums of these.
+void Expander::sums_by_host(std::uint64_t rows, std::uint64_t bytes) {
+  std::uint64_t parts = 1;
+  while (divide_up(bytes, parts) + rows * size_ > target_.lram_for_data()) parts *= 2;
+  const std::uint64_t made = rows * parts * size_;
+  step(SliceKernel::fill, {}, rows * parts, made, 1, false, new_buffer(made, true));
+  host();
+  if (parts == 1) return;
+  step(SliceKernel::reduce_sum, {new_buffer(made, true)}, rows * parts, rows * size_, 1, false,
+       new_buffer(rows * size_, true));
 }
 
 // Mean and variance are sums over turned rows; the root of the variance is a chain of its own.

@@ -1,6 +1,7 @@
 // Convolutions and pooling: tiles of rows and channels, data in four parts for strides.
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "npu/targets/torq/expander.hpp"
 
 namespace npuscope::npu::torq {
@@ -70,7 +71,12 @@ void Expander::plan_image(const Operation& operation, Plan& plan) {
     }
   }
   plan.image = shape;
-  cut ? void(plan.cut = *cut) : leave_to_host(operation, plan);
+  if (!cut) {
+    return leave_to_host(operation, plan,
+                         fmt::format("its smallest tile does not fit {} bytes of LRAM",
+                                     thousands(target_.lram_for_data())));
+  }
+  plan.cut = *cut;
 }
 
 // The four parts of data that came from XRAM; what a kernel before made it writes so itself.

@@ -1,6 +1,7 @@
 // Makes the stages of operations; what several kinds of operations need for that. Private to
-// stages.hpp: images in expand_images.cpp, products and elementwise work in expand_values.cpp,
-// functions that are chains of kernels in expand_functions.cpp.
+// stages.hpp: images in expand_images.cpp, products in expand_products.cpp, elementwise work in
+// expand_values.cpp, functions that are chains of kernels in expand_functions.cpp, tensors made in
+// parts in expand_parts.cpp.
 #pragma once
 
 #include <functional>
@@ -32,7 +33,7 @@ class Expander {
   // Where data are: decided for all operations before their stages.
   void plan(std::size_t index);
   void plan_image(const Operation& operation, Plan& plan);
-  void leave_to_host(const Operation& operation, Plan& plan);
+  void leave_to_host(const Operation& operation, Plan& plan, std::string_view why);
   bool reads_in_parts(std::size_t index) const;
   std::uint64_t ways_of(std::size_t index) const;
   void decide_outside();
@@ -47,6 +48,21 @@ class Expander {
   std::uint64_t cut_of_elements(const Operation& operation) const;
   void for_tiles(const std::function<void(const ElementTile&)>& make);
 
+  // Of an extent or of elements: what slices share evenly, and what is left over.
+  struct Shares {
+    std::uint64_t main = 0, rest = 0;
+    Shares of(std::uint64_t each) const { return {main * each, rest * each}; }
+  };
+  std::uint64_t least_shared() const;
+  Shares shares_of(std::uint64_t extent, std::uint64_t elements) const;
+  Shares shares_of(const Tensor& tensor) const;
+  std::uint32_t joined(const Shares& elements, std::uint64_t size, bool within,
+                       const std::function<void()>& make_rest,
+                       std::optional<std::uint32_t> into = {});
+  void apart(std::uint32_t whole, const Shares& elements);
+  void goes_out(std::uint32_t buffer, std::uint64_t bytes);
+  void moved(std::uint64_t bytes);
+
   // Images
   void image(const Plan& plan);
   void image_tile(const Plan& plan, std::uint32_t from, std::uint64_t channels, std::uint64_t rows,
@@ -58,9 +74,17 @@ class Expander {
   void max_pooling(const Plan& plan);
   void global_average();
 
-  // Products and elementwise work
+  // Products
+  struct Product;
   void product();
   void matmul();
+  std::pair<Product, Product> shares_of(const Product& product);
+  void multiply(const Product& product, std::uint32_t into);
+  void multiply_evenly(const Product& product, std::uint32_t into);
+  std::uint64_t row_tiles_of(const Product& product) const;
+  void batches_apart(const Product& product);
+
+  // Elementwise work
   void elementwise(SliceKernel kernel);
   void elements_of(SliceKernel kernel);
   void around_host(const std::function<void()>& make);
@@ -83,6 +107,9 @@ class Expander {
   void softmax();
   void layer_normalization();
   void means_in_float();
+  void sums_by_host(std::uint64_t rows, std::uint64_t bytes);
+  bool css_holds_softmax(const Operation& operation) const;
+  void softmax_in_float();
 
   // The operation at hand
   const Operation& operation() const { return lowering_.operations[at_]; }

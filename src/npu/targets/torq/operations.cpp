@@ -44,6 +44,7 @@ constexpr FormWords int8_forms[] = {
     {Form::table, slices, "table", "Sigmoid QLinearSigmoid"},
     {Form::css, css, "css", "Relu Clip"},
     {Form::unary, slices, "abs", "Abs"},
+    {Form::softmax, css, "softmax", "Softmax"},
     {Form::layer_normalization, slices, "reduce_mean", "LayerNormalization"},
 };
 

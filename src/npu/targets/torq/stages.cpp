@@ -58,6 +58,10 @@ void Expander::plan(std::size_t index) {
     case Form::square_root:
     case Form::division:
     case Form::error_function: plan.cut.row_parts = cut_of_elements(operation); return;
+    case Form::softmax:
+      if (operation.is_int8 && !css_holds_softmax(operation))
+        leave_to_host(operation, plan, "its rows do not fit the memory of the CSS");
+      return;
     default: return;
   }
 }
@@ -169,13 +173,12 @@ void Expander::decide_outside() {
   }
 }
 
-void Expander::leave_to_host(const Operation& operation, Plan& plan) {
+void Expander::leave_to_host(const Operation& operation, Plan& plan, std::string_view why) {
   const Node& node = graph_[operation.nodes.front()];
   plan.on_host = true;
   out_.on_host.push_back(std::uint32_t(at_));
   out_.warnings.push_back(
-      fmt::format("{} ({}): its smallest tile does not fit {} bytes of LRAM; the host computes it",
-                  printable(node.name), printable(node.op), thousands(target_.lram_for_data())));
+      fmt::format("{} ({}): {}; the host computes it", printable(node.name), printable(node.op), why));
 }
 
 void Expander::expand(std::size_t index) {
