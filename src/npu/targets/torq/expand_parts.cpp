@@ -29,6 +29,26 @@ Expander::Shares Expander::shares_of(const Tensor& tensor) const {
   return shares_of(extent, tensor.elements()).of(tensor.elements() / extent);
 }
 
+std::uint32_t Expander::shared_step(SliceKernel kernel, std::vector<std::uint32_t> reads,
+                                    std::uint64_t rows, std::uint64_t length, std::uint32_t into) {
+  const Shares shares = shares_of(rows, rows * length);
+  const bool alone = rows < least_shared() || rows * length < target_.slices.shared_elements;
+  std::vector<std::uint64_t> parts = parts_of(shares.main, alone ? 1 : target_.slices.count, 1);
+  if (shares.rest > 0) parts.push_back(shares.rest);
+  std::vector<Read> by_parts;
+  for (const std::uint32_t read : reads) by_parts.push_back({read, parts.size() == 1});
+  Stage& stage = add(kernel, std::move(by_parts), into);
+  for (const std::uint64_t part : parts) {
+    Call& call = stage.calls.emplace_back();
+    call.cycles = kernel_cycles(work_of(kernel, part * length), target_);
+    call.constants = constants_of(kernel);
+    for (const std::uint32_t read : reads)
+      call.reads.push_back(out_.buffers[read].bytes * part / rows);
+    call.writes = part * length * 2;
+  }
+  return into;
+}
+
 // What is left over is made within the whole where that is large; of a product always.
 std::uint32_t Expander::joined(const Shares& elements, std::uint64_t size, bool within,
                                const std::function<void()>& make_rest,
@@ -41,8 +61,8 @@ std::uint32_t Expander::joined(const Shares& elements, std::uint64_t size, bool 
     return into ? *into : new_buffer(bytes, true);
   }
   const std::uint32_t main = new_buffer(main_bytes, true), rest = new_buffer(rest_bytes, true);
-  const auto copy = [&](std::vector<std::uint32_t> from, std::uint64_t count,
-                        std::uint64_t copied, std::uint32_t to) {
+  const auto copy = [&](std::vector<std::uint32_t> from, std::uint64_t count, std::uint64_t copied,
+                        std::uint32_t to) {
     step(SliceKernel::convert, std::move(from), count, copied, 1, false, to);
   };
   if (bytes > target_.slices.kept_bytes) {

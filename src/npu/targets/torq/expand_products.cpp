@@ -107,7 +107,8 @@ void Expander::multiply_evenly(const Product& product, std::uint32_t into) {
   Product whole = product;
   const std::uint64_t shared = whole.extent(side);
   const bool alone = shared < least_shared() || product.largest() < target_.slices.shared_elements;
-  const std::uint64_t ways = alone ? 1 : plan().ways, bytes = product.elements() * product.sum_bytes;
+  const std::uint64_t ways = alone ? 1 : plan().ways,
+                      bytes = product.elements() * product.sum_bytes;
   if (product.on_host) {  // zeros that the host adds to
     const std::uint32_t zeros = step(SliceKernel::fill, {}, product.elements(), bytes, ways);
     for (std::uint64_t i = 0; i < ways; ++i) {
@@ -147,10 +148,10 @@ std::uint64_t Expander::row_tiles_of(const Product& product) const {
     tile.rows = divide_up(product.rows, tiles);
     if (by_batch) tile.batch = shares_of(product.batch, product.largest()).main;
     const std::uint64_t operands =
-        product.on_host ? 0
-                        : (tile.first_elements() +
-                           tile.second_elements() * (by_batch ? 1 : slices)) *
-                              element_bytes();
+        product.on_host
+            ? 0
+            : (tile.first_elements() + tile.second_elements() * (by_batch ? 1 : slices)) *
+                  element_bytes();
     if (operands + tile.elements() * product.sum_bytes + programs <= target_.lram_for_data())
       return tiles;
   }
@@ -199,23 +200,24 @@ void Expander::matmul() {
       const bool stays = widens || (on_host && by_batch);
       const std::uint32_t into =
           is_int8 ? new_buffer(tile.elements() * all.sum_bytes, true) : result();
-      made = joined({main.elements(), rest.elements()}, all.sum_bytes, true,
-                    [&, &left = rest] { multiply(left, outside); },
-                    stays ? std::optional<std::uint32_t>{} : into);
+      made = joined(
+          {main.elements(), rest.elements()}, all.sum_bytes, true,
+          [&, &left = rest] { multiply(left, outside); },
+          stays ? std::optional<std::uint32_t>{} : into);
     } else {
       const bool goes_out = is_int8 || rest.elements() > 0 || !(by_batch || all.batch == 1);
       made = goes_on ? new_buffer(tile.elements() * all.sum_bytes, goes_out) : result();
       multiply(tile, made);
     }
-    if (widens)
-      step(SliceKernel::round, {made}, tile.elements(), bytes, 1, false, result());
+    if (widens) step(SliceKernel::round, {made}, tile.elements(), bytes, 1, false, result());
     // The first of two that differ has a place of its own.
     if (tiles == 2 && i == 0 && all.rows % 2 != 0)
       moved(is_int8 ? tile.elements() * all.sum_bytes : bytes);
     if (on_host && by_batch && tiles == 1 && rest.elements() > 0) {
       apart(made, {main.elements(), rest.elements()});
       size_ = 1;
-      joined({main.elements(), rest.elements()}, 1, false, [&] { host(); }, result());
+      joined(
+          {main.elements(), rest.elements()}, 1, false, [&] { host(); }, result());
       return;
     }
   }
@@ -231,8 +233,7 @@ void Expander::batches_apart(const Product& product) {
     if (shares.rest > 0) wholes.push_back(joined(shares, 4, false, [&] { host(); }));
   }
   for (std::size_t i = 0; i < wholes.size(); ++i) {
-    const std::uint64_t main =
-        shares_of(product.batch, sides[i]).of(sides[i] / product.batch).main;
+    const std::uint64_t main = shares_of(product.batch, sides[i]).of(sides[i] / product.batch).main;
     const std::uint32_t parts =
         step(SliceKernel::convert, {wholes[i]}, main, main * 4, plan().ways);
     for (std::uint64_t k = 0; k < plan().ways; ++k) goes_out(parts, main * 4 / plan().ways);

@@ -107,7 +107,8 @@ class Expander {
   void softmax();
   void layer_normalization();
   void means_in_float();
-  void sums_by_host(std::uint64_t rows, std::uint64_t bytes);
+  std::uint32_t row_means(std::uint32_t from, std::uint64_t count, std::uint64_t length);
+  std::uint32_t sums_by_host(std::uint64_t rows, std::uint64_t bytes);
   bool css_holds_softmax(const Operation& operation) const;
   void softmax_in_float();
 
@@ -129,6 +130,9 @@ class Expander {
   std::uint32_t step(SliceKernel kernel, std::vector<std::uint32_t> reads, std::uint64_t elements,
                      std::uint64_t bytes, std::uint64_t ways, bool follows = false,
                      std::optional<std::uint32_t> into = {});
+  // Of rows of so many elements of two bytes, as slices share them.
+  std::uint32_t shared_step(SliceKernel kernel, std::vector<std::uint32_t> reads,
+                            std::uint64_t rows, std::uint64_t length, std::uint32_t into);
   std::vector<std::uint64_t> constants_of(SliceKernel kernel) const;
   KernelWork work_of(SliceKernel kernel, std::uint64_t pixels) const;
 

@@ -177,8 +177,8 @@ void Expander::leave_to_host(const Operation& operation, Plan& plan, std::string
   const Node& node = graph_[operation.nodes.front()];
   plan.on_host = true;
   out_.on_host.push_back(std::uint32_t(at_));
-  out_.warnings.push_back(
-      fmt::format("{} ({}): {}; the host computes it", printable(node.name), printable(node.op), why));
+  out_.warnings.push_back(fmt::format("{} ({}): {}; the host computes it", printable(node.name),
+                                      printable(node.op), why));
 }
 
 void Expander::expand(std::size_t index) {
