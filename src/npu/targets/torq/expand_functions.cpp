@@ -11,35 +11,40 @@ void Expander::sigmoid() {
   for_tiles([&](const ElementTile& tile) {
     const auto each = [&](SliceKernel kernel, std::vector<std::uint32_t> reads,
                           bool follows = true) {
-      return step(kernel, std::move(reads), tile.elements, tile.bytes, plan().ways, follows);
+      return step(kernel, std::move(reads), tile.elements, tile.bytes, tile.ways, follows);
     };
     const std::uint32_t x = tile.data[0];
     const std::uint32_t again = new_buffer(tile.bytes, true);
     const std::uint32_t which =
-        step(SliceKernel::compare, {x, again}, tile.elements, tile.elements, plan().ways);
+        step(SliceKernel::compare, {x, again}, tile.elements, tile.elements, tile.ways);
     const std::uint32_t above = each(SliceKernel::fma, {each(SliceKernel::table, {x})});
     const std::uint32_t below = each(SliceKernel::fma, {each(SliceKernel::table, {x})});
     const std::uint32_t bits = new_buffer(tile.bytes, true);
-    step(SliceKernel::select, {which, above, below}, tile.elements, tile.bytes, plan().ways, true,
+    step(SliceKernel::select, {which, above, below}, tile.elements, tile.bytes, tile.ways, true,
          bits);
     Stage& move = add(SliceKernel::convert, {{bits, false}}, result());
     move.kind = StageKind::move;
-    for (std::uint64_t i = 0; i < plan().ways; ++i) {
-      move.calls.push_back(
-          {.reads = {tile.bytes / plan().ways}, .writes = tile.bytes / plan().ways});
+    for (std::uint64_t i = 0; i < tile.ways; ++i) {
+      move.calls.push_back({.reads = {tile.bytes / tile.ways}, .writes = tile.bytes / tile.ways});
     }
   });
 }
 
 // A first guess from the bits, shifted and taken from a constant, and a step of Newton's.
 void Expander::square_root() {
+  const std::uint64_t room = target_.lram_for_data() - 2 * target_.slices.program_bytes;
+  const std::uint64_t bytes = result_elements() * element_bytes();
+  if (3 * bytes > room) return square_root_by_parts();
+  // What LRAM does not hold next to two kernels' data goes out.
+  const bool leaves = 4 * bytes > room;
   for_tiles([&](const ElementTile& tile) {
     const auto each = [&](SliceKernel kernel, std::vector<std::uint32_t> reads) {
       return step(kernel, std::move(reads), tile.elements, tile.bytes, 1);
     };
     const std::uint32_t x = tile.data[0];
     const std::uint64_t slices = target_.slices.count;
-    const std::uint32_t half = each(SliceKernel::mul, {x});
+    const std::uint32_t half = step(SliceKernel::mul, {x}, tile.elements, tile.bytes, 1, false,
+                                    new_buffer(tile.bytes, leaves));
     const std::uint32_t bits = new_buffer(tile.bytes, true), by = new_buffer(tile.bytes, true);
     const std::uint32_t guess = new_buffer(tile.bytes, true);
     const std::uint32_t shifted =
@@ -51,6 +56,57 @@ void Expander::square_root() {
     y = each(SliceKernel::mul, {y, guess});
     step(SliceKernel::mul, {y, x}, tile.elements, tile.bytes, 1, false, result());
   });
+}
+
+// Kernels whose data LRAM does not hold are loops over parts, each next to a copy of what the one
+// before made; those with one operand are not where LRAM holds that and the result.
+void Expander::square_root_by_parts() {
+  const std::uint64_t room = target_.lram_for_data() - 2 * target_.slices.program_bytes;
+  const std::uint64_t elements = result_elements(), bytes = elements * element_bytes();
+  const bool holds_two = 2 * bytes <= room;
+  struct Kernel {
+    SliceKernel kernel;
+    std::uint64_t loads;  // operands that are in XRAM
+  };
+  using enum SliceKernel;
+  // Kernels that follow each other in LRAM; `buffers` of a part are there at once.
+  const auto loop = [&](std::uint64_t buffers, bool is_shared, std::vector<Kernel> kernels) {
+    const std::uint64_t parts = divide_up(buffers * bytes, room);
+    const std::uint64_t ways = is_shared ? target_.slices.count : 1;
+    for (std::uint64_t i = 0; i < parts && out_.stages.size() < max_tasks; ++i) {
+      const std::uint64_t share = elements / parts + (i < elements % parts);
+      const std::uint64_t share_bytes = share * element_bytes();
+      std::optional<std::uint32_t> made;
+      for (const Kernel& each : kernels) {
+        std::vector<std::uint32_t> reads;
+        for (std::uint64_t k = 0; k < each.loads; ++k)
+          reads.push_back(new_buffer(share_bytes, true));
+        if (made) reads.push_back(*made);
+        const bool is_last = &each == &kernels.back();
+        made = step(each.kernel, std::move(reads), share, share_bytes, ways, made && is_shared,
+                    new_buffer(share_bytes, is_last));
+      }
+    }
+  };
+  loop(2, true, {{mul, 1}});
+  if (holds_two) {
+    loop(3, true, {{shift, 1}});
+    loop(2, true, {{sub, 1}});
+    moved(bytes);
+    loop(3, false, {{mul, 2}});
+    moved(bytes);
+    loop(3, false, {{mul, 1}});
+    loop(2, true, {{add, 1}});
+    moved(bytes);
+    loop(3, false, {{mul, 2}, {mul, 1}});
+  } else {
+    loop(3, true, {{shift, 2}, {sub, 0}});
+    moved(bytes);
+    loop(3, false, {{mul, 2}});
+    moved(bytes);
+    loop(3, false, {{mul, 2}, {add, 0}, {mul, 1}, {mul, 1}});
+  }
+  moved(bytes);
 }
 
 // By the reciprocal: a table, corrected by the exponent.

@@ -33,7 +33,11 @@ void Expander::product() {
       rows == 1 || operation().is_int8 ? SliceKernel::fc : SliceKernel::fc_fast;
   const std::uint64_t each = divide_up(rows, row_parts);
   const bool has_bias = node().has_input(2) && !operation().is_int8;
-  const std::uint32_t target = has_bias ? new_buffer(rows * matrix.columns * size) : result();
+  // Slices share the addition of a bias; rows of it are constants as large as their share.
+  const bool is_shared =
+      rows >= least_shared() && rows * matrix.columns >= target_.slices.shared_elements;
+  const std::uint32_t target =
+      has_bias ? new_buffer(rows * matrix.columns * size, is_shared) : result();
   for (std::uint64_t row = 0; row < rows && out_.stages.size() < max_tasks; row += each) {
     const std::uint64_t tile_rows = std::min(each, rows - row);
     const std::uint32_t from =
@@ -53,7 +57,11 @@ void Expander::product() {
     }
   }
   if (!has_bias) return;
-  step(SliceKernel::add, {target}, result_elements(), result_elements() * size, 1, false, result());
+  const std::uint64_t share = is_shared ? rows / target_.slices.count : rows;
+  const std::uint32_t bias = new_buffer(share * matrix.columns * size, true, true);
+  shared_step(SliceKernel::add, {target}, rows, matrix.columns, result());
+  out_.stages.back().reads.push_back({bias, true});
+  for (Call& call : out_.stages.back().calls) call.reads.push_back(out_.buffers[bias].bytes);
 }
 
 namespace {

@@ -24,43 +24,76 @@ void Expander::around_host(const std::function<void()>& make) {
 
 void Expander::elements_of(SliceKernel kernel) {
   for_tiles([&](const ElementTile& tile) {
-    const bool follows = operation().form == Form::unary && !is_from_outside() && plan().ways > 1;
-    step(kernel, tile.data, tile.elements, tile.bytes, plan().ways, follows, result());
+    const bool follows = operation().form == Form::unary && !is_from_outside() && tile.ways > 1;
+    step(kernel, tile.data, tile.elements, tile.bytes, tile.ways, follows, result());
   });
 }
 
-// A smaller operand is made as large as the result first.
+// A smaller operand is made as large as the result first; of the model it is so already.
 void Expander::sum() {
   for_tiles([&](const ElementTile& tile) {
     std::vector<std::uint32_t> reads = tile.data;
     bool follows = false;
     const bool by_constant = operation().inputs.size() == 1 && node().has_input(1);
-    const auto smaller = std::ranges::find_if(node().inputs, [&](TensorId id) {
-      return id != TensorId::none && graph_[id].elements() < result_elements() &&
-             graph_[id].elements() > 1;
-    });
-    if (smaller != node().inputs.end() && !operation().is_int8) {
-      const std::uint32_t small =
-          by_constant ? new_buffer(graph_[*smaller].elements() * 2, true, true) : reads.back();
-      const std::uint32_t wide =
-          step(SliceKernel::broadcast, {small}, tile.elements, tile.bytes, plan().ways);
-      by_constant ? reads.push_back(wide) : void(reads.back() = wide);
-      follows = plan().ways > 1;
+    if (const auto smaller = smaller_input(); smaller && !operation().is_int8) {
+      if (!by_constant) {
+        const std::uint32_t small = plan().cut.row_parts == 1 ? data(*smaller) : reads[*smaller];
+        reads[*smaller] =
+            step(SliceKernel::broadcast, {small}, tile.elements, tile.bytes, tile.ways);
+      }
+      follows = tile.ways > 1 && !by_constant;
     }
-    step(SliceKernel::add, reads, tile.elements, tile.bytes, plan().ways, follows, result());
+    if (by_constant && graph_[node().inputs[1]].elements() > 1 && !operation().is_int8)
+      reads.push_back(new_buffer(tile.bytes, true, true));
+    step(SliceKernel::add, reads, tile.elements, tile.bytes, tile.ways, follows, result());
   });
 }
 
-// In int8 both operands become wider first.
+// Of the operation's inputs, one that is broadcast.
+std::optional<std::size_t> Expander::smaller_input() const {
+  const std::vector<TensorId>& inputs = operation().inputs;
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    const std::uint64_t elements = graph_[inputs[k]].elements();
+    if (elements > 1 && elements < result_elements()) return k;
+  }
+  return std::nullopt;
+}
+
+// In int8 both operands become wider first. A smaller operand is made as large as the result, in
+// the loop of parts where LRAM does not hold that; in int8 the product reads it one by one.
 void Expander::multiplication() {
+  const auto smaller = smaller_input();
+  const std::uint64_t bytes = result_elements() * element_bytes();
+  const bool fits = bytes <= target_.lram_for_data() - 2 * target_.slices.program_bytes;
+  const bool is_tiled = plan().cut.row_parts > 1;
+  std::uint32_t wide = 0;
+  const auto part_of = [&](const ElementTile& tile) {
+    const std::uint64_t whole = graph_[operation().inputs[*smaller]].elements();
+    return std::max<std::uint64_t>(1, whole * tile.elements / result_elements());
+  };
+  if (smaller && !operation().is_int8 && fits) {
+    wide = step(SliceKernel::broadcast, {data(*smaller)}, result_elements(), bytes,
+                target_.slices.count, false, new_buffer(bytes, is_tiled));
+  }
   for_tiles([&](const ElementTile& tile) {
     std::vector<std::uint32_t> reads = tile.data;
+    if (smaller && is_tiled && (operation().is_int8 || !fits))
+      reads[*smaller] = new_buffer(part_of(tile) * element_bytes(), true);
     if (operation().is_int8) {
-      for (std::uint32_t& read : reads) {
-        read = step(SliceKernel::fma, {read}, tile.elements, tile.bytes, 1);
+      for (std::size_t k = 0; k < reads.size(); ++k) {
+        const std::uint64_t elements = smaller == k ? part_of(tile) : tile.elements;
+        reads[k] = step(SliceKernel::fma, {reads[k]}, elements, elements, 1);
       }
+    } else if (smaller && !fits) {
+      reads[*smaller] =
+          step(SliceKernel::broadcast, {reads[*smaller]}, tile.elements, tile.bytes, 1);
+    } else if (smaller && !is_tiled) {
+      reads[*smaller] = wide;
     }
     step(SliceKernel::mul, reads, tile.elements, tile.bytes, 1, false, result());
+    if (smaller && operation().is_int8)
+      out_.stages.back().calls.front().cycles =
+          std::uint64_t(double(tile.elements) / target_.elements_a_cycle("mul-channel", 2));
   });
 }
 
@@ -92,6 +125,15 @@ void Expander::turn() {
   }
 }
 
+// Or else its rows lie as a mean wants them.
+bool Expander::reduces_last() const {
+  const auto rank = std::int64_t(graph_[node().inputs[0]].shape.size());
+  const auto axes = node().ints_attribute("axes");
+  return axes.empty() || std::ranges::any_of(axes, [&](std::int64_t axis) {
+           return axis == -1 || axis == rank - 1;
+         });
+}
+
 // Rows as they lie: each element is read, or for means a block of rows at once after being turned.
 void Expander::reduction(SliceKernel kernel) {
   const Tensor& in = graph_[node().inputs[0]];
@@ -103,7 +145,7 @@ void Expander::reduction(SliceKernel kernel) {
   const std::uint64_t tiles = std::max<std::uint64_t>(1, divide_up(2 * bytes, room));
   for (std::uint64_t i = 0; i < tiles && out_.stages.size() < max_tasks; ++i) {
     std::uint32_t from = tiles == 1 ? data() : new_buffer(bytes / tiles, true);
-    if (kernel == SliceKernel::reduce_mean) {
+    if (kernel == SliceKernel::reduce_mean && reduces_last()) {
       from = step(SliceKernel::transpose, {from}, in.elements() / tiles, bytes / tiles, 1);
     }
     KernelWork work = work_of(kernel, kernel == SliceKernel::reduce_mean ? divide_up(rows, tiles)
@@ -127,6 +169,7 @@ void Expander::copy() {
 }
 
 void Expander::moves() {
+  if (operation().kernel == "broadcast") return enlarge();
   const std::size_t inputs = operation().inputs.size();
   const std::uint64_t room = target_.lram_for_data() / 2;
   for (std::size_t k = 0; k < std::max<std::size_t>(1, inputs); ++k) {
@@ -140,6 +183,30 @@ void Expander::moves() {
       stage.calls.push_back({.reads = {share}, .writes = share});
       left -= share;
     }
+  }
+  // Parts of a result of the model are put together in a place of their own.
+  const bool is_result =
+      std::ranges::find(graph_.outputs, operation().result) != graph_.outputs.end();
+  if (inputs > 1 && is_result && !operation().is_int8) moved(result_elements() * element_bytes());
+}
+
+// Each element several times, by channels that fit LRAM next to what becomes of them.
+void Expander::enlarge() {
+  const std::uint64_t read = graph_[operation().inputs[0]].elements() * 2;
+  const std::uint64_t made = result_elements() * 2;
+  const std::uint64_t channels = std::uint64_t(graph_[operation().result].shape[1]);
+  const std::uint64_t room = target_.lram_for_data() - 2 * target_.slices.program_bytes;
+  std::uint64_t tiles = 1;
+  while (divide_up(channels, tiles) * ((read + made) / channels) > room && tiles < channels)
+    ++tiles;
+  const std::uint64_t each = divide_up(channels, tiles);
+  for (std::uint64_t first = 0; first < channels && out_.stages.size() < max_tasks; first += each) {
+    const std::uint64_t part = std::min(each, channels - first);
+    const std::uint32_t from = tiles == 1 ? data() : new_buffer(read / channels * part, true);
+    step(SliceKernel::broadcast, {from}, made / 2 / channels * part, made / channels * part,
+         part < least_shared() ? 1 : target_.slices.count, false, result());
+    for (Call& call : out_.stages.back().calls)
+      call.cycles = std::uint64_t(double(call.writes / 2) / target_.elements_a_cycle("enlarge", 2));
   }
 }
 

@@ -43,6 +43,7 @@ class Expander {
   // A share of the elements of elementwise work, as large as fits LRAM.
   struct ElementTile {
     std::uint64_t elements = 0, bytes = 0;
+    std::uint64_t ways = 1;  // slices that share it
     std::vector<std::uint32_t> data;
   };
   std::uint64_t cut_of_elements(const Operation& operation) const;
@@ -90,6 +91,9 @@ class Expander {
   void around_host(const std::function<void()>& make);
   void sum();
   void multiplication();
+  std::optional<std::size_t> smaller_input() const;
+  bool reduces_last() const;
+  void enlarge();
   void transpose();
   void turn();
   void reduction(SliceKernel kernel);
@@ -102,6 +106,7 @@ class Expander {
   // Functions as chains of kernels
   void sigmoid();
   void square_root();
+  void square_root_by_parts();
   void division();
   void error_function();
   void softmax();

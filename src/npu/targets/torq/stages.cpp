@@ -77,13 +77,21 @@ std::uint64_t Expander::cut_of_elements(const Operation& operation) const {
   return std::max<std::uint64_t>(1, divide_up(saturating_product({bytes, kept}), room));
 }
 
-// The data of each tile of an elementwise operation, and what becomes of them.
+// The data of each tile of an elementwise operation, and what becomes of them. Tiles have whole
+// parts of the first side where that is long enough.
 void Expander::for_tiles(const std::function<void(const ElementTile&)>& make) {
   const std::uint64_t tiles = plan().cut.row_parts, elements = result_elements();
-  for (std::uint64_t i = 0; i < tiles && out_.stages.size() < max_tasks; ++i) {
+  const Shape& shape = graph_[operation().result].shape;
+  const auto first = std::ranges::find_if(shape, [](std::int64_t extent) { return extent > 1; });
+  std::uint64_t extent = first == shape.end() ? 1 : std::uint64_t(*first);
+  if (extent < tiles) extent = elements;
+  const std::uint64_t each = divide_up(extent, tiles);
+  for (std::uint64_t i = 0; i < extent && out_.stages.size() < max_tasks; i += each) {
+    const std::uint64_t part = std::min(each, extent - i);
     ElementTile tile;
-    tile.elements = elements / tiles + (i < elements % tiles);
+    tile.elements = elements / extent * part;
     tile.bytes = tile.elements * element_bytes();
+    tile.ways = tiles > 1 && part < least_shared() ? 1 : plan().ways;
     for (std::size_t k = 0; k < std::max<std::size_t>(1, operation().inputs.size()); ++k) {
       tile.data.push_back(tiles == 1 ? data(k) : new_buffer(tile.bytes, true));
     }
