@@ -108,31 +108,47 @@ void Expander::image(const Plan& plan) {
       if (first >= shape.out_rows) break;
       const std::uint64_t rows = std::min(shape.rows(cut), shape.out_rows - first);
       const bool parted = shape.channelwise && cut.channel_parts > 1;
+      const bool by_rows = cut.row_parts > 1;
+      const bool is_last = first + rows == shape.out_rows;
+      const std::uint64_t read =
+          !by_rows ? shape.in_rows
+          : is_segmented && shape.window > 1 && shape.stride == 2 && !shape.channelwise
+              ? shape.rows_of_tile(rows, r == 0, is_last)
+              : shape.rows_read(cut);
+      const std::uint64_t row_bytes =
+          saturating_product({shape.channelwise ? channels : shape.in_channels, shape.in_columns,
+                              shape.element_bytes});
       std::uint32_t from =
-          cut.row_parts == 1 && !parted
-              ? data()
-              : new_buffer(saturating_product({shape.channelwise ? channels : shape.in_channels,
-                                               shape.rows_read({cut.row_parts, 1}),
-                                               shape.in_columns, shape.element_bytes}),
-                           true);
-      // Wide windows of the last rows reach beyond the data.
-      const bool is_last = r > 0 && first + rows == shape.out_rows;
-      if (is_last && is_segmented && shape.window > 3)
-        from = filled(from, out_.buffers[from].bytes, 1);
+          !by_rows && !parted ? data() : new_buffer(saturating_product({read, row_bytes}), true);
+      const std::uint64_t even =
+          is_segmented && by_rows && !shape.channelwise ? round_up(read, 2) : read;
+      if (even > read) from = made_even(from, read * row_bytes, even * row_bytes);
       // Weights of one slice stay for all rows.
       const bool stay = r > 0 && plan.ways == 1 && cut.channel_parts > 1 && !shape.channelwise &&
                         shape.stride == 1 && !operation().is_int8;
-      image_tile(plan, from, channels, rows, is_segmented, !stay);
+      image_tile(plan, from, channels, rows, even, is_segmented, !stay);
       if (r == 0 && cut.row_parts > 1 && cut.channel_parts == 1) store_all_of_result();
     }
   }
 }
 
-// The first tile of rows stores a whole result that fits LRAM.
+// Rows of a tile become even in number for the four parts: wide windows' go out for that, others
+// where LRAM does not hold all of them and their parts.
+std::uint32_t Expander::made_even(std::uint32_t from, std::uint64_t read, std::uint64_t made) {
+  if (plan().image->window > 3) return filled(from, made, 1);
+  const std::uint32_t even =
+      step(SliceKernel::convert, {from}, read / element_bytes(), made, 1, false, new_buffer(made));
+  if (read + 2 * made > target_.lram_for_data()) moved(made);
+  return even;
+}
+
+// The first tile of rows stores a whole result that fits LRAM next to it.
 void Expander::store_all_of_result() {
   const std::uint64_t bytes = out_.buffers[result()].bytes;
   Stage& last = out_.stages.back();
-  if (bytes <= target_.lram_for_data() && last.calls.size() > 0) last.calls.back().writes = bytes;
+  const std::uint64_t tile = bytes / plan().cut.row_parts;
+  if (bytes + tile <= target_.lram_for_data() && last.calls.size() > 0)
+    last.calls.back().writes = bytes;
 }
 
 // Data within an image of constants: it goes out, the data are written into it.
@@ -148,14 +164,17 @@ std::uint32_t Expander::filled(std::uint32_t from, std::uint64_t bytes, std::uin
 
 // A kernel computes all rows that it reads; a further one takes those off that its neighbours have.
 void Expander::image_tile(const Plan& plan, std::uint32_t from, std::uint64_t channels,
-                          std::uint64_t rows, bool is_segmented, bool loads_weights) {
+                          std::uint64_t rows, std::uint64_t rows_read, bool is_segmented,
+                          bool loads_weights) {
   const ImageShape& shape = *plan.image;
   const bool strided = shape.stride > 1, alone = shape.channelwise;
-  const std::uint64_t rows_read = shape.rows_read({plan.cut.row_parts, 1});
-  const bool takes_off = plan.cut.row_parts > 1 && shape.window > 1 && !strided;
+  const std::uint64_t computed = strided ? rows_read / 2 : rows_read;
+  const bool is_cut = plan.cut.row_parts > 1 && shape.window > 1;
+  const bool takes_off =
+      is_cut && (!strided || (is_segmented && !alone && shape.stride == 2 && computed > rows));
   // Windows within the data leave a border, which is left behind when the result goes out again.
   const bool has_border = !takes_off && !strided && shape.out_rows < shape.in_rows;
-  const std::uint64_t made_rows = takes_off || has_border ? rows_read : rows;
+  const std::uint64_t made_rows = takes_off ? computed : has_border ? rows_read : rows;
   const std::uint64_t made_columns = has_border ? shape.in_columns : shape.out_columns;
   if (is_segmented) {
     from = segmented(from, alone ? channels : shape.in_channels, rows_read, shape.in_columns,

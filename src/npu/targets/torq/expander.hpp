@@ -67,7 +67,8 @@ class Expander {
   // Images
   void image(const Plan& plan);
   void image_tile(const Plan& plan, std::uint32_t from, std::uint64_t channels, std::uint64_t rows,
-                  bool is_segmented, bool loads_weights);
+                  std::uint64_t rows_read, bool is_segmented, bool loads_weights);
+  std::uint32_t made_even(std::uint32_t from, std::uint64_t read, std::uint64_t made);
   std::uint32_t segmented(std::uint32_t from, std::uint64_t channels, std::uint64_t rows,
                           std::uint64_t columns, std::uint64_t ways);
   std::uint32_t filled(std::uint32_t from, std::uint64_t bytes, std::uint64_t ways);
