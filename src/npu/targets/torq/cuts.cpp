@@ -26,9 +26,10 @@ class Cutter {
   // with rows in halves of halves. Every slice has a group of channels, unless nothing else fits.
   std::optional<TileCut> run() {
     const bool in_parts = shape_.segmented && shape_.window > 1 && !shape_.channelwise;
-    if (in_parts && shape_.element_bytes == 2) {
+    if (in_parts) {
       if (const auto cut = strided()) return cut;
     }
+    if (const auto cut = rows_of_images()) return cut;
     for (fewest_channels_ = 4 * shape_.ways;; fewest_channels_ = 1) {
       if (const auto cut = alone()) return cut;
       if (const auto cut = both()) return cut;
@@ -55,6 +56,23 @@ class Cutter {
       }
       if (rows >= shape_.out_rows) return std::nullopt;
     }
+  }
+
+  // Of data larger than their weights in bf16 rows alone, each slice's data next to the other's.
+  std::optional<TileCut> rows_of_images() const {
+    const bool takes_off = shape_.stride == 1 && shape_.window > 1 && !shape_.channelwise;
+    const std::uint64_t weights = shape_.weight_bytes(shape_.out_channels);
+    if (!takes_off || shape_.element_bytes != 2 || fits({1, 1}) ||
+        weights >= data_of(shape_.in_rows))
+      return std::nullopt;
+    for (std::uint64_t parts = 2; parts <= shape_.out_rows; ++parts) {
+      const std::uint64_t rows = shape_.rows_read({parts, 1});
+      const std::uint64_t made =
+          saturating_product({shape_.out_channels, rows, shape_.out_columns, shape_.element_bytes});
+      if (sum_of({saturating_product({shape_.ways, data_of(rows)}), made, weights}) <= room_)
+        return TileCut{parts, 1};
+    }
+    return std::nullopt;
   }
 
   // Rows as many as LRAM holds with their four parts, then channels; or rows alone if that takes no
@@ -92,7 +110,8 @@ class Cutter {
   // keeps the data next to their parts.
   bool strided_fits(const TileCut& cut) const {
     const std::uint64_t rows = shape_.rows(cut), channels = shape_.channels(cut);
-    const bool is_wide = shape_.window > 3, is_cut = cut.row_parts > 1;
+    const bool is_wide = shape_.window / 2 % 2 != 0 && shape_.window > 3;
+    const bool is_cut = cut.row_parts > 1;
     const std::uint64_t read =
         is_wide && is_cut ? shape_.stride * (rows + 1) : even_rows(cut.row_parts);
     const std::uint64_t made = is_cut && !is_wide ? read / 2 : rows;
@@ -164,7 +183,7 @@ std::uint64_t ImageShape::rows_of_tile(std::uint64_t made, bool is_first, bool i
   const std::uint64_t reached = stride * (out_rows - 1) + window - border;
   const std::uint64_t beyond = is_last && reached > in_rows ? reached - in_rows : 0;
   const std::uint64_t read = windows - std::min(windows - 1, (is_first ? border : 0) + beyond);
-  return std::min(in_rows, is_first ? round_up(read, 2) : read);
+  return std::min(in_rows, read);
 }
 
 std::uint64_t ImageShape::data_bytes(const TileCut& cut) const {

@@ -99,46 +99,91 @@ std::uint32_t Expander::segmented(std::uint32_t from, std::uint64_t channels, st
 void Expander::image(const Plan& plan) {
   const ImageShape& shape = *plan.image;
   const TileCut cut = plan.cut;
-  const bool is_segmented = shape.stride > 1 && is_from_outside();
-  const std::uint64_t each = shape.channels(cut);
+  const std::uint64_t each = shape.channels(cut), row_parts = cut.row_parts;
   for (std::uint64_t channel = 0; channel < shape.out_channels; channel += each) {
     const std::uint64_t channels = std::min(each, shape.out_channels - channel);
-    for (std::uint64_t r = 0; r < cut.row_parts && out_.stages.size() < max_tasks; ++r) {
-      const std::uint64_t first = r * shape.rows(cut);
-      if (first >= shape.out_rows) break;
-      const std::uint64_t rows = std::min(shape.rows(cut), shape.out_rows - first);
-      const bool parted = shape.channelwise && cut.channel_parts > 1;
-      const bool by_rows = cut.row_parts > 1;
-      const bool is_last = first + rows == shape.out_rows;
-      const std::uint64_t read =
-          !by_rows ? shape.in_rows
-          : is_segmented && shape.window > 1 && shape.stride == 2 && !shape.channelwise
-              ? shape.rows_of_tile(rows, r == 0, is_last)
-              : shape.rows_read(cut);
-      const std::uint64_t row_bytes =
-          saturating_product({shape.channelwise ? channels : shape.in_channels, shape.in_columns,
-                              shape.element_bytes});
-      std::uint32_t from =
-          !by_rows && !parted ? data() : new_buffer(saturating_product({read, row_bytes}), true);
-      const std::uint64_t even =
-          is_segmented && by_rows && !shape.channelwise ? round_up(read, 2) : read;
-      if (even > read) from = made_even(from, read * row_bytes, even * row_bytes);
-      // Weights of one slice stay for all rows.
-      const bool stay = r > 0 && plan.ways == 1 && cut.channel_parts > 1 && !shape.channelwise &&
-                        shape.stride == 1 && !operation().is_int8;
-      image_tile(plan, from, channels, rows, even, is_segmented, !stay);
-      if (r == 0 && cut.row_parts > 1 && cut.channel_parts == 1) store_all_of_result();
+    const auto tile = [&](std::uint64_t r) {
+      if (r * shape.rows(cut) < shape.out_rows) image_rows(plan, channels, r);
+    };
+    tile(0);
+    if (row_parts > 1 && cut.channel_parts == 1) {
+      if (takes_in_first_tile()) {
+        if (joins_first_tile(tile)) continue;
+      } else if (!operation().is_int8 && shape.window > 1) {
+        // each tile where it belongs
+      } else if (operation().is_int8 && shape.stride == 2 && !shape.channelwise) {
+        moved(shape.rows(cut) * (out_.buffers[result()].bytes / shape.out_rows));
+      } else {
+        store_all_of_result();
+      }
     }
+    for (std::uint64_t r = 1; r < row_parts && out_.stages.size() < max_tasks; ++r) tile(r);
   }
 }
 
+// A whole result that fits LRAM next to its first tile.
+bool Expander::takes_in_first_tile() {
+  const ImageShape& shape = *plan().image;
+  const TileCut& cut = plan().cut;
+  const std::uint64_t bytes = out_.buffers[result()].bytes;
+  const std::uint64_t main = shape.rows(cut) * (bytes / shape.out_rows);
+  return cut.row_parts > 1 && cut.channel_parts == 1 && !operation().is_int8 && shape.window > 1 &&
+         bytes + main <= target_.lram_for_data() - target_.slices.program_bytes;
+}
+
+// It takes that in first; the second of two is put together with it. Whether that was all.
+bool Expander::joins_first_tile(const std::function<void(std::uint64_t)>& make) {
+  const ImageShape& shape = *plan().image;
+  const std::uint64_t row_parts = plan().cut.row_parts, bytes = out_.buffers[result()].bytes;
+  const std::uint64_t row = bytes / shape.out_rows, size = element_bytes();
+  const std::uint64_t main = shape.rows(plan().cut) * row;
+  if (row_parts == 2) {
+    joined(
+        {main / size, (bytes - main) / size}, size, true, [&] { make(1); }, result());
+    return true;
+  }
+  step(SliceKernel::convert, {new_buffer(main, true)}, main / size, bytes, 1, false, result());
+  return false;
+}
+
+// A tile of a result's rows.
+void Expander::image_rows(const Plan& plan, std::uint64_t channels, std::uint64_t r) {
+  const ImageShape& shape = *plan.image;
+  const TileCut cut = plan.cut;
+  const bool is_segmented = shape.stride > 1 && is_from_outside();
+  const bool by_rows = cut.row_parts > 1, parted = shape.channelwise && cut.channel_parts > 1;
+  const std::uint64_t first = r * shape.rows(cut);
+  const std::uint64_t rows = std::min(shape.rows(cut), shape.out_rows - first);
+  const bool is_last = first + rows == shape.out_rows;
+  const bool by_windows =
+      by_rows && is_segmented && shape.window > 1 && shape.stride == 2 && !shape.channelwise;
+  const std::uint64_t read = by_windows ? shape.rows_of_tile(rows, r == 0, is_last)
+                             : by_rows  ? shape.rows_read(cut)
+                                        : shape.in_rows;
+  const std::uint64_t row_bytes = saturating_product(
+      {shape.channelwise ? channels : shape.in_channels, shape.in_columns, shape.element_bytes});
+  std::uint32_t from =
+      !by_rows && !parted ? data() : new_buffer(saturating_product({read, row_bytes}), true);
+  const std::uint64_t even = by_windows ? round_up(read, 2) : read;
+  if (even > read) from = made_even(from, read * row_bytes, even * row_bytes);
+  // Weights of one slice stay for all rows.
+  const bool stay = r > 0 && plan.ways == 1 && cut.channel_parts > 1 && !shape.channelwise &&
+                    shape.stride == 1 && !operation().is_int8;
+  image_tile(plan, from, channels, rows, even, is_segmented, !stay);
+}
+
 // Rows of a tile become even in number for the four parts: wide windows' go out for that, others
-// where LRAM does not hold all of them and their parts.
+// where LRAM does not hold all of them, their parts and, next to those, weights or another tile.
 std::uint32_t Expander::made_even(std::uint32_t from, std::uint64_t read, std::uint64_t made) {
-  if (plan().image->window > 3) return filled(from, made, 1);
+  const ImageShape& shape = *plan().image;
+  const TileCut& cut = plan().cut;
+  if (shape.window > 3) return filled(from, made, 1);
   const std::uint32_t even =
       step(SliceKernel::convert, {from}, read / element_bytes(), made, 1, false, new_buffer(made));
-  if (read + 2 * made > target_.lram_for_data()) moved(made);
+  const std::uint64_t other = cut.channel_parts > 1   ? shape.weight_bytes(shape.channels(cut))
+                              : takes_in_first_tile() ? out_.buffers[result()].bytes / cut.row_parts
+                                                      : 0;
+  if (cut.row_parts == 2 && read + 2 * made + other > target_.lram_for_data()) moved(made);
   return even;
 }
 

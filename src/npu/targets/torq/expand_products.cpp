@@ -147,23 +147,36 @@ void Expander::multiply_evenly(const Product& product, std::uint32_t into) {
   }
 }
 
-// Rows are cut until a tile fits LRAM, of which each slice has the second matrix for itself.
-std::uint64_t Expander::row_tiles_of(const Product& product) const {
+// Each slice has for itself what it does not share.
+bool Expander::fits(const Product& product) const {
+  Product tile = product;
+  const Side side = tile.side(least_shared());
+  if (side == Side::batch) tile.batch = shares_of(tile.batch, tile.largest()).main;
   const std::uint64_t slices = plan().ways, programs = slices * target_.slices.program_bytes;
-  const bool by_batch = product.batch >= least_shared();
-  for (std::uint64_t tiles = 1; tiles < product.rows; ++tiles) {
+  const std::uint64_t first = tile.first_elements() * (side == Side::columns ? slices : 1);
+  const std::uint64_t second = tile.second_elements() * (side == Side::rows ? slices : 1);
+  const std::uint64_t operands = tile.on_host ? 0 : (first + second) * element_bytes();
+  return operands + tile.elements() * tile.sum_bytes + programs <= target_.lram_for_data();
+}
+
+// The largest tile that fits LRAM: of rows, or else of constants' columns in whole blocks too.
+Expander::Product Expander::tile_of(const Product& product, bool is_constant) const {
+  const std::uint64_t block = target_.slices.group_width;
+  for (std::uint64_t tiles = 1; tiles <= product.rows; ++tiles) {
     Product tile = product;
     tile.rows = divide_up(product.rows, tiles);
-    if (by_batch) tile.batch = shares_of(product.batch, product.largest()).main;
-    const std::uint64_t operands =
-        product.on_host
-            ? 0
-            : (tile.first_elements() + tile.second_elements() * (by_batch ? 1 : slices)) *
-                  element_bytes();
-    if (operands + tile.elements() * product.sum_bytes + programs <= target_.lram_for_data())
-      return tiles;
+    if (fits(tile)) return tile;
   }
-  return product.rows;
+  Product tile = product;
+  for (std::uint64_t tiles = 1; is_constant && tiles <= product.rows; tiles *= 2) {
+    tile.rows = divide_up(product.rows, tiles);
+    for (tile.columns = product.columns / block * block; tile.columns > 0; tile.columns -= block) {
+      if (fits(tile)) return tile;
+    }
+  }
+  tile.rows = 1;
+  tile.columns = std::min(block, product.columns);
+  return tile;
 }
 
 // Of matrices in a batch that is the only further side sums are in 32-bit floats; in int8 the host
@@ -187,22 +200,26 @@ void Expander::matmul() {
     host();
     if (by_batch) batches_apart(all);
   }
-  const std::uint64_t tiles = row_tiles_of(all), rows = divide_up(all.rows, tiles);
-  const auto second = [&] {
-    return new_buffer(all.second_elements() * element_bytes(), true, is_constant);
+  const Product largest = tile_of(all, is_constant);
+  const std::uint64_t tiles = divide_up(all.rows, largest.rows);
+  const std::uint64_t all_tiles = tiles * divide_up(all.columns, largest.columns);
+  const auto second = [&](const Product& of) {
+    return new_buffer(of.second_elements() * element_bytes(), true, is_constant);
   };
-  all.second = tiles > 1 || is_constant ? second() : data(1);
-  for (std::uint64_t i = 0; i < tiles && i * rows < all.rows && out_.stages.size() < max_tasks;
-       ++i) {
+  all.second = all_tiles > 1 || is_constant ? second(largest) : data(1);
+  if (all_tiles == 1) all.first = data(0);
+  for (std::uint64_t i = 0; i < all_tiles && out_.stages.size() < max_tasks; ++i) {
     Product tile = all;
-    tile.rows = std::min(rows, all.rows - i * rows);
-    tile.first = tiles == 1 ? data(0) : new_buffer(tile.first_elements() * element_bytes(), true);
-    if (i > 0 && (widens || by_batch)) tile.second = second();
+    const std::uint64_t row = i % tiles * largest.rows, column = i / tiles * largest.columns;
+    tile.rows = std::min(largest.rows, all.rows - row);
+    tile.columns = std::min(largest.columns, all.columns - column);
+    if (all_tiles > 1) tile.first = new_buffer(tile.first_elements() * element_bytes(), true);
+    if (i > 0 && (widens || by_batch || row == 0)) all.second = tile.second = second(tile);
     const std::uint64_t bytes = tile.elements() * element_bytes();
-    const bool goes_on = widens || (is_int8 && (tiles == 1 || !on_host));
+    const bool goes_on = widens || (is_int8 && (all_tiles == 1 || !on_host));
     const auto [main, rest] = shares_of(tile);
     std::uint32_t made = 0;
-    if (rest.elements() > 0 && (tiles == 1 || widens)) {
+    if (rest.elements() > 0 && (all_tiles == 1 || widens)) {
       const std::uint32_t outside = new_buffer(tile.elements() * all.sum_bytes, true);
       multiply_evenly(main, outside);
       const bool stays = widens || (on_host && by_batch);
@@ -219,9 +236,9 @@ void Expander::matmul() {
     }
     if (widens) step(SliceKernel::round, {made}, tile.elements(), bytes, 1, false, result());
     // The first of two that differ has a place of its own.
-    if (tiles == 2 && i == 0 && all.rows % 2 != 0)
+    if (all_tiles == 2 && tiles == 2 && i == 0 && all.rows % 2 != 0)
       moved(is_int8 ? tile.elements() * all.sum_bytes : bytes);
-    if (on_host && by_batch && tiles == 1 && rest.elements() > 0) {
+    if (on_host && by_batch && all_tiles == 1 && rest.elements() > 0) {
       apart(made, {main.elements(), rest.elements()});
       size_ = 1;
       joined(

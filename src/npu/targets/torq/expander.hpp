@@ -66,6 +66,9 @@ class Expander {
 
   // Images
   void image(const Plan& plan);
+  void image_rows(const Plan& plan, std::uint64_t channels, std::uint64_t r);
+  bool takes_in_first_tile();
+  bool joins_first_tile(const std::function<void(std::uint64_t)>& make);
   void image_tile(const Plan& plan, std::uint32_t from, std::uint64_t channels, std::uint64_t rows,
                   std::uint64_t rows_read, bool is_segmented, bool loads_weights);
   std::uint32_t made_even(std::uint32_t from, std::uint64_t read, std::uint64_t made);
@@ -83,7 +86,8 @@ class Expander {
   std::pair<Product, Product> shares_of(const Product& product);
   void multiply(const Product& product, std::uint32_t into);
   void multiply_evenly(const Product& product, std::uint32_t into);
-  std::uint64_t row_tiles_of(const Product& product) const;
+  bool fits(const Product& product) const;
+  Product tile_of(const Product& product, bool is_constant) const;
   void batches_apart(const Product& product);
 
   // Elementwise work
