@@ -29,7 +29,14 @@ class Cutter {
     if (in_parts) {
       if (const auto cut = strided()) return cut;
     }
-    if (const auto cut = rows_of_images()) return cut;
+    const auto usual = by_size(), rows = rows_of_images();
+    const bool by_rows = rows && (!usual || usual->channel_parts > 1 || shape_.window == 1 ||
+                                  rows->row_parts < usual->row_parts);
+    return by_rows ? rows : usual;
+  }
+
+ private:
+  std::optional<TileCut> by_size() {
     for (fewest_channels_ = 4 * shape_.ways;; fewest_channels_ = 1) {
       if (const auto cut = alone()) return cut;
       if (const auto cut = both()) return cut;
@@ -37,7 +44,6 @@ class Cutter {
     }
   }
 
- private:
   std::optional<TileCut> alone() const {
     const bool rows_only = shape_.channelwise && shape_.element_bytes == 1;
     const std::uint64_t most = std::min(max_parts, std::max(shape_.out_rows, shape_.out_channels));
@@ -60,9 +66,8 @@ class Cutter {
 
   // Of data larger than their weights in bf16 rows alone, each slice's data next to the other's.
   std::optional<TileCut> rows_of_images() const {
-    const bool takes_off = shape_.stride == 1 && shape_.window > 1 && !shape_.channelwise;
     const std::uint64_t weights = shape_.weight_bytes(shape_.out_channels);
-    if (!takes_off || shape_.element_bytes != 2 || fits({1, 1}) ||
+    if (shape_.stride != 1 || shape_.channelwise || shape_.element_bytes != 2 || fits({1, 1}) ||
         weights >= data_of(shape_.in_rows))
       return std::nullopt;
     for (std::uint64_t parts = 2; parts <= shape_.out_rows; ++parts) {
@@ -93,7 +98,8 @@ class Cutter {
   std::uint64_t even_rows(std::uint64_t row_parts) const {
     if (row_parts == 1) return shape_.in_rows;
     const std::uint64_t rows = shape_.rows({row_parts, 1});
-    return std::min(shape_.in_rows, round_up(shape_.stride * rows + shape_.window / 2, 2));
+    const std::uint64_t even = round_up(shape_.stride * rows + shape_.window / 2, 2);
+    return std::min(shape_.in_rows, std::max(even, shape_.rows_read({row_parts, 1})));
   }
 
   std::uint64_t data_of(std::uint64_t rows) const {

@@ -133,11 +133,15 @@ void Expander::division() {
 // A quotient of two polynomials, a kernel for each sum and product.
 void Expander::error_function() {
   constexpr int kernels = 16;
+  // Where LRAM does not hold three of the data each product and sum is a loop of its own.
+  const std::uint64_t room = target_.lram_for_data() - 2 * target_.slices.program_bytes;
+  const bool leaves = 3 * result_elements() * element_bytes() > room;
   for_tiles([&](const ElementTile& tile) {
     std::uint32_t y = tile.data[0];
     for (int i = 0; i < kernels; ++i) {
       const bool adds = i % 2 == 0 && i > 0;
-      y = step(adds ? SliceKernel::add : SliceKernel::mul, {y}, tile.elements, tile.bytes, 1);
+      y = step(adds ? SliceKernel::add : SliceKernel::mul, {y}, tile.elements, tile.bytes, 1, false,
+               new_buffer(tile.bytes, leaves && i % 2 == 0));
     }
     step(SliceKernel::clamp, {y}, tile.elements, tile.bytes, 1, false, result());
   });

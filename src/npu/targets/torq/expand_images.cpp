@@ -107,14 +107,12 @@ void Expander::image(const Plan& plan) {
     };
     tile(0);
     if (row_parts > 1 && cut.channel_parts == 1) {
+      const bool is_strided = shape.stride == 2 && !shape.channelwise;
       if (takes_in_first_tile()) {
         if (joins_first_tile(tile)) continue;
-      } else if (!operation().is_int8 && shape.window > 1) {
-        // each tile where it belongs
-      } else if (operation().is_int8 && shape.stride == 2 && !shape.channelwise) {
-        moved(shape.rows(cut) * (out_.buffers[result()].bytes / shape.out_rows));
-      } else {
-        store_all_of_result();
+      } else if (operation().is_int8) {
+        is_strided ? moved(shape.rows(cut) * (out_.buffers[result()].bytes / shape.out_rows))
+                   : store_all_of_result();
       }
     }
     for (std::uint64_t r = 1; r < row_parts && out_.stages.size() < max_tasks; ++r) tile(r);
@@ -266,9 +264,38 @@ void Expander::image_tile(const Plan& plan, std::uint32_t from, std::uint64_t ch
        result());
 }
 
+// In int8 without a stride slices compare 32-bit floats that the host made.
+void Expander::max_pooling_in_float(const ImageShape& shape) {
+  host();
+  size_ = 4;
+  const std::uint64_t pixels = shape.out_rows * shape.out_columns;
+  const std::uint64_t bytes = pixels * size_;  // of a channel
+  const std::uint64_t room = target_.lram_for_data() - 2 * target_.slices.program_bytes;
+  const std::uint64_t each = std::clamp<std::uint64_t>(room / (2 * bytes), 1, shape.out_channels);
+  for (std::uint64_t first = 0; first < shape.out_channels && out_.stages.size() < max_tasks;
+       first += each) {
+    const std::uint64_t channels = std::min(each, shape.out_channels - first);
+    Stage& stage = add(SliceKernel::max_pool, {{new_buffer(channels * bytes, true), false}},
+                       new_buffer(channels * bytes, true));
+    for (const std::uint64_t part : parts_of(channels, target_.slices.count, 4)) {
+      KernelWork work = work_of(SliceKernel::max_pool, pixels);
+      work.out_channels = part;
+      work.window_y = shape.window;
+      work.window_x = shape.window_area / shape.window;
+      stage.calls.push_back({.cycles = kernel_cycles(work, target_),
+                             .constants = constants_of(SliceKernel::max_pool),
+                             .reads = {part * bytes},
+                             .writes = part * bytes});
+    }
+  }
+  size_ = 0;
+  host();
+}
+
 // Data that windows do not cover evenly are filled up first.
 void Expander::max_pooling(const Plan& plan) {
   const ImageShape& shape = *plan.image;
+  if (operation().is_int8 && shape.stride == 1) return max_pooling_in_float(shape);
   const bool uneven = !has_pads(node()) && shape.in_rows % 2 != 0 && shape.stride > 1;
   const std::uint64_t parts = plan.cut.channel_parts, each = shape.channels({1, parts});
   const std::uint64_t columns = shape.in_columns + (uneven ? 1 : 0);

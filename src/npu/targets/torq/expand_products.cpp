@@ -214,7 +214,10 @@ void Expander::matmul() {
     tile.rows = std::min(largest.rows, all.rows - row);
     tile.columns = std::min(largest.columns, all.columns - column);
     if (all_tiles > 1) tile.first = new_buffer(tile.first_elements() * element_bytes(), true);
-    if (i > 0 && (widens || by_batch || row == 0)) all.second = tile.second = second(tile);
+    // Few rows are shared by columns, each slice's anew for each tile.
+    const bool by_columns = is_constant && tile.side(least_shared()) == Side::columns;
+    if (i > 0 && (widens || by_batch || by_columns || row == 0))
+      all.second = tile.second = second(tile);
     const std::uint64_t bytes = tile.elements() * element_bytes();
     const bool goes_on = widens || (is_int8 && (all_tiles == 1 || !on_host));
     const auto [main, rest] = shares_of(tile);

@@ -138,6 +138,10 @@ bool Expander::reduces_last() const {
 void Expander::reduction(SliceKernel kernel) {
   const Tensor& in = graph_[node().inputs[0]];
   const std::uint64_t rows = result_elements();
+  if (operation().is_int8) {  // of 32-bit floats that the host makes
+    host();
+    size_ = 4;
+  }
   const std::uint64_t depth =
       std::max<std::uint64_t>(1, in.elements() / std::max<std::uint64_t>(1, rows));
   const std::uint64_t room = target_.lram_for_data() - target_.slices.program_bytes;
@@ -145,6 +149,10 @@ void Expander::reduction(SliceKernel kernel) {
   const std::uint64_t tiles = std::max<std::uint64_t>(1, divide_up(2 * bytes, room));
   for (std::uint64_t i = 0; i < tiles && out_.stages.size() < max_tasks; ++i) {
     std::uint32_t from = tiles == 1 ? data() : new_buffer(bytes / tiles, true);
+    if (operation().is_int8 && tiles == 1) {
+      from = joined(
+          shares_of(in), size_, false, [&] { host(); }, new_buffer(bytes, true));
+    }
     if (kernel == SliceKernel::reduce_mean && reduces_last()) {
       from = step(SliceKernel::transpose, {from}, in.elements() / tiles, bytes / tiles, 1);
     }
@@ -157,6 +165,9 @@ void Expander::reduction(SliceKernel kernel) {
                            .reads = {out_.buffers[from].bytes},
                            .writes = divide_up(rows, tiles) * element_bytes()});
   }
+  if (!operation().is_int8) return;
+  size_ = 0;
+  host();
 }
 
 // Through LRAM, as large a part at a time as fits next to another. In int8 scales differ, so that
@@ -213,13 +224,23 @@ void Expander::enlarge() {
 // Through LRAM to the memory of the CSS, data and place for results, in halves of halves until they
 // fit.
 void Expander::css() {
+  if (node().op == "HardSwish" && !operation().is_int8) {  // all but the product, by slices
+    for_tiles([&](const ElementTile& tile) {
+      const std::uint32_t sum = step(SliceKernel::add, {new_buffer(tile.bytes, true)},
+                                     tile.elements, tile.bytes, target_.slices.count);
+      step(SliceKernel::clamp, {sum}, tile.elements, tile.bytes, target_.slices.count, true,
+           new_buffer(tile.bytes, true));
+    });
+  }
   const std::uint64_t elements = result_elements(), bytes = elements * element_bytes();
   std::uint64_t parts = std::max<std::uint64_t>(1, target_.slices.count);
   while (parts < elements && divide_up(2 * bytes, parts) > target_.css.data_bytes) parts *= 2;
   const std::uint32_t code =
       std::uint32_t(operation().is_int8 ? target_.css.small_code_bytes : target_.css.code_bytes);
-  // A comparison, a product and a choice are a program each.
-  const std::uint64_t programs = node().op == "LeakyRelu" || node().op == "PRelu" ? 3 : 1;
+  // A comparison, a product and a choice are a program each, or product, sum and limits.
+  const bool takes_three =
+      node().op == "LeakyRelu" || node().op == "PRelu" || node().op == "HardSigmoid";
+  const std::uint64_t programs = takes_three ? 3 : 1;
   for (std::uint64_t i = 0; i < parts * programs && out_.stages.size() < max_tasks; ++i) {
     const std::uint64_t share = elements / parts + (i / programs < elements % parts);
     const std::uint64_t share_bytes = share * element_bytes();

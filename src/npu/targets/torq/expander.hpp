@@ -77,6 +77,7 @@ class Expander {
   std::uint32_t filled(std::uint32_t from, std::uint64_t bytes, std::uint64_t ways);
   void store_all_of_result();
   void max_pooling(const Plan& plan);
+  void max_pooling_in_float(const ImageShape& shape);
   void global_average();
 
   // Products

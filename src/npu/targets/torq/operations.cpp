@@ -26,7 +26,7 @@ constexpr FormWords float_forms[] = {
      "Equal Greater GreaterOrEqual Less LessOrEqual Not And Or Xor IsNaN IsInf BitwiseAnd "
      "BitwiseOr BitwiseXor BitwiseNot BitShift"},
     {Form::unary, slices, "select", "Where"},
-    {Form::sigmoid, slices, "table", "Sigmoid Tanh HardSigmoid Softsign"},
+    {Form::sigmoid, slices, "table", "Sigmoid Tanh Softsign"},
     {Form::square_root, slices, "mul", "Sqrt"},
     {Form::division, slices, "table", "Div Reciprocal"},
     {Form::error_function, slices, "mul", "Erf Gelu FastGelu QuickGelu BiasGelu"},
@@ -136,7 +136,12 @@ class Describer {
     if (is_image && node_.op.ends_with("GlobalAveragePool")) {
       return be(Form::global_average, slices, "avgpool2d");
     }
-    if (is_int8() || !node_.op.starts_with("Reduce")) return on_host();
+    const auto axes = node_.ints_attribute("axes");
+    const std::int64_t last = std::int64_t(graph_[node_.inputs[0]].shape.size()) - 1;
+    const bool means_rows =
+        node_.op == "ReduceMean" && !axes.empty() &&
+        std::ranges::none_of(axes, [&](std::int64_t axis) { return axis == -1 || axis == last; });
+    if ((is_int8() && !means_rows) || !node_.op.starts_with("Reduce")) return on_host();
     be(Form::reduction, slices,
        node_.op == "ReduceMean"                             ? "reduce_mean"
        : node_.op == "ReduceMax" || node_.op == "ReduceMin" ? "reduce_max"

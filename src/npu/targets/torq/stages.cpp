@@ -58,6 +58,10 @@ void Expander::plan(std::size_t index) {
     case Form::square_root:
     case Form::division:
     case Form::error_function: plan.cut.row_parts = cut_of_elements(operation); return;
+    case Form::css:
+      if (graph_[operation.nodes.front()].op == "HardSwish")
+        plan.cut.row_parts = cut_of_elements(operation);
+      return;
     case Form::softmax:
       if (operation.is_int8 && !css_holds_softmax(operation))
         leave_to_host(operation, plan, "its rows do not fit the memory of the CSS");
@@ -161,9 +165,12 @@ void Expander::decide_outside() {
     const Operation& operation = lowering_.operations[i];
     const bool is_tiled = plans_[i].cut != TileCut{};
     const bool by_parts_of_rows = plans_[i].cut.row_parts > 1;
-    const bool ends_on_host = operation.is_int8 && (operation.form == Form::matmul ||
-                                                    operation.form == Form::layer_normalization ||
-                                                    operation.form == Form::unary);
+    const bool ends_on_host =
+        operation.is_int8 &&
+        (operation.form == Form::matmul || operation.form == Form::layer_normalization ||
+         operation.form == Form::reduction ||
+         (plans_[i].image && plans_[i].image->stride == 1 && operation.form == Form::max_pooling) ||
+         operation.form == Form::unary);
     const bool elsewhere =
         operation.executor != Executor::slices || ends_on_host || plans_[i].on_host;
     const bool large = lowering_.bytes(graph_, operation.result) > target_.lram_for_data() / 2;
