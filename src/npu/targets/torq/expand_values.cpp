@@ -29,22 +29,37 @@ void Expander::elements_of(SliceKernel kernel) {
   });
 }
 
-// A smaller operand is made as large as the result first; of the model it is so already.
+// A smaller operand is made as large as the result first: all of it where LRAM holds that, or else
+// in the loop of parts.
 void Expander::sum() {
+  const bool by_constant = operation().inputs.size() == 1 && node().has_input(1);
+  const auto smaller = smaller_input();
+  const std::uint64_t constant = by_constant ? graph_[node().inputs[1]].elements() : 0;
+  const bool is_wide = constant == result_elements();
+  const bool widens = !operation().is_int8 && (smaller || (constant > 1 && !is_wide));
+  const std::uint64_t bytes = result_elements() * element_bytes();
+  const bool is_tiled = plan().cut.row_parts > 1;
+  const bool goes_out =
+      widens && is_tiled && bytes <= target_.lram_for_data() - 2 * target_.slices.program_bytes;
+  const auto small = [&] {
+    return smaller ? data(*smaller) : new_buffer(constant * element_bytes(), true, true);
+  };
+  if (goes_out) {
+    step(SliceKernel::broadcast, {small()}, result_elements(), bytes, plan().ways, false,
+         new_buffer(bytes, true));
+  }
   for_tiles([&](const ElementTile& tile) {
     std::vector<std::uint32_t> reads = tile.data;
     bool follows = false;
-    const bool by_constant = operation().inputs.size() == 1 && node().has_input(1);
-    if (const auto smaller = smaller_input(); smaller && !operation().is_int8) {
-      if (!by_constant) {
-        const std::uint32_t small = plan().cut.row_parts == 1 ? data(*smaller) : reads[*smaller];
-        reads[*smaller] =
-            step(SliceKernel::broadcast, {small}, tile.elements, tile.bytes, tile.ways);
-      }
-      follows = tile.ways > 1 && !by_constant;
-    }
-    if (by_constant && graph_[node().inputs[1]].elements() > 1 && !operation().is_int8)
+    if (widens) {
+      const std::uint32_t wide =
+          goes_out ? new_buffer(tile.bytes, true)
+                   : step(SliceKernel::broadcast, {small()}, tile.elements, tile.bytes, tile.ways);
+      smaller ? void(reads[*smaller] = wide) : reads.push_back(wide);
+      follows = tile.ways > 1 && !goes_out;
+    } else if (is_wide && !operation().is_int8) {
       reads.push_back(new_buffer(tile.bytes, true, true));
+    }
     step(SliceKernel::add, reads, tile.elements, tile.bytes, tile.ways, follows, result());
   });
 }
