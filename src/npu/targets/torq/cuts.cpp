@@ -31,11 +31,13 @@ class Cutter {
     }
     const auto usual = by_size(), rows = rows_of_images();
     const bool by_rows = rows && (!usual || usual->channel_parts > 1 || shape_.window == 1 ||
-                                  rows->row_parts < usual->row_parts);
+                                  tiles_of(*rows) < tiles_of(*usual));
     return by_rows ? rows : usual;
   }
 
  private:
+  static std::uint64_t tiles_of(const TileCut& cut) { return cut.row_parts * cut.channel_parts; }
+
   std::optional<TileCut> by_size() {
     for (fewest_channels_ = 4 * shape_.ways;; fewest_channels_ = 1) {
       if (const auto cut = alone()) return cut;
@@ -64,20 +66,36 @@ class Cutter {
     }
   }
 
-  // Of data larger than their weights in bf16 rows alone, each slice's data next to the other's.
+  // Of data larger than their weights in bf16 rows, each slice's data next to the other's; channels
+  // too where single rows would be left, if that takes fewer tiles.
   std::optional<TileCut> rows_of_images() const {
-    const std::uint64_t weights = shape_.weight_bytes(shape_.out_channels);
     if (shape_.stride != 1 || shape_.channelwise || shape_.element_bytes != 2 || fits({1, 1}) ||
-        weights >= data_of(shape_.in_rows))
+        shape_.weight_bytes(shape_.out_channels) >= data_of(shape_.in_rows))
       return std::nullopt;
-    for (std::uint64_t parts = 2; parts <= shape_.out_rows; ++parts) {
-      const std::uint64_t rows = shape_.rows_read({parts, 1});
-      const std::uint64_t made =
-          saturating_product({shape_.out_channels, rows, shape_.out_columns, shape_.element_bytes});
-      if (sum_of({saturating_product({shape_.ways, data_of(rows)}), made, weights}) <= room_)
-        return TileCut{parts, 1};
+    TileCut fewest{2, 1};
+    const std::uint64_t most = std::min(max_parts, shape_.out_rows);
+    while (fewest.row_parts < most && !rows_fit(fewest)) ++fewest.row_parts;
+    if (!rows_fit(fewest)) return std::nullopt;
+    if (shape_.rows(fewest) > 1) return fewest;
+    for (std::uint64_t parts = 2; parts < tiles_of(fewest); ++parts) {
+      for (std::uint64_t channels = 2; may_cut_channels_evenly(channels); ++channels) {
+        if (parts * channels >= tiles_of(fewest)) break;
+        if (rows_fit({parts, channels})) fewest = {parts, channels};
+      }
     }
-    return std::nullopt;
+    return fewest;
+  }
+
+  bool may_cut_channels_evenly(std::uint64_t parts) const {
+    return parts == 1 || shape_.out_channels / parts >= 4 * shape_.ways;
+  }
+
+  bool rows_fit(const TileCut& cut) const {
+    const std::uint64_t rows = shape_.rows_read(cut), channels = shape_.channels(cut);
+    const std::uint64_t made =
+        saturating_product({channels, rows, shape_.out_columns, shape_.element_bytes});
+    return sum_of({saturating_product({shape_.ways, data_of(rows)}), made,
+                   shape_.weight_bytes(round_up(channels, 4))}) <= room_;
   }
 
   // Rows as many as LRAM holds with their four parts, then channels; or rows alone if that takes no
