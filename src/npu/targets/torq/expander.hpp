@@ -1,7 +1,8 @@
 // Makes the stages of operations; what several kinds of operations need for that. Private to
-// stages.hpp: images in expand_images.cpp, products in expand_products.cpp, elementwise work in
-// expand_values.cpp, functions that are chains of kernels in expand_functions.cpp, tensors made in
-// parts in expand_parts.cpp.
+// stages.hpp: images in expand_images.cpp and expand_pooling.cpp, products in expand_products.cpp,
+// elementwise work in expand_values.cpp, functions that are chains of kernels in
+// expand_functions.cpp, those of rows in expand_rows.cpp, tensors made in parts in
+// expand_parts.cpp.
 #pragma once
 
 #include <functional>
