@@ -25,6 +25,20 @@ class Cutter {
   // Channels alone or rows alone, whichever needs fewer tiles; both only where neither will do,
   // with rows in halves of halves. Every slice has a group of channels, unless nothing else fits.
   std::optional<TileCut> run() {
+    const bool in_parts = shape_.segmented && shape_.window > 1 && !shape_.channelwise;
+    if (in_parts) {
+      if (const auto cut = strided()) return cut;
+    }
+    const auto usual = by_size(), rows = rows_of_images();
+    const bool by_rows = rows && (!usual || usual->channel_parts > 1 || shape_.window == 1 ||
+                                  tiles_of(*rows) < tiles_of(*usual));
+    return by_rows ? rows : usual;
+  }
+
+ private:
+  static std::uint64_t tiles_of(const TileCut& cut) { return cut.row_parts * cut.channel_parts; }
+
+  std::optional<TileCut> by_size() {
     for (fewest_channels_ = 4 * shape_.ways;; fewest_channels_ = 1) {
       if (const auto cut = alone()) return cut;
       if (const auto cut = both()) return cut;
@@ -32,7 +46,6 @@ class Cutter {
     }
   }
 
- private:
   std::optional<TileCut> alone() const {
     const bool rows_only = shape_.channelwise && shape_.element_bytes == 1;
     const std::uint64_t most = std::min(max_parts, std::max(shape_.out_rows, shape_.out_channels));
@@ -51,6 +64,88 @@ class Cutter {
       }
       if (rows >= shape_.out_rows) return std::nullopt;
     }
+  }
+
+  // Of data larger than their weights in bf16 rows, each slice's data next to the other's; channels
+  // too where single rows would be left, if that takes fewer tiles.
+  std::optional<TileCut> rows_of_images() const {
+    if (shape_.stride != 1 || shape_.channelwise || shape_.element_bytes != 2 || fits({1, 1}) ||
+        shape_.weight_bytes(shape_.out_channels) >= data_of(shape_.in_rows))
+      return std::nullopt;
+    TileCut fewest{2, 1};
+    const std::uint64_t most = std::min(max_parts, shape_.out_rows);
+    while (fewest.row_parts < most && !rows_fit(fewest)) ++fewest.row_parts;
+    if (!rows_fit(fewest)) return std::nullopt;
+    if (shape_.rows(fewest) > 1) return fewest;
+    for (std::uint64_t parts = 2; parts < tiles_of(fewest); ++parts) {
+      for (std::uint64_t channels = 2; may_cut_channels_evenly(channels); ++channels) {
+        if (parts * channels >= tiles_of(fewest)) break;
+        if (rows_fit({parts, channels})) fewest = {parts, channels};
+      }
+    }
+    return fewest;
+  }
+
+  bool may_cut_channels_evenly(std::uint64_t parts) const {
+    return parts == 1 || shape_.out_channels / parts >= 4 * shape_.ways;
+  }
+
+  bool rows_fit(const TileCut& cut) const {
+    const std::uint64_t rows = shape_.rows_read(cut), channels = shape_.channels(cut);
+    const std::uint64_t made =
+        saturating_product({channels, rows, shape_.out_columns, shape_.element_bytes});
+    return sum_of({saturating_product({shape_.ways, data_of(rows)}), made,
+                   shape_.weight_bytes(round_up(channels, 4))}) <= room_;
+  }
+
+  // Rows as many as LRAM holds with their four parts, then channels; or rows alone if that takes no
+  // more tiles, unless all rows fit or windows are wide.
+  std::optional<TileCut> strided() const {
+    std::uint64_t rows = 1, channels = 1, rows_alone = 1;
+    while (!parts_fit(rows) && rows < shape_.out_rows) ++rows;
+    if (!parts_fit(rows)) return std::nullopt;
+    while (!strided_fits({rows, channels}) && channels < shape_.out_channels) ++channels;
+    while (!strided_fits({rows_alone, 1}) && rows_alone < shape_.out_rows) ++rows_alone;
+    const bool may_be_alone = rows > 1 && shape_.window <= 3 && strided_fits({rows_alone, 1});
+    if (may_be_alone && rows_alone <= rows * channels) return TileCut{rows_alone, 1};
+    if (!strided_fits({rows, channels})) return std::nullopt;
+    return TileCut{rows, channels};
+  }
+
+  // Rows of a tile that does not begin at the border, even in number.
+  std::uint64_t even_rows(std::uint64_t row_parts) const {
+    if (row_parts == 1) return shape_.in_rows;
+    const std::uint64_t rows = shape_.rows({row_parts, 1});
+    const std::uint64_t even = round_up(shape_.stride * rows + shape_.window / 2, 2);
+    return std::min(shape_.in_rows, std::max(even, shape_.rows_read({row_parts, 1})));
+  }
+
+  std::uint64_t data_of(std::uint64_t rows) const {
+    return saturating_product({shape_.in_channels, rows, shape_.in_columns, shape_.element_bytes});
+  }
+
+  bool parts_fit(std::uint64_t row_parts) const {
+    return saturating_product({2, data_of(even_rows(row_parts))}) <= room_of_one();
+  }
+
+  std::uint64_t room_of_one() const { return room_ + (shape_.ways - 1) * program_bytes_; }
+
+  // Parts, weights and results; those and what is taken off them. With wide windows the first tile
+  // keeps the data next to their parts.
+  bool strided_fits(const TileCut& cut) const {
+    const std::uint64_t rows = shape_.rows(cut), channels = shape_.channels(cut);
+    const bool is_wide = shape_.window / 2 % 2 != 0 && shape_.window > 3;
+    const bool is_cut = cut.row_parts > 1;
+    const std::uint64_t read =
+        is_wide && is_cut ? shape_.stride * (rows + 1) : even_rows(cut.row_parts);
+    const std::uint64_t made = is_cut && !is_wide ? read / 2 : rows;
+    const auto results = [&](std::uint64_t count) {
+      return saturating_product({channels, count, shape_.out_columns, shape_.element_bytes});
+    };
+    const std::uint64_t data = saturating_product({is_wide && is_cut ? 2u : 1u, data_of(read)});
+    const std::uint64_t weights = shape_.weight_bytes(round_up(channels, 4));
+    return parts_fit(cut.row_parts) && sum_of({data, weights, results(made)}) <= room_ &&
+           (!is_cut || is_wide || sum_of({results(made), results(rows)}) <= room_);
   }
 
   bool may_cut_channels(std::uint64_t parts) const {
@@ -105,6 +200,14 @@ std::uint64_t ImageShape::rows_read(const TileCut& cut) const {
   const std::uint64_t needed =
       sum_of({saturating_product({rows(cut) - 1, stride}), window - beyond});
   return std::min(in_rows, stride == 1 ? needed : round_up(needed, 2));
+}
+
+std::uint64_t ImageShape::rows_of_tile(std::uint64_t made, bool is_first, bool is_last) const {
+  const std::uint64_t border = window / 2, windows = stride * (made - 1) + window;
+  const std::uint64_t reached = stride * (out_rows - 1) + window - border;
+  const std::uint64_t beyond = is_last && reached > in_rows ? reached - in_rows : 0;
+  const std::uint64_t read = windows - std::min(windows - 1, (is_first ? border : 0) + beyond);
+  return std::min(in_rows, read);
 }
 
 std::uint64_t ImageShape::data_bytes(const TileCut& cut) const {

@@ -363,8 +363,8 @@ class Emitter {
     const Call& call = stage.calls.front();
     tasks_.transfer(Unit::dma_in, stage.code_bytes);
     tasks_.transfer(Unit::cdma_lram_to_itcm, stage.code_bytes);
-    for (const std::uint64_t bytes : call.reads) {
-      tasks_.transfer(Unit::dma_in, bytes);
+    for (std::size_t k = 0; k < stage.reads.size(); ++k) {
+      if (!lram_.holds(stage.reads[k].buffer)) tasks_.transfer(Unit::dma_in, call.reads[k]);
       tasks_.transfer(Unit::cdma_lram_to_dtcm, call.elements);
     }
     for (const std::uint64_t bytes : call.constants) {

@@ -11,35 +11,40 @@ void Expander::sigmoid() {
   for_tiles([&](const ElementTile& tile) {
     const auto each = [&](SliceKernel kernel, std::vector<std::uint32_t> reads,
                           bool follows = true) {
-      return step(kernel, std::move(reads), tile.elements, tile.bytes, plan().ways, follows);
+      return step(kernel, std::move(reads), tile.elements, tile.bytes, tile.ways, follows);
     };
     const std::uint32_t x = tile.data[0];
     const std::uint32_t again = new_buffer(tile.bytes, true);
     const std::uint32_t which =
-        step(SliceKernel::compare, {x, again}, tile.elements, tile.elements, plan().ways);
+        step(SliceKernel::compare, {x, again}, tile.elements, tile.elements, tile.ways);
     const std::uint32_t above = each(SliceKernel::fma, {each(SliceKernel::table, {x})});
     const std::uint32_t below = each(SliceKernel::fma, {each(SliceKernel::table, {x})});
     const std::uint32_t bits = new_buffer(tile.bytes, true);
-    step(SliceKernel::select, {which, above, below}, tile.elements, tile.bytes, plan().ways, true,
+    step(SliceKernel::select, {which, above, below}, tile.elements, tile.bytes, tile.ways, true,
          bits);
     Stage& move = add(SliceKernel::convert, {{bits, false}}, result());
     move.kind = StageKind::move;
-    for (std::uint64_t i = 0; i < plan().ways; ++i) {
-      move.calls.push_back(
-          {.reads = {tile.bytes / plan().ways}, .writes = tile.bytes / plan().ways});
+    for (std::uint64_t i = 0; i < tile.ways; ++i) {
+      move.calls.push_back({.reads = {tile.bytes / tile.ways}, .writes = tile.bytes / tile.ways});
     }
   });
 }
 
 // A first guess from the bits, shifted and taken from a constant, and a step of Newton's.
 void Expander::square_root() {
+  const std::uint64_t room = target_.lram_for_data() - 2 * target_.slices.program_bytes;
+  const std::uint64_t bytes = result_elements() * element_bytes();
+  if (3 * bytes > room) return square_root_by_parts();
+  // What LRAM does not hold next to two kernels' data goes out.
+  const bool leaves = 4 * bytes > room;
   for_tiles([&](const ElementTile& tile) {
     const auto each = [&](SliceKernel kernel, std::vector<std::uint32_t> reads) {
       return step(kernel, std::move(reads), tile.elements, tile.bytes, 1);
     };
     const std::uint32_t x = tile.data[0];
     const std::uint64_t slices = target_.slices.count;
-    const std::uint32_t half = each(SliceKernel::mul, {x});
+    const std::uint32_t half = step(SliceKernel::mul, {x}, tile.elements, tile.bytes, 1, false,
+                                    new_buffer(tile.bytes, leaves));
     const std::uint32_t bits = new_buffer(tile.bytes, true), by = new_buffer(tile.bytes, true);
     const std::uint32_t guess = new_buffer(tile.bytes, true);
     const std::uint32_t shifted =
@@ -51,6 +56,57 @@ void Expander::square_root() {
     y = each(SliceKernel::mul, {y, guess});
     step(SliceKernel::mul, {y, x}, tile.elements, tile.bytes, 1, false, result());
   });
+}
+
+// Kernels whose data LRAM does not hold are loops over parts, each next to a copy of what the one
+// before made; those with one operand are not where LRAM holds that and the result.
+void Expander::square_root_by_parts() {
+  const std::uint64_t room = target_.lram_for_data() - 2 * target_.slices.program_bytes;
+  const std::uint64_t elements = result_elements(), bytes = elements * element_bytes();
+  const bool holds_two = 2 * bytes <= room;
+  struct Kernel {
+    SliceKernel kernel;
+    std::uint64_t loads;  // operands that are in XRAM
+  };
+  using enum SliceKernel;
+  // Kernels that follow each other in LRAM; `buffers` of a part are there at once.
+  const auto loop = [&](std::uint64_t buffers, bool is_shared, std::vector<Kernel> kernels) {
+    const std::uint64_t parts = divide_up(buffers * bytes, room);
+    const std::uint64_t ways = is_shared ? target_.slices.count : 1;
+    for (std::uint64_t i = 0; i < parts && out_.stages.size() < max_tasks; ++i) {
+      const std::uint64_t share = elements / parts + (i < elements % parts);
+      const std::uint64_t share_bytes = share * element_bytes();
+      std::optional<std::uint32_t> made;
+      for (const Kernel& each : kernels) {
+        std::vector<std::uint32_t> reads;
+        for (std::uint64_t k = 0; k < each.loads; ++k)
+          reads.push_back(new_buffer(share_bytes, true));
+        if (made) reads.push_back(*made);
+        const bool is_last = &each == &kernels.back();
+        made = step(each.kernel, std::move(reads), share, share_bytes, ways, made && is_shared,
+                    new_buffer(share_bytes, is_last));
+      }
+    }
+  };
+  loop(2, true, {{mul, 1}});
+  if (holds_two) {
+    loop(3, true, {{shift, 1}});
+    loop(2, true, {{sub, 1}});
+    moved(bytes);
+    loop(3, false, {{mul, 2}});
+    moved(bytes);
+    loop(3, false, {{mul, 1}});
+    loop(2, true, {{add, 1}});
+    moved(bytes);
+    loop(3, false, {{mul, 2}, {mul, 1}});
+  } else {
+    loop(3, true, {{shift, 2}, {sub, 0}});
+    moved(bytes);
+    loop(3, false, {{mul, 2}});
+    moved(bytes);
+    loop(3, false, {{mul, 2}, {add, 0}, {mul, 1}, {mul, 1}});
+  }
+  moved(bytes);
 }
 
 // By the reciprocal: a table, corrected by the exponent.
@@ -77,158 +133,18 @@ void Expander::division() {
 // A quotient of two polynomials, a kernel for each sum and product.
 void Expander::error_function() {
   constexpr int kernels = 16;
+  // Where LRAM does not hold three of the data each product and sum is a loop of its own.
+  const std::uint64_t room = target_.lram_for_data() - 2 * target_.slices.program_bytes;
+  const bool leaves = 3 * result_elements() * element_bytes() > room;
   for_tiles([&](const ElementTile& tile) {
     std::uint32_t y = tile.data[0];
     for (int i = 0; i < kernels; ++i) {
       const bool adds = i % 2 == 0 && i > 0;
-      y = step(adds ? SliceKernel::add : SliceKernel::mul, {y}, tile.elements, tile.bytes, 1);
+      y = step(adds ? SliceKernel::add : SliceKernel::mul, {y}, tile.elements, tile.bytes, 1, false,
+               new_buffer(tile.bytes, leaves && i % 2 == 0));
     }
     step(SliceKernel::clamp, {y}, tile.elements, tile.bytes, 1, false, result());
   });
-}
-
-namespace {
-
-struct Rows {
-  std::uint64_t count = 1, length = 1;
-};
-
-Rows rows_of(const Shape& shape, std::int64_t axis) {
-  Rows rows;
-  const auto rank = std::int64_t(shape.size());
-  if (axis < 0) axis += rank;
-  for (std::int64_t i = 0; i < rank; ++i) {
-    std::uint64_t& side = i < axis ? rows.count : rows.length;
-    side *= std::max<std::uint64_t>(1, std::uint64_t(shape[std::size_t(i)]));
-  }
-  return rows;
-}
-
-}  // namespace
-
-// Rows that do not fit LRAM next to what becomes of them are taken a part at a time.
-void Expander::softmax() {
-  const Rows rows = rows_of(graph_[operation().result].shape, node().int_attribute("axis", -1));
-  const std::uint64_t all = result_elements() * 2;
-  const std::uint64_t room = target_.lram_for_data() - target_.slices.program_bytes;
-  const std::uint64_t tiles = std::max<std::uint64_t>(1, divide_up(3 * all, room));
-  for (std::uint64_t i = 0; i < std::min(tiles, rows.count) && out_.stages.size() < max_tasks;
-       ++i) {
-    const std::uint64_t count = divide_up(rows.count, tiles), elements = count * rows.length;
-    const std::uint64_t bytes = elements * 2;
-    const auto whole = [&](SliceKernel kernel, std::vector<std::uint32_t> reads,
-                           bool outside = false) {
-      return step(kernel, std::move(reads), elements, bytes, 1, false, new_buffer(bytes, outside));
-    };
-    const auto row = [&](SliceKernel kernel, std::vector<std::uint32_t> reads,
-                         bool outside = false) {
-      return step(kernel, std::move(reads), count, count * 2, 1, false,
-                  new_buffer(count * 2, outside));
-    };
-    const auto reduced = [&](SliceKernel kernel, std::uint32_t from, bool outside) {
-      return step(kernel, {from}, elements, count * 2, 1, false, new_buffer(count * 2, outside));
-    };
-    const std::uint32_t x = tiles == 1 ? data() : new_buffer(bytes, true);
-    const std::uint32_t largest =
-        whole(SliceKernel::broadcast, {reduced(SliceKernel::reduce_max, x, false)});
-    const std::uint32_t below = whole(SliceKernel::add, {x, largest}, true);
-    const std::uint32_t powers = whole(
-        SliceKernel::fma, {whole(SliceKernel::table, {whole(SliceKernel::fma, {below})})}, true);
-    const std::uint32_t sums = reduced(SliceKernel::reduce_sum, powers, true);
-    const std::uint32_t inverse = row(SliceKernel::fma, {row(SliceKernel::table, {sums})}, true);
-    const std::uint32_t wide = whole(SliceKernel::broadcast, {inverse});
-    step(SliceKernel::mul, {powers, wide}, elements, bytes, 1, false, result());
-  }
-}
-
-// In int8 slices make the means in 32-bit floats if LRAM holds the data and them turned, or else
-// zeros for them; the rest is the host's.
-void Expander::means_in_float() {
-  const Rows rows = rows_of(graph_[operation().result].shape, node().int_attribute("axis", -1));
-  size_ = 4;
-  const std::uint64_t elements = result_elements(), bytes = elements * size_;
-  const std::uint64_t row_bytes = rows.count * size_;
-  const bool fits = 2 * bytes <= target_.lram_for_data() - target_.slices.program_bytes;
-  for (int i = 0; i < 2; ++i) {  // the mean, then the variance
-    if (fits) host();
-    const std::uint32_t means = new_buffer(row_bytes, true);
-    if (fits) {
-      const std::uint32_t turned =
-          step(SliceKernel::transpose, {new_buffer(bytes, true)}, elements, bytes, 1);
-      const std::uint32_t sums = new_buffer(row_bytes);
-      KernelWork work = work_of(SliceKernel::reduce_mean, rows.count);
-      work.in_channels = rows.length;
-      Stage& stage = add(SliceKernel::reduce_mean, {{turned, true}}, sums);
-      stage.calls.push_back({.cycles = kernel_cycles(work, target_),
-                             .constants = {2, 4},
-                             .reads = {bytes},
-                             .writes = row_bytes});
-      step(SliceKernel::transpose, {sums}, rows.count, row_bytes, 1, false, means);
-    } else {
-      step(SliceKernel::fill, {}, rows.count, row_bytes, 1, false, means);
-      host();
-    }
-  }
-  if (fits) host();
-}
-
-// Mean and variance are sums over turned rows; the root of the variance is a chain of its own.
-void Expander::layer_normalization() {
-  if (operation().is_int8) return means_in_float();
-  const Rows rows = rows_of(graph_[operation().result].shape, node().int_attribute("axis", -1));
-  const std::uint64_t all = result_elements() * 2;
-  const std::uint64_t room = target_.lram_for_data() - 2 * target_.slices.program_bytes;
-  const std::uint64_t tiles = std::max<std::uint64_t>(1, divide_up(3 * all, room));
-  for (std::uint64_t i = 0; i < std::min(tiles, rows.count) && out_.stages.size() < max_tasks;
-       ++i) {
-    const std::uint64_t count = divide_up(rows.count, tiles), elements = count * rows.length;
-    const std::uint64_t bytes = elements * 2, row_bytes = count * 2;
-    const bool even = count % 32 == 0 && rows.length % 32 == 0;
-    const auto halves = [&](SliceKernel kernel, std::vector<std::uint32_t> reads,
-                            bool outside = true) {
-      return step(kernel, std::move(reads), elements, bytes, plan().ways, false,
-                  new_buffer(bytes, outside));
-    };
-    const auto row = [&](SliceKernel kernel, std::vector<std::uint32_t> reads,
-                         bool outside = false) {
-      return step(kernel, std::move(reads), count, row_bytes, 1, false,
-                  new_buffer(row_bytes, outside));
-    };
-    const auto mean = [&](std::uint32_t from) {
-      const std::uint32_t turned = step(
-          even ? SliceKernel::transpose_block : SliceKernel::transpose, {from}, elements, bytes, 1);
-      const std::uint32_t means = new_buffer(row_bytes);
-      KernelWork work = work_of(SliceKernel::reduce_mean, count);
-      work.in_channels = rows.length;
-      Stage& stage = add(SliceKernel::reduce_mean, {{turned, true}}, means);
-      stage.calls.push_back({.cycles = kernel_cycles(work, target_),
-                             .constants = {2, 4},
-                             .reads = {bytes},
-                             .writes = row_bytes});
-      return row(SliceKernel::transpose, {means}, true);
-    };
-    const std::uint32_t x = tiles == 1 ? data() : new_buffer(bytes, true);
-    const std::uint32_t wide_mean = halves(SliceKernel::broadcast, {mean(x)});
-    const std::uint32_t centred = halves(SliceKernel::add, {x, wide_mean});
-    const std::uint32_t variance = mean(halves(SliceKernel::mul, {centred, centred}));
-    const std::uint32_t safe = row(SliceKernel::add, {variance}, true);
-    const std::uint32_t half = row(SliceKernel::mul, {safe});
-    const std::uint32_t guess =
-        row(SliceKernel::sub, {row(SliceKernel::convert, {row(SliceKernel::shift, {safe})})}, true);
-    std::uint32_t root = row(SliceKernel::mul, {guess, guess});
-    root = row(SliceKernel::mul, {root, half});
-    root = row(SliceKernel::add, {root});
-    root = row(SliceKernel::mul, {root, guess}, true);
-    const std::uint32_t wide = halves(SliceKernel::broadcast, {root}, false);
-    const std::uint32_t scaled = step(SliceKernel::mul, {centred, wide}, elements, bytes, 1);
-    // Gain and bias are constants as large as the data.
-    std::uint32_t y = scaled;
-    for (const SliceKernel kernel : {SliceKernel::mul, SliceKernel::add}) {
-      const bool is_last = kernel == SliceKernel::add;
-      y = step(kernel, {y, new_buffer(bytes, true, true)}, elements, bytes, plan().ways, false,
-               is_last ? result() : new_buffer(bytes, true));
-    }
-  }
 }
 
 }  // namespace npuscope::npu::torq

@@ -1,6 +1,7 @@
 // Convolutions and pooling: tiles of rows and channels, data in four parts for strides.
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "npu/targets/torq/expander.hpp"
 
 namespace npuscope::npu::torq {
@@ -11,12 +12,6 @@ std::uint64_t extent(const Shape& shape, std::size_t i) { return std::uint64_t(s
 std::uint64_t largest_of(const std::vector<std::int64_t>& values, std::int64_t otherwise) {
   const std::int64_t largest = values.empty() ? otherwise : *std::ranges::max_element(values);
   return std::uint64_t(std::clamp<std::int64_t>(largest, 1, 1 << 20));
-}
-
-bool has_pads(const Node& node) {
-  const auto pads = node.ints_attribute("pads");
-  return std::ranges::any_of(pads, [](std::int64_t each) { return each != 0; }) ||
-         node.string_attribute("auto_pad", "").starts_with("SAME");
 }
 
 }  // namespace
@@ -70,7 +65,12 @@ void Expander::plan_image(const Operation& operation, Plan& plan) {
     }
   }
   plan.image = shape;
-  cut ? void(plan.cut = *cut) : leave_to_host(operation, plan);
+  if (!cut) {
+    return leave_to_host(operation, plan,
+                         fmt::format("its smallest tile does not fit {} bytes of LRAM",
+                                     thousands(target_.lram_for_data())));
+  }
+  plan.cut = *cut;
 }
 
 // The four parts of data that came from XRAM; what a kernel before made it writes so itself.
@@ -93,40 +93,99 @@ std::uint32_t Expander::segmented(std::uint32_t from, std::uint64_t channels, st
 void Expander::image(const Plan& plan) {
   const ImageShape& shape = *plan.image;
   const TileCut cut = plan.cut;
-  const bool is_segmented = shape.stride > 1 && is_from_outside();
-  const std::uint64_t each = shape.channels(cut);
+  const std::uint64_t each = shape.channels(cut), row_parts = cut.row_parts;
   for (std::uint64_t channel = 0; channel < shape.out_channels; channel += each) {
     const std::uint64_t channels = std::min(each, shape.out_channels - channel);
-    for (std::uint64_t r = 0; r < cut.row_parts && out_.stages.size() < max_tasks; ++r) {
-      const std::uint64_t first = r * shape.rows(cut);
-      if (first >= shape.out_rows) break;
-      const std::uint64_t rows = std::min(shape.rows(cut), shape.out_rows - first);
-      const bool parted = shape.channelwise && cut.channel_parts > 1;
-      std::uint32_t from =
-          cut.row_parts == 1 && !parted
-              ? data()
-              : new_buffer(saturating_product({shape.channelwise ? channels : shape.in_channels,
-                                               shape.rows_read({cut.row_parts, 1}),
-                                               shape.in_columns, shape.element_bytes}),
-                           true);
-      // Wide windows of the last rows reach beyond the data.
-      const bool is_last = r > 0 && first + rows == shape.out_rows;
-      if (is_last && is_segmented && shape.window > 3)
-        from = filled(from, out_.buffers[from].bytes, 1);
-      // Weights of one slice stay for all rows.
-      const bool stay = r > 0 && plan.ways == 1 && cut.channel_parts > 1 && !shape.channelwise &&
-                        shape.stride == 1 && !operation().is_int8;
-      image_tile(plan, from, channels, rows, is_segmented, !stay);
-      if (r == 0 && cut.row_parts > 1 && cut.channel_parts == 1) store_all_of_result();
+    const auto tile = [&](std::uint64_t r) {
+      if (r * shape.rows(cut) < shape.out_rows) image_rows(plan, channels, r);
+    };
+    tile(0);
+    if (row_parts > 1 && cut.channel_parts == 1) {
+      const bool is_strided = shape.stride == 2 && !shape.channelwise;
+      if (takes_in_first_tile()) {
+        if (joins_first_tile(tile)) continue;
+      } else if (operation().is_int8) {
+        is_strided ? moved(shape.rows(cut) * (out_.buffers[result()].bytes / shape.out_rows))
+                   : store_all_of_result();
+      }
     }
+    for (std::uint64_t r = 1; r < row_parts && out_.stages.size() < max_tasks; ++r) tile(r);
   }
 }
 
-// The first tile of rows stores a whole result that fits LRAM.
+// A whole result that fits LRAM next to its first tile.
+bool Expander::takes_in_first_tile() {
+  const ImageShape& shape = *plan().image;
+  const TileCut& cut = plan().cut;
+  const std::uint64_t bytes = out_.buffers[result()].bytes;
+  const std::uint64_t main = shape.rows(cut) * (bytes / shape.out_rows);
+  return cut.row_parts > 1 && cut.channel_parts == 1 && !operation().is_int8 && shape.window > 1 &&
+         bytes + main <= target_.lram_for_data() - target_.slices.program_bytes;
+}
+
+// It takes that in first; the second of two is put together with it. Whether that was all.
+bool Expander::joins_first_tile(const std::function<void(std::uint64_t)>& make) {
+  const ImageShape& shape = *plan().image;
+  const std::uint64_t row_parts = plan().cut.row_parts, bytes = out_.buffers[result()].bytes;
+  const std::uint64_t row = bytes / shape.out_rows, size = element_bytes();
+  const std::uint64_t main = shape.rows(plan().cut) * row;
+  if (row_parts == 2) {
+    joined(
+        {main / size, (bytes - main) / size}, size, true, [&] { make(1); }, result());
+    return true;
+  }
+  step(SliceKernel::convert, {new_buffer(main, true)}, main / size, bytes, 1, false, result());
+  return false;
+}
+
+// A tile of a result's rows.
+void Expander::image_rows(const Plan& plan, std::uint64_t channels, std::uint64_t r) {
+  const ImageShape& shape = *plan.image;
+  const TileCut cut = plan.cut;
+  const bool is_segmented = shape.stride > 1 && is_from_outside();
+  const bool by_rows = cut.row_parts > 1, parted = shape.channelwise && cut.channel_parts > 1;
+  const std::uint64_t first = r * shape.rows(cut);
+  const std::uint64_t rows = std::min(shape.rows(cut), shape.out_rows - first);
+  const bool is_last = first + rows == shape.out_rows;
+  const bool by_windows =
+      by_rows && is_segmented && shape.window > 1 && shape.stride == 2 && !shape.channelwise;
+  const std::uint64_t read = by_windows ? shape.rows_of_tile(rows, r == 0, is_last)
+                             : by_rows  ? shape.rows_read(cut)
+                                        : shape.in_rows;
+  const std::uint64_t row_bytes = saturating_product(
+      {shape.channelwise ? channels : shape.in_channels, shape.in_columns, shape.element_bytes});
+  std::uint32_t from =
+      !by_rows && !parted ? data() : new_buffer(saturating_product({read, row_bytes}), true);
+  const std::uint64_t even = by_windows ? round_up(read, 2) : read;
+  if (even > read) from = made_even(from, read * row_bytes, even * row_bytes);
+  // Weights of one slice stay for all rows.
+  const bool stay = r > 0 && plan.ways == 1 && cut.channel_parts > 1 && !shape.channelwise &&
+                    shape.stride == 1 && !operation().is_int8;
+  image_tile(plan, from, channels, rows, even, is_segmented, !stay);
+}
+
+// Rows of a tile become even in number for the four parts: wide windows' go out for that, others
+// where LRAM does not hold all of them, their parts and, next to those, weights or another tile.
+std::uint32_t Expander::made_even(std::uint32_t from, std::uint64_t read, std::uint64_t made) {
+  const ImageShape& shape = *plan().image;
+  const TileCut& cut = plan().cut;
+  if (shape.window > 3) return filled(from, made, 1);
+  const std::uint32_t even =
+      step(SliceKernel::convert, {from}, read / element_bytes(), made, 1, false, new_buffer(made));
+  const std::uint64_t other = cut.channel_parts > 1   ? shape.weight_bytes(shape.channels(cut))
+                              : takes_in_first_tile() ? out_.buffers[result()].bytes / cut.row_parts
+                                                      : 0;
+  if (cut.row_parts == 2 && read + 2 * made + other > target_.lram_for_data()) moved(made);
+  return even;
+}
+
+// The first tile of rows stores a whole result that fits LRAM next to it.
 void Expander::store_all_of_result() {
   const std::uint64_t bytes = out_.buffers[result()].bytes;
   Stage& last = out_.stages.back();
-  if (bytes <= target_.lram_for_data() && last.calls.size() > 0) last.calls.back().writes = bytes;
+  const std::uint64_t tile = bytes / plan().cut.row_parts;
+  if (bytes + tile <= target_.lram_for_data() && last.calls.size() > 0)
+    last.calls.back().writes = bytes;
 }
 
 // Data within an image of constants: it goes out, the data are written into it.
@@ -142,14 +201,17 @@ std::uint32_t Expander::filled(std::uint32_t from, std::uint64_t bytes, std::uin
 
 // A kernel computes all rows that it reads; a further one takes those off that its neighbours have.
 void Expander::image_tile(const Plan& plan, std::uint32_t from, std::uint64_t channels,
-                          std::uint64_t rows, bool is_segmented, bool loads_weights) {
+                          std::uint64_t rows, std::uint64_t rows_read, bool is_segmented,
+                          bool loads_weights) {
   const ImageShape& shape = *plan.image;
   const bool strided = shape.stride > 1, alone = shape.channelwise;
-  const std::uint64_t rows_read = shape.rows_read({plan.cut.row_parts, 1});
-  const bool takes_off = plan.cut.row_parts > 1 && shape.window > 1 && !strided;
+  const std::uint64_t computed = strided ? rows_read / 2 : rows_read;
+  const bool is_cut = plan.cut.row_parts > 1 && shape.window > 1;
+  const bool takes_off =
+      is_cut && (!strided || (is_segmented && !alone && shape.stride == 2 && computed > rows));
   // Windows within the data leave a border, which is left behind when the result goes out again.
   const bool has_border = !takes_off && !strided && shape.out_rows < shape.in_rows;
-  const std::uint64_t made_rows = takes_off || has_border ? rows_read : rows;
+  const std::uint64_t made_rows = takes_off ? computed : has_border ? rows_read : rows;
   const std::uint64_t made_columns = has_border ? shape.in_columns : shape.out_columns;
   if (is_segmented) {
     from = segmented(from, alone ? channels : shape.in_channels, rows_read, shape.in_columns,
@@ -194,75 +256,6 @@ void Expander::image_tile(const Plan& plan, std::uint32_t from, std::uint64_t ch
   const std::uint64_t kept = saturating_product({channels, rows, shape.out_columns});
   step(SliceKernel::convert, {made}, kept, kept * shape.element_bytes, stage.calls.size(), true,
        result());
-}
-
-// Data that windows do not cover evenly are filled up first.
-void Expander::max_pooling(const Plan& plan) {
-  const ImageShape& shape = *plan.image;
-  const bool uneven = !has_pads(node()) && shape.in_rows % 2 != 0 && shape.stride > 1;
-  const std::uint64_t parts = plan.cut.channel_parts, each = shape.channels({1, parts});
-  const std::uint64_t columns = shape.in_columns + (uneven ? 1 : 0);
-  for (std::uint64_t first = 0; first < shape.out_channels && out_.stages.size() < max_tasks;
-       first += each) {
-    const std::uint64_t channels = std::min(each, shape.out_channels - first);
-    std::uint32_t from =
-        parts == 1 ? data()
-                   : new_buffer(saturating_product({channels, shape.in_rows, shape.in_columns,
-                                                    shape.element_bytes}),
-                                true);
-    std::uint64_t rows = shape.in_rows;
-    if (uneven) {
-      ++rows;
-      from = filled(from, saturating_product({channels, rows, columns, shape.element_bytes}),
-                    plan.ways);
-    }
-    if (shape.stride > 1) from = segmented(from, channels, rows, columns, plan.ways);
-    const SliceKernel kernel =
-        has_pads(node()) ? SliceKernel::max_pool_padded : SliceKernel::max_pool;
-    Stage& stage = add(kernel, {{from, plan.ways == 1}}, result());
-    stage.follows = shape.stride > 1;
-    for (const std::uint64_t part : parts_of(channels, plan.ways, 1)) {
-      KernelWork work = work_of(kernel, shape.out_rows * shape.out_columns);
-      work.out_channels = part;
-      work.window_y = shape.window;
-      work.window_x = shape.window_area / shape.window;
-      stage.calls.push_back({.cycles = kernel_cycles(work, target_),
-                             .constants = constants_of(kernel),
-                             .reads = {out_.buffers[from].bytes / channels * part},
-                             .writes = saturating_product(
-                                 {part, shape.out_rows, shape.out_columns, shape.element_bytes})});
-    }
-  }
-}
-
-// Channels last, then each channel's sum, then back; as many channels at a time as fit LRAM.
-void Expander::global_average() {
-  const std::uint64_t channels = std::max<std::uint64_t>(1, result_elements());
-  const std::uint64_t pixels = graph_[node().inputs[0]].elements() / channels;
-  const std::uint64_t size = element_bytes();
-  const std::uint64_t room = target_.lram_for_data() - target_.slices.program_bytes;
-  const std::uint64_t tiles = std::min(
-      channels,
-      std::max<std::uint64_t>(1, divide_up(saturating_product({2, channels, pixels, size}), room)));
-  for (std::uint64_t i = 0; i < tiles && out_.stages.size() < max_tasks; ++i) {
-    const std::uint64_t part = channels / tiles + (i < channels % tiles);
-    const std::uint64_t bytes = saturating_product({part, pixels, size});
-    const std::uint32_t from = tiles == 1 ? data() : new_buffer(bytes, true);
-    const std::uint32_t turned = step(SliceKernel::transpose, {from}, part * pixels, bytes, 1);
-    if (pixels % 2 != 0) out_.stages.back().calls.front().cycles *= 2;  // no pairs of elements
-    const std::uint32_t means = new_buffer(part * size);
-    KernelWork work = work_of(SliceKernel::average_pool, pixels);
-    work.in_channels = pixels;
-    work.out_channels = part;
-    Stage& stage = add(SliceKernel::average_pool, {{turned, true}}, means);
-    stage.calls.push_back({.cycles = kernel_cycles(work, target_),
-                           .constants = operation().is_int8
-                                            ? std::vector<std::uint64_t>{1, part * 8}
-                                            : std::vector<std::uint64_t>{2, 4},
-                           .reads = {bytes},
-                           .writes = part * size});
-    step(SliceKernel::transpose, {means}, part, part * size, 1, false, result());
-  }
 }
 
 }  // namespace npuscope::npu::torq

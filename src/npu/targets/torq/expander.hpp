@@ -1,6 +1,8 @@
 // Makes the stages of operations; what several kinds of operations need for that. Private to
-// stages.hpp: images in expand_images.cpp, products and elementwise work in expand_values.cpp,
-// functions that are chains of kernels in expand_functions.cpp.
+// stages.hpp: images in expand_images.cpp and expand_pooling.cpp, products in expand_products.cpp,
+// elementwise work in expand_values.cpp, functions that are chains of kernels in
+// expand_functions.cpp, those of rows in expand_rows.cpp, tensors made in parts in
+// expand_parts.cpp.
 #pragma once
 
 #include <functional>
@@ -32,7 +34,7 @@ class Expander {
   // Where data are: decided for all operations before their stages.
   void plan(std::size_t index);
   void plan_image(const Operation& operation, Plan& plan);
-  void leave_to_host(const Operation& operation, Plan& plan);
+  void leave_to_host(const Operation& operation, Plan& plan, std::string_view why);
   bool reads_in_parts(std::size_t index) const;
   std::uint64_t ways_of(std::size_t index) const;
   void decide_outside();
@@ -42,30 +44,63 @@ class Expander {
   // A share of the elements of elementwise work, as large as fits LRAM.
   struct ElementTile {
     std::uint64_t elements = 0, bytes = 0;
+    std::uint64_t ways = 1;  // slices that share it
     std::vector<std::uint32_t> data;
   };
   std::uint64_t cut_of_elements(const Operation& operation) const;
   void for_tiles(const std::function<void(const ElementTile&)>& make);
 
+  // Of an extent or of elements: what slices share evenly, and what is left over.
+  struct Shares {
+    std::uint64_t main = 0, rest = 0;
+    Shares of(std::uint64_t each) const { return {main * each, rest * each}; }
+  };
+  std::uint64_t least_shared() const;
+  Shares shares_of(std::uint64_t extent, std::uint64_t elements) const;
+  Shares shares_of(const Tensor& tensor) const;
+  std::uint32_t joined(const Shares& elements, std::uint64_t size, bool within,
+                       const std::function<void()>& make_rest,
+                       std::optional<std::uint32_t> into = {});
+  void apart(std::uint32_t whole, const Shares& elements);
+  void goes_out(std::uint32_t buffer, std::uint64_t bytes);
+  void moved(std::uint64_t bytes);
+
   // Images
   void image(const Plan& plan);
+  void image_rows(const Plan& plan, std::uint64_t channels, std::uint64_t r);
+  bool takes_in_first_tile();
+  bool joins_first_tile(const std::function<void(std::uint64_t)>& make);
   void image_tile(const Plan& plan, std::uint32_t from, std::uint64_t channels, std::uint64_t rows,
-                  bool is_segmented, bool loads_weights);
+                  std::uint64_t rows_read, bool is_segmented, bool loads_weights);
+  std::uint32_t made_even(std::uint32_t from, std::uint64_t read, std::uint64_t made);
   std::uint32_t segmented(std::uint32_t from, std::uint64_t channels, std::uint64_t rows,
                           std::uint64_t columns, std::uint64_t ways);
   std::uint32_t filled(std::uint32_t from, std::uint64_t bytes, std::uint64_t ways);
   void store_all_of_result();
   void max_pooling(const Plan& plan);
+  void max_pooling_in_float(const ImageShape& shape);
   void global_average();
 
-  // Products and elementwise work
+  // Products
+  struct Product;
   void product();
   void matmul();
+  std::pair<Product, Product> shares_of(const Product& product);
+  void multiply(const Product& product, std::uint32_t into);
+  void multiply_evenly(const Product& product, std::uint32_t into);
+  bool fits(const Product& product) const;
+  Product tile_of(const Product& product, bool is_constant) const;
+  void batches_apart(const Product& product);
+
+  // Elementwise work
   void elementwise(SliceKernel kernel);
   void elements_of(SliceKernel kernel);
   void around_host(const std::function<void()>& make);
   void sum();
   void multiplication();
+  std::optional<std::size_t> smaller_input() const;
+  bool reduces_last() const;
+  void enlarge();
   void transpose();
   void turn();
   void reduction(SliceKernel kernel);
@@ -78,11 +113,16 @@ class Expander {
   // Functions as chains of kernels
   void sigmoid();
   void square_root();
+  void square_root_by_parts();
   void division();
   void error_function();
   void softmax();
   void layer_normalization();
   void means_in_float();
+  std::uint32_t row_means(std::uint32_t from, std::uint64_t count, std::uint64_t length);
+  std::uint32_t sums_by_host(std::uint64_t rows, std::uint64_t bytes);
+  bool css_holds_softmax(const Operation& operation) const;
+  void softmax_in_float();
 
   // The operation at hand
   const Operation& operation() const { return lowering_.operations[at_]; }
@@ -102,6 +142,9 @@ class Expander {
   std::uint32_t step(SliceKernel kernel, std::vector<std::uint32_t> reads, std::uint64_t elements,
                      std::uint64_t bytes, std::uint64_t ways, bool follows = false,
                      std::optional<std::uint32_t> into = {});
+  // Of rows of so many elements of two bytes, as slices share them.
+  std::uint32_t shared_step(SliceKernel kernel, std::vector<std::uint32_t> reads,
+                            std::uint64_t rows, std::uint64_t length, std::uint32_t into);
   std::vector<std::uint64_t> constants_of(SliceKernel kernel) const;
   KernelWork work_of(SliceKernel kernel, std::uint64_t pixels) const;
 

@@ -123,8 +123,12 @@ std::uint64_t kernel_cycles(const KernelWork& work, const Target& target) {
     case SliceKernel::average_pool:
     case SliceKernel::fc:
       return saturating_product({work.in_channels, divide_up(work.out_channels, widths.block)});
-    case SliceKernel::reduce_mean:
-      return saturating_product({work.in_channels, divide_up(work.pixels, widths.block)});
+    case SliceKernel::reduce_mean: {  // 32-bit floats as fast as those of 16
+      const std::uint64_t block =
+          target.slices.group_width / std::min<std::uint64_t>(2, work.element_bytes);
+      return saturating_product(
+          {work.in_channels, divide_up(work.pixels, std::max<std::uint64_t>(1, block))});
+    }
     case SliceKernel::fc_fast:
     case SliceKernel::matmul_fast:
       return saturating_product({divide_up(work.pixels, widths.group), work.in_channels,

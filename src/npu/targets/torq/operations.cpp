@@ -26,7 +26,7 @@ constexpr FormWords float_forms[] = {
      "Equal Greater GreaterOrEqual Less LessOrEqual Not And Or Xor IsNaN IsInf BitwiseAnd "
      "BitwiseOr BitwiseXor BitwiseNot BitShift"},
     {Form::unary, slices, "select", "Where"},
-    {Form::sigmoid, slices, "table", "Sigmoid Tanh HardSigmoid Softsign"},
+    {Form::sigmoid, slices, "table", "Sigmoid Tanh Softsign"},
     {Form::square_root, slices, "mul", "Sqrt"},
     {Form::division, slices, "table", "Div Reciprocal"},
     {Form::error_function, slices, "mul", "Erf Gelu FastGelu QuickGelu BiasGelu"},
@@ -44,6 +44,7 @@ constexpr FormWords int8_forms[] = {
     {Form::table, slices, "table", "Sigmoid QLinearSigmoid"},
     {Form::css, css, "css", "Relu Clip"},
     {Form::unary, slices, "abs", "Abs"},
+    {Form::softmax, css, "softmax", "Softmax"},
     {Form::layer_normalization, slices, "reduce_mean", "LayerNormalization"},
 };
 
@@ -87,8 +88,8 @@ class Describer {
       case OpClass::gather:
         return node_.op == "Gather" ? be(Form::gather, slices, "gather") : on_host();
       case OpClass::copy:
-        return node_.op == "Resize" || node_.op == "Upsample" ? on_host()
-                                                              : be(Form::copy, dma, "copy");
+        if (node_.op == "Resize" || node_.op == "Upsample") return resize(is_image);
+        return be(Form::copy, dma, "copy");
       case OpClass::elementwise:
       case OpClass::softmax:
       case OpClass::normalization: return by_words();
@@ -135,14 +136,44 @@ class Describer {
     if (is_image && node_.op.ends_with("GlobalAveragePool")) {
       return be(Form::global_average, slices, "avgpool2d");
     }
-    if (is_int8() || !node_.op.starts_with("Reduce")) return on_host();
+    const auto axes = node_.ints_attribute("axes");
+    const std::int64_t last = std::int64_t(graph_[node_.inputs[0]].shape.size()) - 1;
+    const bool means_rows =
+        node_.op == "ReduceMean" && !axes.empty() &&
+        std::ranges::none_of(axes, [&](std::int64_t axis) { return axis == -1 || axis == last; });
+    if ((is_int8() && !means_rows) || !node_.op.starts_with("Reduce")) return on_host();
     be(Form::reduction, slices,
        node_.op == "ReduceMean"                             ? "reduce_mean"
        : node_.op == "ReduceMax" || node_.op == "ReduceMin" ? "reduce_max"
                                                             : "reduce_sum");
   }
 
+  // Elements several times as they are.
+  void resize(bool is_image) {
+    const Shape& from = graph_[node_.inputs[0]].shape;
+    const auto is_multiple = [&](std::size_t side) {
+      return is_image && result().shape[side] % std::max<std::int64_t>(1, from[side]) == 0;
+    };
+    const bool copies = node_.string_attribute("mode", "nearest") == "nearest";
+    copies && !is_int8() && is_multiple(2) && is_multiple(3) ? be(Form::copy, slices, "broadcast")
+                                                             : on_host();
+  }
+
+  // In int8 slices add and multiply what is not of the model.
+  bool takes_constant() const {
+    if (!is_int8() || (node_.op != "Add" && node_.op != "Mul")) return false;
+    return std::ranges::any_of(present(node_.inputs), [&](TensorId id) { return is_constant(id); });
+  }
+
+  bool is_constant(TensorId id) const {
+    if (graph_[id].constant) return true;
+    const NodeId producer = graph_[id].producer;
+    return producer != NodeId::none && graph_[producer].op == "DequantizeLinear" &&
+           graph_[graph_[producer].inputs[0]].constant;
+  }
+
   void by_words() {
+    if (takes_constant()) return on_host();
     const auto find = [&](std::span<const FormWords> forms) {
       for (const FormWords& each : forms) {
         auto operators = words_of(each.operators);

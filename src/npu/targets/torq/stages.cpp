@@ -58,6 +58,14 @@ void Expander::plan(std::size_t index) {
     case Form::square_root:
     case Form::division:
     case Form::error_function: plan.cut.row_parts = cut_of_elements(operation); return;
+    case Form::css:
+      if (graph_[operation.nodes.front()].op == "HardSwish")
+        plan.cut.row_parts = cut_of_elements(operation);
+      return;
+    case Form::softmax:
+      if (operation.is_int8 && !css_holds_softmax(operation))
+        leave_to_host(operation, plan, "its rows do not fit the memory of the CSS");
+      return;
     default: return;
   }
 }
@@ -73,13 +81,21 @@ std::uint64_t Expander::cut_of_elements(const Operation& operation) const {
   return std::max<std::uint64_t>(1, divide_up(saturating_product({bytes, kept}), room));
 }
 
-// The data of each tile of an elementwise operation, and what becomes of them.
+// The data of each tile of an elementwise operation, and what becomes of them. Tiles have whole
+// parts of the first side where that is long enough.
 void Expander::for_tiles(const std::function<void(const ElementTile&)>& make) {
   const std::uint64_t tiles = plan().cut.row_parts, elements = result_elements();
-  for (std::uint64_t i = 0; i < tiles && out_.stages.size() < max_tasks; ++i) {
+  const Shape& shape = graph_[operation().result].shape;
+  const auto first = std::ranges::find_if(shape, [](std::int64_t extent) { return extent > 1; });
+  std::uint64_t extent = first == shape.end() ? 1 : std::uint64_t(*first);
+  if (extent < tiles) extent = elements;
+  const std::uint64_t each = divide_up(extent, tiles);
+  for (std::uint64_t i = 0; i < extent && out_.stages.size() < max_tasks; i += each) {
+    const std::uint64_t part = std::min(each, extent - i);
     ElementTile tile;
-    tile.elements = elements / tiles + (i < elements % tiles);
+    tile.elements = elements / extent * part;
     tile.bytes = tile.elements * element_bytes();
+    tile.ways = tiles > 1 && part < least_shared() ? 1 : plan().ways;
     for (std::size_t k = 0; k < std::max<std::size_t>(1, operation().inputs.size()); ++k) {
       tile.data.push_back(tiles == 1 ? data(k) : new_buffer(tile.bytes, true));
     }
@@ -149,9 +165,12 @@ void Expander::decide_outside() {
     const Operation& operation = lowering_.operations[i];
     const bool is_tiled = plans_[i].cut != TileCut{};
     const bool by_parts_of_rows = plans_[i].cut.row_parts > 1;
-    const bool ends_on_host = operation.is_int8 && (operation.form == Form::matmul ||
-                                                    operation.form == Form::layer_normalization ||
-                                                    operation.form == Form::unary);
+    const bool ends_on_host =
+        operation.is_int8 &&
+        (operation.form == Form::matmul || operation.form == Form::layer_normalization ||
+         operation.form == Form::reduction ||
+         (plans_[i].image && plans_[i].image->stride == 1 && operation.form == Form::max_pooling) ||
+         operation.form == Form::unary);
     const bool elsewhere =
         operation.executor != Executor::slices || ends_on_host || plans_[i].on_host;
     const bool large = lowering_.bytes(graph_, operation.result) > target_.lram_for_data() / 2;
@@ -169,13 +188,12 @@ void Expander::decide_outside() {
   }
 }
 
-void Expander::leave_to_host(const Operation& operation, Plan& plan) {
+void Expander::leave_to_host(const Operation& operation, Plan& plan, std::string_view why) {
   const Node& node = graph_[operation.nodes.front()];
   plan.on_host = true;
   out_.on_host.push_back(std::uint32_t(at_));
-  out_.warnings.push_back(
-      fmt::format("{} ({}): its smallest tile does not fit {} bytes of LRAM; the host computes it",
-                  printable(node.name), printable(node.op), thousands(target_.lram_for_data())));
+  out_.warnings.push_back(fmt::format("{} ({}): {}; the host computes it", printable(node.name),
+                                      printable(node.op), why));
 }
 
 void Expander::expand(std::size_t index) {

@@ -85,6 +85,8 @@ struct ImageShape {
   std::uint64_t channels(const TileCut& cut) const;
   std::uint64_t rows(const TileCut& cut) const;
   std::uint64_t rows_read(const TileCut& cut) const;
+  // Of a tile of the result with a stride of two: the first and the last end at a border.
+  std::uint64_t rows_of_tile(std::uint64_t made, bool is_first, bool is_last) const;
   std::uint64_t data_bytes(const TileCut& cut) const;        // that a tile reads
   std::uint64_t weight_bytes(std::uint64_t channels) const;  // in groups of four
 };

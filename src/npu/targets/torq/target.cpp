@@ -28,6 +28,8 @@ void read_slices(FieldReader& in, Target::Slices& slices) {
   in.integer("slices.act_width", slices.act_width, 4, 1 << 20);
   in.integer("slices.program_bytes", slices.program_bytes, 0, 1 << 13);
   in.integer("slices.segment_bytes", slices.segment_bytes, 1, 1 << 20);
+  in.integer("slices.shared_elements", slices.shared_elements, 1, 1 << 20);
+  in.integer("slices.kept_bytes", slices.kept_bytes, 0, 1 << 30);
   in.number("slices.uneven_segments", slices.uneven_segments, 1, 100);
   for (const char* table : {"slices.elements_a_cycle", "slices.code_bytes"}) {
     if (!in.has(fmt::format("{}.default", table)))
@@ -55,6 +57,8 @@ void read_cost_model(FieldReader& in, Target& target) {
   in.integer("css.data_bytes", target.css.data_bytes, 1024, 1ll << 32);
   in.integer("css.code_bytes", target.css.code_bytes, 1, 1ll << 32);
   in.integer("css.small_code_bytes", target.css.small_code_bytes, 1, 1ll << 32);
+  in.integer("css.softmax_code_bytes", target.css.softmax_code_bytes, 1, 1ll << 32);
+  in.integer("css.stack_bytes", target.css.stack_bytes, 1, 1ll << 32);
   if (!in.has("css.cycles_per_element.default")) {
     in.fail("css.cycles_per_element", "a table with an entry `default`");
   }

@@ -29,12 +29,14 @@ struct Target {
 
   struct Slices {
     std::uint32_t count = 0;
-    std::uint64_t alu_width = 0;      // products a cycle of 1-byte elements
-    std::uint64_t group_width = 0;    // 1-byte elements
-    std::uint64_t act_width = 0;      // 1-byte results a cycle
-    std::uint64_t program_bytes = 0;  // of LRAM that a program and its descriptors take
-    std::uint64_t segment_bytes = 0;  // rows of parts that are multiples of it
-    double uneven_segments = 1;       // what others take longer
+    std::uint64_t alu_width = 0;        // products a cycle of 1-byte elements
+    std::uint64_t group_width = 0;      // 1-byte elements
+    std::uint64_t act_width = 0;        // 1-byte results a cycle
+    std::uint64_t program_bytes = 0;    // of LRAM that a program and its descriptors take
+    std::uint64_t shared_elements = 0;  // of an operand, from which slices share an operator
+    std::uint64_t kept_bytes = 0;       // larger tensors made in parts go out between
+    std::uint64_t segment_bytes = 0;    // rows of parts that are multiples of it
+    double uneven_segments = 1;         // what others take longer
     // By kernel, each with an entry "default". Elements of 2 bytes; "add_i8" of 1, "Fill_f32" of 4.
     std::map<std::string, double, std::less<>> elements_a_cycle, code_bytes;
   } slices;
@@ -49,7 +51,9 @@ struct Target {
     double bytes_per_cycle = 0, factor = 0;
   } cdma;
   struct Css {
-    std::uint64_t estimated_cycles = 0, data_bytes = 0, code_bytes = 0, small_code_bytes = 0;
+    std::uint64_t estimated_cycles = 0, data_bytes = 0, code_bytes = 0, small_code_bytes = 0,
+                  softmax_code_bytes = 0;
+    std::uint64_t stack_bytes = 0;
     std::map<std::string, double, std::less<>> cycles_per_element;  // with an entry "default"
   } css;
 

@@ -185,5 +185,83 @@ TEST(Program, OfAnSr200RunsOnOneSlice) {
   for (const Step& step : model.program.steps) EXPECT_EQ(step.slice, 0u);
 }
 
+// Between scales, as quantised models have an operator.
+std::string in_int8(std::string_view operation, int inputs = 1) {
+  std::string body =
+      "s = Constant <value = float {0.02}> ()\nz = Constant <value = int8 {0}> ()\n"
+      "a = DequantizeLinear (x, s, z)\n";
+  if (inputs > 1) body += "b = DequantizeLinear (x2, s, z)\n";
+  return fmt::format("{}c = {}\ny = QuantizeLinear (c, s, z)\n", body, operation);
+}
+
+// Within a twentieth of what torq-compiler 2.3.0 says.
+void expect_about(const Compilation& model, std::int64_t cycles) {
+  EXPECT_NEAR(double(cycles_of(model)), double(cycles), double(cycles) / 20);
+}
+
+// The host makes 48 rows, 48 rows and 4 rows: kernels copy them into one tensor.
+TEST(Program, OfAnInt8NormalizationPutsRowsTogetherThatSlicesDoNotShareEvenly) {
+  const auto normalised = [](int rows, int columns) {
+    const std::string type = fmt::format("[1,{},{}]", rows, columns);
+    const std::string ones = fmt::format(
+        "n = Constant <value_ints = [{}]> ()\ng = ConstantOfShape (n)\nh = ConstantOfShape (n)\n",
+        columns);
+    return torq::compiled(parsed(fmt::format(
+        "<ir_version: 8, opset_import: [\"\" : 17]>\nm (int8{0} x) => (int8{0} y) {{\n{1}{2}}}\n",
+        type, ones, in_int8("LayerNormalization <axis = -1> (a, g, h)"))));
+  };
+  expect_about(normalised(100, 100), 195'004);
+  expect_about(normalised(196, 192), 1'022'453);  // large enough to go out between
+  expect_about(normalised(512, 512), 13'505);     // too large to be turned: the host's
+}
+
+// 49 rows: 24, 24 and one, whose 49 columns are shared in turn.
+TEST(Program, OfAnOddProductSharesWhatIsLeftOverByItsColumns) {
+  const auto graph = [](std::string_view type, const std::string& shape, const std::string& other,
+                        const std::string& made, const std::string& body) {
+    return torq::compiled(parsed(fmt::format(
+        "<ir_version: 8, opset_import: [\"\" : 13]>\nm ({0}[{1}] x, {0}[{2}] x2) => ({0}[{3}] y) "
+        "{{\n{4}}}\n",
+        type, shape, other, made, body)));
+  };
+  const std::string matmul = "y = MatMul (x, x2)\n", int8 = in_int8("MatMul (a, b)", 2);
+  expect_about(graph("int8", "3,49,32", "3,32,49", "3,49,49", int8), 22'414);
+  expect_about(graph("int8", "1,4,64,32", "1,4,32,64", "1,4,64,64", int8), 17'785);
+  expect_about(graph("float", "12,49,32", "12,32,49", "12,49,49", matmul), 115'644);
+  expect_about(graph("float", "1,4,64,32", "1,4,32,64", "1,4,64,64", matmul), 14'456);
+}
+
+TEST(Program, OfAnInt8SoftmaxIsTheCsss) {
+  const Compilation model =
+      compiled(in_int8("Softmax <axis = -1> (a)"), "int8[49,49]", "int8[49,49]");
+  EXPECT_THAT(steps_of(model.program), testing::Contains("css"));
+  expect_about(model, 17'722);
+  const Compilation large =
+      compiled(in_int8("Softmax <axis = -1> (a)"), "int8[256,256]", "int8[256,256]");
+  EXPECT_EQ(large.operations[0].executor, "host program");
+}
+
+// Loops over parts of what LRAM does not hold, each next to a copy of what the last one made.
+TEST(Program, OfARootBeyondLramCopiesBetweenItsLoops) {
+  const auto root = [](std::string_view shape) {
+    const std::string type = fmt::format("float[{}]", shape);
+    return compiled("y = Sqrt (x)\n", type, type);
+  };
+  expect_about(root("1,32,56,56"), 1'120'555);
+  expect_about(root("1,48,56,56"), 1'320'172);
+}
+
+// A tile of rows that begins within the data reads one more, is made even and makes a row that is
+// taken off again.
+TEST(Program, OfAStridedConvolutionsLowerTileMakesItsRowsEven) {
+  const Compilation model =
+      compiled(convolution("float", 64, 3, 2), "float[1,64,56,56]", "float[1,64,28,28]");
+  const auto steps = steps_of(model.program);
+  EXPECT_THAT(steps, testing::Contains("in 207872"));           // 29 rows of 64 channels
+  EXPECT_THAT(steps, testing::Contains("0: convert_3 12992"));  // into 30
+  EXPECT_THAT(steps, testing::Contains("0: conv2d_5 64512"));   // 15 of the result
+  EXPECT_NEAR(double(cycles_of(model)), 460'144, 46'000);
+}
+
 }  // namespace
 }  // namespace npuscope::npu::torq::stages_test

@@ -1,0 +1,115 @@
+// Maximum pooling and global means.
+#include <algorithm>
+
+#include "npu/targets/torq/expander.hpp"
+
+namespace npuscope::npu::torq {
+namespace {
+
+bool has_pads(const Node& node) {
+  const auto pads = node.ints_attribute("pads");
+  return std::ranges::any_of(pads, [](std::int64_t each) { return each != 0; }) ||
+         node.string_attribute("auto_pad", "").starts_with("SAME");
+}
+
+}  // namespace
+
+// In int8 without a stride slices compare 32-bit floats that the host made.
+void Expander::max_pooling_in_float(const ImageShape& shape) {
+  host();
+  size_ = 4;
+  const std::uint64_t pixels = shape.out_rows * shape.out_columns;
+  const std::uint64_t bytes = pixels * size_;  // of a channel
+  const std::uint64_t room = target_.lram_for_data() - 2 * target_.slices.program_bytes;
+  const std::uint64_t each = std::clamp<std::uint64_t>(room / (2 * bytes), 1, shape.out_channels);
+  for (std::uint64_t first = 0; first < shape.out_channels && out_.stages.size() < max_tasks;
+       first += each) {
+    const std::uint64_t channels = std::min(each, shape.out_channels - first);
+    Stage& stage = add(SliceKernel::max_pool, {{new_buffer(channels * bytes, true), false}},
+                       new_buffer(channels * bytes, true));
+    for (const std::uint64_t part : parts_of(channels, target_.slices.count, 4)) {
+      KernelWork work = work_of(SliceKernel::max_pool, pixels);
+      work.out_channels = part;
+      work.window_y = shape.window;
+      work.window_x = shape.window_area / shape.window;
+      stage.calls.push_back({.cycles = kernel_cycles(work, target_),
+                             .constants = constants_of(SliceKernel::max_pool),
+                             .reads = {part * bytes},
+                             .writes = part * bytes});
+    }
+  }
+  size_ = 0;
+  host();
+}
+
+// Data that windows do not cover evenly are filled up first.
+void Expander::max_pooling(const Plan& plan) {
+  const ImageShape& shape = *plan.image;
+  if (operation().is_int8 && shape.stride == 1) return max_pooling_in_float(shape);
+  const bool uneven = !has_pads(node()) && shape.in_rows % 2 != 0 && shape.stride > 1;
+  const std::uint64_t parts = plan.cut.channel_parts, each = shape.channels({1, parts});
+  const std::uint64_t columns = shape.in_columns + (uneven ? 1 : 0);
+  for (std::uint64_t first = 0; first < shape.out_channels && out_.stages.size() < max_tasks;
+       first += each) {
+    const std::uint64_t channels = std::min(each, shape.out_channels - first);
+    std::uint32_t from =
+        parts == 1 ? data()
+                   : new_buffer(saturating_product({channels, shape.in_rows, shape.in_columns,
+                                                    shape.element_bytes}),
+                                true);
+    std::uint64_t rows = shape.in_rows;
+    if (uneven) {
+      ++rows;
+      from = filled(from, saturating_product({channels, rows, columns, shape.element_bytes}),
+                    plan.ways);
+    }
+    if (shape.stride > 1) from = segmented(from, channels, rows, columns, plan.ways);
+    const SliceKernel kernel =
+        has_pads(node()) ? SliceKernel::max_pool_padded : SliceKernel::max_pool;
+    Stage& stage = add(kernel, {{from, plan.ways == 1}}, result());
+    stage.follows = shape.stride > 1;
+    for (const std::uint64_t part : parts_of(channels, plan.ways, 1)) {
+      KernelWork work = work_of(kernel, shape.out_rows * shape.out_columns);
+      work.out_channels = part;
+      work.window_y = shape.window;
+      work.window_x = shape.window_area / shape.window;
+      stage.calls.push_back({.cycles = kernel_cycles(work, target_),
+                             .constants = constants_of(kernel),
+                             .reads = {out_.buffers[from].bytes / channels * part},
+                             .writes = saturating_product(
+                                 {part, shape.out_rows, shape.out_columns, shape.element_bytes})});
+    }
+  }
+}
+
+// Channels last, then each channel's sum, then back; as many channels at a time as fit LRAM.
+void Expander::global_average() {
+  const std::uint64_t channels = std::max<std::uint64_t>(1, result_elements());
+  const std::uint64_t pixels = graph_[node().inputs[0]].elements() / channels;
+  const std::uint64_t size = element_bytes();
+  const std::uint64_t room = target_.lram_for_data() - target_.slices.program_bytes;
+  const std::uint64_t tiles = std::min(
+      channels,
+      std::max<std::uint64_t>(1, divide_up(saturating_product({2, channels, pixels, size}), room)));
+  for (std::uint64_t i = 0; i < tiles && out_.stages.size() < max_tasks; ++i) {
+    const std::uint64_t part = channels / tiles + (i < channels % tiles);
+    const std::uint64_t bytes = saturating_product({part, pixels, size});
+    const std::uint32_t from = tiles == 1 ? data() : new_buffer(bytes, true);
+    const std::uint32_t turned = step(SliceKernel::transpose, {from}, part * pixels, bytes, 1);
+    if (pixels % 2 != 0) out_.stages.back().calls.front().cycles *= 2;  // no pairs of elements
+    const std::uint32_t means = new_buffer(part * size);
+    KernelWork work = work_of(SliceKernel::average_pool, pixels);
+    work.in_channels = pixels;
+    work.out_channels = part;
+    Stage& stage = add(SliceKernel::average_pool, {{turned, true}}, means);
+    stage.calls.push_back({.cycles = kernel_cycles(work, target_),
+                           .constants = operation().is_int8
+                                            ? std::vector<std::uint64_t>{1, part * 8}
+                                            : std::vector<std::uint64_t>{2, 4},
+                           .reads = {bytes},
+                           .writes = part * size});
+    step(SliceKernel::transpose, {means}, part, part * size, 1, false, result());
+  }
+}
+
+}  // namespace npuscope::npu::torq
