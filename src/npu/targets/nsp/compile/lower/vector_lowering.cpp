@@ -1,6 +1,7 @@
 #include "npu/targets/nsp/compile/lower/vector_lowering.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -18,6 +19,7 @@ struct VectorTile {
   std::span<const Operand> operands;
   std::uint64_t streamed = 0, streamed_tiles = 1;  // which of their tiles
   std::vector<CoreBytes> result_bytes;             // by result
+  VectorWork work;                                 // of strips; no cycles: by the bytes
   CoreShapes result_shapes;  // of the first; empty: some of the outermost dimension
   BufferPart written;        // of results that stay in VTCM
 };
@@ -32,7 +34,8 @@ class VectorTiles : LoweringPart {
            std::vector<Operand>& operands, const std::vector<BufferId>& halos) {
     auto results = place_results(node, kernel, partition, layout, operands);
     const std::uint64_t tiles = find_tiles(operands, results);
-    const bool cut = tiles == 1 && follow_pieces(kernel, operands, halos, results);
+    const bool cut = tiles == 1 && (follow_pieces(kernel, operands, halos, results) ||
+                                    follow_strips(node, kernel, operands, results));
     for (std::uint64_t index = 0; index < tiles && !cut; ++index) {
       VectorTile tile;
       tile.index = index;
@@ -184,6 +187,80 @@ class VectorTiles : LoweringPart {
     return true;
   }
 
+  // The same along the strips of an image or a matrix of an HTP.
+  bool follow_strips(const Node& node, const VectorKernel& kernel,
+                     std::span<const Operand> operands, const std::vector<NodeResult>& results) {
+    if (results.size() != 1 || results[0].streamed || !kernel.by_rows) return false;
+    Strips strips;
+    for (const Operand& operand : operands) {
+      if (operand.storage == no_storage || operand.temporary) continue;
+      const Strips& here = place_.storages[operand.storage].strips;
+      if (here.count > 1) strips = here;
+    }
+    Storage& made = place_.storages[results[0].storage];
+    const std::uint64_t bytes = results[0].core_bytes[0];
+    std::uint32_t threads = context_.target.hvx_threads;
+    if (strips.count < 2) {  // all is there: the threads share it, and HMX begins with the first
+      TaskSpec whole;
+      set_work(whole, kernel.work(bytes));
+      threads = whole.threads;
+      if (threads < 2) return false;
+      strips.count = rows_of(node) / context_.target.hmx_tile_rows;
+    }
+    const std::uint64_t all = strips.count;
+    if (all < 2 || bytes < all) return false;
+    TaskSpec one;
+    set_work(one, kernel.work(bytes / all));
+    const std::uint64_t together = strips_together(strips, one, threads);
+    const std::uint64_t tiles = divide_up(all, together);
+    const bool reaches = classify(context_.graph, node) != OpClass::elementwise;
+    for (std::uint64_t index = 0; index < tiles; ++index) {
+      const std::uint64_t first = index * together, last = std::min(first + together, all);
+      VectorTile tile;
+      tile.index = index;
+      tile.tiles = tiles;
+      tile.operands = operands;
+      tile.work = of_strips(one, last - first);
+      tile.result_bytes = {{bytes / all * (last - first) + (last == all ? bytes % all : 0)}};
+      tile.written = strips_of(first, last, all, false);
+      for (const Operand& operand : operands) {
+        const bool cut = operand.storage != no_storage && !operand.temporary &&
+                         place_.storages[operand.storage].strips.count > 1;
+        tile.reads.push_back(operand.buffer);
+        tile.read_parts.push_back(cut ? strips_of(first, last, all, reaches) : BufferPart{});
+      }
+      tile.read_bytes = place_.tiles.bytes_of_resident(operands, tiles);
+      emit(kernel, tile, results);
+    }
+    made.strips = strips;
+    (one.group == qaic::ThreadGroup::hmx ? made.strips.interval : made.strips.load) +=
+        double(one.cycles) * std::max(one.threads, 1u);
+    return true;
+  }
+
+  // Of an image; 0: it is none.
+  std::uint32_t rows_of(const Node& node) const {
+    const TensorId made = node.outputs[0];
+    return context_.images[std::uint32_t(made)] ? std::uint32_t(context_.tensor(made).shape[2]) : 0;
+  }
+
+  // Each of a strip's tiles takes a thread: as many strips at a time as it takes to keep up with
+  // those that come.
+  std::uint64_t strips_together(const Strips& strips, const TaskSpec& one,
+                                std::uint32_t most) const {
+    if (one.threads == 0) return 1;
+    const double load = strips.load + double(one.cycles) * one.threads;
+    const double threads = std::ceil(load / std::max(strips.interval, 1.0));
+    return std::uint64_t(
+        std::clamp(threads, double(one.threads), double(std::max(most, one.threads))) /
+        one.threads);
+  }
+
+  VectorWork of_strips(const TaskSpec& one, std::uint64_t count) const {
+    if (one.threads == 0) return {one.cycles, 0, one.group == qaic::ThreadGroup::hmx};
+    return {one.cycles, std::uint32_t(one.threads * count), false};
+  }
+
   std::shared_ptr<const Pieces> pieces_to_follow(const VectorKernel& kernel,
                                                  std::span<const Operand> operands,
                                                  const NodeResult& result) const {
@@ -213,7 +290,7 @@ class VectorTiles : LoweringPart {
     if (writer_.describes()) writer_.works_on(spec, operands_of_tile(kernel, tile, results, core));
     spec.types = writer_.node_types();
     spec.vtcm_read = tile.read_bytes;
-    set_work(spec, kernel.work(bytes));
+    set_work(spec, tile.work.cycles > 0 ? tile.work : kernel.work(bytes));
     if (tile.written.count > 1) {
       spec.tile = std::uint32_t(tile.index);
       spec.tiles = std::uint32_t(tile.tiles);
@@ -309,6 +386,19 @@ std::uint64_t elements_at_once(const Graph& graph, const Node& node, OpClass op_
 
 }  // namespace
 
+// Whether strips of rows of its operands give strips of its result.
+bool goes_by_rows(const CompileContext& context, const Node& node, OpClass op_class) {
+  if (context.target.vector_tile_bytes == 0 || !node.has_input(0)) return false;
+  const bool image = context.images[std::uint32_t(node.outputs[0])];
+  // Integers are put in the host's order when all of them are there.
+  const bool integer = bits_of(context.type_of(node.outputs[0])) <= 8;
+  if (integer && node.op.ends_with("ToChannelsFirst")) return false;
+  if (op_class == OpClass::elementwise || (op_class == OpClass::convolution && image)) return true;
+  if (!image) return op_class == OpClass::softmax || op_class == OpClass::normalization;
+  const Shape& made = context.tensor(node.outputs[0]).shape;
+  return made[2] > 1 && (op_class == OpClass::pooling || moves_whole_tiles(context, node));
+}
+
 std::vector<Operand> VectorLowering::prepare_inputs(const Node& node, OpClass op_class,
                                                     const Partition& output, Layout layout) {
   std::vector<Operand> operands;
@@ -335,6 +425,7 @@ void VectorLowering::lower(const Node& node, OpClass op_class, const VectorKerne
   VectorKernel placed = kernel;
   placed.in_place = op_class == OpClass::elementwise || op_class == OpClass::scatter;
   placed.row_elements = elements_at_once(context_.graph, node, op_class);
+  placed.by_rows = goes_by_rows(context_, node, op_class);
   Layout layout = Layout::flat;
   const StorageId first = place_.storages.of(node.inputs.empty() ? TensorId::none : node.inputs[0]);
   const bool rows = context_.target.vector_tile_bytes > 0 && op_class == OpClass::elementwise &&

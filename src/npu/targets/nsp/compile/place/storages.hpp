@@ -60,6 +60,22 @@ enum class Layout : std::uint8_t { flat, d32, weights_d32 };
 using StorageId = std::uint32_t;
 inline constexpr StorageId no_storage = ~StorageId{0};
 
+// Of an image or a matrix of an HTP: its rows come about in so many strips, one every `interval`
+// cycles, each after HVX has worked on it for `load` cycles of one thread.
+struct Strips {
+  std::uint32_t count = 1;
+  double interval = 0;
+  double load = 0;
+};
+
+// The strips [first, last) of `all`, with those around them where windows reach beyond them.
+inline BufferPart strips_of(std::uint64_t first, std::uint64_t last, std::uint64_t all,
+                            bool reaches) {
+  if (reaches && first > 0) --first;
+  if (reaches) last = std::min(last + 1, all);
+  return {std::uint32_t(first), std::uint32_t(last), std::uint32_t(all)};
+}
+
 // One tensor's bytes on the device, shared by all its views (reshapes).
 struct Storage {
   std::uint64_t bytes = 0;
@@ -72,6 +88,7 @@ struct Storage {
   Layout ddr_layout = Layout::flat;
   bool host_input = false;               // written there by the host
   std::shared_ptr<const Pieces> pieces;  // of what is in the buffer; null: one
+  Strips strips;                         // the same on an HTP
   static constexpr std::size_t never_spilled = ~std::size_t{0};
   std::size_t spill = never_spilled;  // the latest entry of the log
   TaskNeeds ddr_writers;              // of each queue the last, which implies those before it

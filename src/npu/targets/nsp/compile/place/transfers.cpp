@@ -19,6 +19,7 @@ bool Transfers::load(StorageId id, const Partition& needed) {
   storage.partition = needed;
   storage.layout = storage.ddr_layout;
   storage.pieces.reset();
+  storage.strips = {};
   Operand whole;
   whole.tensor = storage.views[0];
   whole.storage = id;
@@ -209,6 +210,7 @@ bool Transfers::repartition(StorageId id, const Partition& needed) {
   storage.buffer = buffer;
   storage.partition = needed;
   storage.pieces.reset();
+  storage.strips = {};
   return true;
 }
 
@@ -258,6 +260,7 @@ void Transfers::convert_layout(StorageId id, Layout layout) {
   storage.buffer = buffer;
   storage.layout = layout;
   storage.pieces.reset();
+  storage.strips = {};
 }
 
 BufferId Transfers::place_tile(const NodeResult& result, const CoreBytes& core_bytes) {
