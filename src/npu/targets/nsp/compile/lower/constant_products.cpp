@@ -84,7 +84,8 @@ class ConstantProducts : LoweringPart {
                      tiling.chunks == 1 && is_matmul ? job.product.columns : 1, is_matmul);
     ProductJob part_of_depth = job;
     part_of_depth.product.depth = divide_up(job.product.depth, tiling.depth_parts);
-    Strips strips{comes_in_strips(job, operands, tiling, result) ? std::uint32_t(tiling.rows) : 1, 0, 0};
+    Strips strips{comes_in_strips(job, operands, tiling, result) ? std::uint32_t(tiling.rows) : 1,
+                  0, 0};
     for (std::uint64_t load = 0; load < loads; ++load) {
       const BufferId weights = load_weights(job, tiling, load);
       const std::uint64_t chunk = load / tiling.depth_parts;
@@ -113,7 +114,8 @@ class ConstantProducts : LoweringPart {
           tile.read_parts = {read_parts(job, tile)};
           tile.is_strip = tiling.chunks == 1;
           strips.interval +=
-              double(product_work(context_, job, tile.rows[0], tile.columns[0], tile.groups[0]).cycles) /
+              double(product_work(context_, job, tile.rows[0], tile.columns[0], tile.groups[0])
+                         .cycles) /
               double(tiling.rows);
         }
         tasks_.emit(part_of_depth, tile, result);
@@ -126,12 +128,12 @@ class ConstantProducts : LoweringPart {
     place_.storages[result.storage].strips = strips;
   }
 
-  bool comes_in_strips(const ProductJob& job, std::span<const Operand> operands, const Tiling& tiling,
-                       const NodeResult& result) const {
+  bool comes_in_strips(const ProductJob& job, std::span<const Operand> operands,
+                       const Tiling& tiling, const NodeResult& result) const {
     const bool sequence =
         job.is_convolution() && context_.tensor(job.plan->result).shape.size() != 4;
-    return context_.target.hmx_tile_rows > 0 && !sequence && tiling.rows > 1 && tiling.depth_parts == 1 &&
-           !result.streamed &&
+    return context_.target.hmx_tile_rows > 0 && !sequence && tiling.rows > 1 &&
+           tiling.depth_parts == 1 && !result.streamed &&
            std::ranges::none_of(operands, [](const Operand& each) { return each.streamed; });
   }
 

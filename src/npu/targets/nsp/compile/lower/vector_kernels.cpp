@@ -42,6 +42,12 @@ bool is_mean_of_rows(const CompileContext& context, const Node& node) {
          made.elements() < from.elements();
 }
 
+// A window as large as the image.
+bool is_of_whole_images(const CompileContext& context, const Node& node) {
+  const Tensor& made = context.tensor(node.outputs[0]);
+  return made.shape.size() > 2 && made.elements() == elements_of(made.shape, 2);
+}
+
 }  // namespace
 
 std::string kernel_of(const CompileContext& context, const Node& node, OpClass op_class) {
@@ -51,7 +57,8 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
   if (tiles && is_added_to_attention(context.graph, node)) return "aicflatadd";
   if (tiles && is_mean_of_rows(context, node)) return "aicmeanofrows";
   if (tiles && node.op == "BatchNormalization") return "aicbatchnormd32";
-  if (tiles && node.op == "AveragePool") return "aicavgwindowd32";
+  if (tiles && node.op == "AveragePool" && !is_of_whole_images(context, node))
+    return "aicavgwindowd32";
   if (tiles && node.op == "LRN") return "aiclrnd32";
   if (tiles && op_class == OpClass::softmax) {
     constexpr std::uint64_t narrow = 256;  // 196 still is

@@ -197,68 +197,35 @@ class VectorTiles : LoweringPart {
       const Strips& here = place_.storages[operand.storage].strips;
       if (here.count > 1) strips = here;
     }
-    Storage& made = place_.storages[results[0].storage];
-    const std::uint64_t bytes = results[0].core_bytes[0];
-    std::uint32_t threads = context_.target.hvx_threads;
-    if (strips.count < 2) {  // all is there: the threads share it, and HMX begins with the first
-      TaskSpec whole;
-      set_work(whole, kernel.work(bytes));
-      threads = whole.threads;
-      if (threads < 2) return false;
-      strips.count = rows_of(node) / context_.target.hmx_tile_rows;
-    }
-    const std::uint64_t all = strips.count;
-    if (all < 2 || bytes < all) return false;
-    TaskSpec one;
-    set_work(one, kernel.work(bytes / all));
-    const std::uint64_t together = strips_together(strips, one, threads);
-    const std::uint64_t tiles = divide_up(all, together);
+    const StripCut cut(context_.target, strips, rows_of(node), results[0].core_bytes[0],
+                       kernel.work);
+    place_.storages[results[0].storage].strips = cut.made();
+    if (!cut.follows()) return false;
     const bool reaches = classify(context_.graph, node) != OpClass::elementwise;
-    for (std::uint64_t index = 0; index < tiles; ++index) {
-      const std::uint64_t first = index * together, last = std::min(first + together, all);
+    for (std::uint64_t index = 0; index < cut.tasks(); ++index) {
       VectorTile tile;
       tile.index = index;
-      tile.tiles = tiles;
+      tile.tiles = cut.tasks();
       tile.operands = operands;
-      tile.work = of_strips(one, last - first);
-      tile.result_bytes = {{bytes / all * (last - first) + (last == all ? bytes % all : 0)}};
-      tile.written = strips_of(first, last, all, false);
+      tile.work = cut.work(index);
+      tile.result_bytes = {{cut.bytes(index)}};
+      tile.written = cut.part(index);
       for (const Operand& operand : operands) {
-        const bool cut = operand.storage != no_storage && !operand.temporary &&
-                         place_.storages[operand.storage].strips.count > 1;
+        const bool in_strips = operand.storage != no_storage && !operand.temporary &&
+                               place_.storages[operand.storage].strips.count > 1;
         tile.reads.push_back(operand.buffer);
-        tile.read_parts.push_back(cut ? strips_of(first, last, all, reaches) : BufferPart{});
+        tile.read_parts.push_back(in_strips ? cut.part(index, reaches) : BufferPart{});
       }
-      tile.read_bytes = place_.tiles.bytes_of_resident(operands, tiles);
+      tile.read_bytes = place_.tiles.bytes_of_resident(operands, tile.tiles);
       emit(kernel, tile, results);
     }
-    made.strips = strips;
-    (one.group == qaic::ThreadGroup::hmx ? made.strips.interval : made.strips.load) +=
-        double(one.cycles) * std::max(one.threads, 1u);
     return true;
   }
 
   // Of an image; 0: it is none.
-  std::uint32_t rows_of(const Node& node) const {
+  std::uint64_t rows_of(const Node& node) const {
     const TensorId made = node.outputs[0];
-    return context_.images[std::uint32_t(made)] ? std::uint32_t(context_.tensor(made).shape[2]) : 0;
-  }
-
-  // Each of a strip's tiles takes a thread: as many strips at a time as it takes to keep up with
-  // those that come.
-  std::uint64_t strips_together(const Strips& strips, const TaskSpec& one,
-                                std::uint32_t most) const {
-    if (one.threads == 0) return 1;
-    const double load = strips.load + double(one.cycles) * one.threads;
-    const double threads = std::ceil(load / std::max(strips.interval, 1.0));
-    return std::uint64_t(
-        std::clamp(threads, double(one.threads), double(std::max(most, one.threads))) /
-        one.threads);
-  }
-
-  VectorWork of_strips(const TaskSpec& one, std::uint64_t count) const {
-    if (one.threads == 0) return {one.cycles, 0, one.group == qaic::ThreadGroup::hmx};
-    return {one.cycles, std::uint32_t(one.threads * count), false};
+    return context_.images[std::uint32_t(made)] ? std::uint64_t(context_.tensor(made).shape[2]) : 0;
   }
 
   std::shared_ptr<const Pieces> pieces_to_follow(const VectorKernel& kernel,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "npu/graph/graph.hpp"
+#include "npu/targets/nsp/compile/place/strips.hpp"
 #include "npu/targets/nsp/compile/tasks/compile_context.hpp"
 #include "npu/targets/nsp/compile/tasks/task_graph.hpp"
 #include "npu/targets/nsp/compile/tasks/task_writer.hpp"
@@ -59,22 +60,6 @@ enum class Layout : std::uint8_t { flat, d32, weights_d32 };
 
 using StorageId = std::uint32_t;
 inline constexpr StorageId no_storage = ~StorageId{0};
-
-// Of an image or a matrix of an HTP: its rows come about in so many strips, one every `interval`
-// cycles, each after HVX has worked on it for `load` cycles of one thread.
-struct Strips {
-  std::uint32_t count = 1;
-  double interval = 0;
-  double load = 0;
-};
-
-// The strips [first, last) of `all`, with those around them where windows reach beyond them.
-inline BufferPart strips_of(std::uint64_t first, std::uint64_t last, std::uint64_t all,
-                            bool reaches) {
-  if (reaches && first > 0) --first;
-  if (reaches) last = std::min(last + 1, all);
-  return {std::uint32_t(first), std::uint32_t(last), std::uint32_t(all)};
-}
 
 // One tensor's bytes on the device, shared by all its views (reshapes).
 struct Storage {
