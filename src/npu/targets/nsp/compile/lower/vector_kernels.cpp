@@ -106,9 +106,9 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
   }
   if (tiles && node.op == "Transpose") {
     const auto order = node.ints_attribute("perm");
+    if (order == Shape{0, 1, 3, 2, 4, 5}) return "aictransposewindows";
     const bool moves_rows = !order.empty() && order.back() == std::int64_t(order.size()) - 1;
     if (moves_rows) return "aictransposerows";
-    if (order == Shape{0, 1, 3, 2, 4, 5}) return "aictransposewindows";
     if (order.size() > 4) return "aictransposechannels";
     if (order.size() < 4) return "aictransposematrix";
   }
