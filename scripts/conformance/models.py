@@ -306,9 +306,10 @@ def light(path):
 
 def make(name, folders, path):
     """Saves the model; False where it is made of a file that none of the folders has."""
-    import deployed  # which writes with what stands here
+    import deployed  # which write with what stands here
+    import unseen
 
-    own = OWN | deployed.FITS | deployed.PREDICTIONS
+    own = OWN | deployed.FITS | deployed.PREDICTIONS | unseen.PREDICTIONS
     if name in own:
         build, shape = own[name]
         writer = Writer(name, shape)

@@ -100,6 +100,10 @@ void read_engines(FieldReader& in, Target& target) {
     in.number("hmx.dilated_int8", target.hmx_dilated_int8, 1, 1e3);
     in.number("hmx.dilated_fp16", target.hmx_dilated_fp16, 1, 1e3);
   }
+  if (in.has("hmx.strided_sequence_places_fp16")) {
+    in.integer("hmx.strided_sequence_places_fp16", target.hmx_strided_sequence_places_fp16, 1,
+               1024);
+  }
   if (in.has("hmx.tile_rows")) {
     in.integer("hmx.tile_rows", target.hmx_tile_rows, 1, 4096);
     in.integer("hmx.tile_columns", target.hmx_tile_columns, target.hmx_alignment, 1 << 20);

@@ -123,6 +123,8 @@ struct Target {
   double hmx_shallow_macs_per_cycle_fp16 = 0;
   double hmx_dilated_int8 = 1;  // how much longer windows with gaps take
   double hmx_dilated_fp16 = 1;
+  // Places of a window along one axis with strides, in float16; 0: as many as it has.
+  std::uint32_t hmx_strided_sequence_places_fp16 = 0;
   std::uint32_t hmx_tile_rows = 0;     // of an image, in a task; of a matrix 32 times as many; 0:
   std::uint32_t hmx_tile_columns = 0;  // as large as VTCM allows
   std::uint32_t hmx_alignment = 32;    // rows, depth and columns are padded to multiples of this

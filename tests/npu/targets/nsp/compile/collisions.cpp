@@ -7,6 +7,7 @@
 #include "npu/targets/nsp/compile/compile_fixture.hpp"
 #include "npu/targets/nsp/compile/describe/describe.hpp"
 #include "npu/targets/nsp/compile/lower/lowering.hpp"
+#include "npu/targets/nsp/compile/qnn_graph.hpp"
 #include "npu/targets/nsp/compile/tasks/task_graph.hpp"
 
 namespace npuscope::npu::nsp {
@@ -70,13 +71,8 @@ void check_ddr(const TaskGraph& tasks, const qaic::Program& program,
   }
 }
 
-}  // namespace
-
-CollisionCheck check_collisions(const Graph& model, const CompileOptions& options,
-                                std::uint64_t hoisted) {
-  const std::optional<Graph> parts = taken_apart(model);
-  const Graph& graph = parts ? *parts : model;
-  const Target target = aic100();
+CollisionCheck check(const Graph& graph, const Target& target, const CompileOptions& options,
+                     std::uint64_t hoisted) {
   Lowering lowering(graph, target, options, hoisted);
   lowering.log_accesses();
   LoweredNetwork network = lowering.run();
@@ -121,6 +117,20 @@ CollisionCheck check_collisions(const Graph& model, const CompileOptions& option
   }
   check_ddr(network.tasks, program, place, clocks, check);
   return check;
+}
+
+}  // namespace
+
+CollisionCheck check_collisions(const Graph& model, const CompileOptions& options,
+                                std::uint64_t hoisted) {
+  const std::optional<Graph> parts = taken_apart(model);
+  return check(parts ? *parts : model, aic100(), options, hoisted);
+}
+
+CollisionCheck check_collisions_of_htp(const Graph& model) {
+  CompileOptions options = options_for(1);
+  options.convert_to_fp16 = false;  // QNN's graph is
+  return check(qnn_graph(model, true), *builtin_target("htp-v73"), options, 0);
 }
 
 }  // namespace npuscope::npu::nsp

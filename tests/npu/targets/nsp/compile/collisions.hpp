@@ -21,5 +21,7 @@ struct CollisionCheck {
 // `hoisted`: bytes of every core's VTCM that constants keep.
 CollisionCheck check_collisions(const Graph& graph, const CompileOptions& options,
                                 std::uint64_t hoisted = 0);
+// The same on an HTP, of the graph that QNN makes.
+CollisionCheck check_collisions_of_htp(const Graph& graph);
 
 }  // namespace npuscope::npu::nsp

@@ -56,6 +56,17 @@ TEST(VtcmCollisions, NoneWhenRoomIsMadeForTiles) {
   EXPECT_EQ(collisions(*graph, options_for(2)), 0u);
 }
 
+// HVX and HMX work on strips of one image at a time, and the next takes the places of what they
+// have done with.
+TEST(VtcmCollisions, NoneInStripsOfAnHtp) {
+  for (const std::string name : {"light_resnet50.onnx", "light_squeezenet.onnx"}) {
+    const CollisionCheck check = check_collisions_of_htp(repository_model(name));
+    EXPECT_GT(check.accesses, 500u) << name;
+    EXPECT_EQ(check.collisions, 0u) << name;
+    EXPECT_EQ(check.early_ddr_reads, 0u) << name;
+  }
+}
+
 // Bands of rows are loaded out of tensors in DDR, and each result goes to its place there.
 TEST(VtcmCollisions, NoneInBandsOfImages) {
   test::GraphText text;

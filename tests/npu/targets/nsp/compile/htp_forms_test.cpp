@@ -159,5 +159,77 @@ TEST(HtpForms, TwoImagesThatFitNextToOneAnotherAreNotSpilled) {
   EXPECT_TRUE(compiled(graph).metrics.spills.empty());
 }
 
+TEST(HtpForms, HvxWorksOnAStripWhileTheHmxMakesTheNext) {
+  const CompiledNetwork network = compiled(with_weights(R"(
+      <ir_version: 8, opset_import: ["" : 13]>
+      model (float16[1,32,96,96] x, float16[64,32,3,3] u, float16[64,64,3,3] w, float16[64,64,3,3] v) => (float16[1,64,48,48] y) {
+        r = Conv <kernel_shape = [3,3], pads = [1,1,1,1]> (x, u)
+        a = Conv <kernel_shape = [3,3], pads = [1,1,1,1]> (r, w)
+        b = MaxPool <kernel_shape = [2,2], strides = [2,2]> (a)
+        y = Conv <kernel_shape = [3,3], pads = [1,1,1,1]> (b, v)
+      })"));
+  const qaic::Program& program = network.program;
+  std::vector<std::uint32_t> waits;  // for how many products
+  for (const qaic::Task& task : program.tasks) {
+    if (program.kernels[task.kernel] != "aicmaxpoold32") continue;
+    EXPECT_EQ(task.threads, 1u);  // which keeps up with the HMX
+    for (std::uint32_t i = 0; i < task.wait_count; ++i) {
+      const qaic::Wait& wait = program.waits[task.wait_begin + i];
+      if (wait.queue == std::uint32_t(qaic::ThreadGroup::hmx)) waits.push_back(wait.count);
+    }
+  }
+  ASSERT_GT(waits.size(), 8u);  // of twelve strips
+  EXPECT_LT(waits.front() + 8, waits.back());
+}
+
+TEST(HtpForms, AnActivationWithoutAProductBeforeItIsAKernelOfItsOwn) {
+  const auto kernels = [](std::string_view op, std::string_view of) {
+    return kernels_of(compiled(with_weights(fmt::format(R"(
+        <ir_version: 8, opset_import: ["" : 17]>
+        model (float16[1,64,16,16] x, float16[64,64,1,1] w) => (float16[1,64,16,16] y) {{
+          a = Conv <kernel_shape = [1,1]> (x, w)
+          b = MaxPool <kernel_shape = [1,1]> (a)
+          y = {} ({})
+        }})",
+                                                        op, of))));
+  };
+  EXPECT_TRUE(kernels("Tanh", "a").contains("elementtanh"));
+  EXPECT_TRUE(kernels("Tanh", "b").contains("elementtanhalone"));
+  EXPECT_TRUE(kernels("Exp", "b").contains("elementexp"));
+}
+
+TEST(HtpForms, AWindowAsLargeAsTheImageIsItsMean) {
+  const auto kernels = [](int extent) {
+    return kernels_of(compiled(with_weights(fmt::format(R"(
+        <ir_version: 8, opset_import: ["" : 13]>
+        model (float16[1,64,8,8] x, float16[64,64,1,1] w) => (float16[1,64,1,1] y) {{
+          a = Conv <kernel_shape = [1,1]> (x, w)
+          b = AveragePool <kernel_shape = [{0},{0}]> (a)
+          y = GlobalMaxPool (b)
+        }})",
+                                                        extent))));
+  };
+  EXPECT_TRUE(kernels(8).contains("aicavgpoold32"));
+  EXPECT_TRUE(kernels(2).contains("aicavgwindowd32"));
+}
+
+// Cycles of the host estimate: 12,984 and 42,529 of float16, 6,403 and 5,281 of integers.
+TEST(HtpForms, StridesAlongOneAxisAreOfAnImageOfEightRows) {
+  const auto cycles = [](std::string_view type, int stride) {
+    const CompiledNetwork network = compiled(with_weights(fmt::format(R"(
+        <ir_version: 8, opset_import: ["" : 13]>
+        model ({0}[1,128,192] x, {0}[128,128,3] w) => ({0}[1,128,{1}] y) {{
+          y = Conv <kernel_shape = [3], pads = [1,1], strides = [{2}]> (x, w)
+        }})",
+                                                                      type, 192 / stride, stride)));
+    std::uint64_t sum = 0;
+    for (const qaic::Task& task : network.program.tasks)
+      if (network.program.kernels[task.kernel] == "aicconvolutiond32") sum += task.cycles;
+    return double(sum);
+  };
+  EXPECT_NEAR(cycles("float16", 2) / 42529, 1, 0.6);
+  EXPECT_LT(cycles("uint8", 2), cycles("uint8", 1));
+}
+
 }  // namespace
 }  // namespace npuscope::npu::nsp::htp_forms_test

@@ -29,14 +29,22 @@ class BatchProducts : LoweringPart {
     const std::uint64_t tiles = find_tiles(job, operands, result);
     const bool streamed = result.streamed || operands[0].streamed || operands[1].streamed;
     PieceWriter made(result.core_bytes, tiles, 1, streamed ? 1 : job.product.columns);
+    Strips strips;  // heads, on an HTP
+    if (context_.target.hmx_tile_rows > 0 && job.on_hmx && !streamed) {
+      strips.count = std::uint32_t(tiles);
+      const std::uint64_t rows = divide_up(job.product.rows * job.groups, tiles);
+      strips.interval = double(product_work(context_, job, rows, job.product.columns, 1).cycles);
+    }
     for (std::uint64_t index = 0; index < tiles; ++index) {
       ProductTile tile = tile_of(job, result.core_bytes, index, tiles, streamed);
-      tile.written = made.piece(index, tile.output_bytes);
+      tile.written = strips.count > 1 ? strips_of(index, index + 1, tiles, false)
+                                      : made.piece(index, tile.output_bytes);
       tile.operands = operands;
       tile.depth = job.product.depth;
       tile.row = index;
       tile.row_tiles = tiles;
       tile.read_parts = parts_of_rows(operands[0], tile.row_range);
+      if (strips.count > 1) tile.read_parts = {{tile.written}};
       tile.read_bytes = place_.tiles.bytes_of_resident(operands, tiles);
       const auto own = place_.transfers.load_tiles(operands, index, tiles, tile.reads);
       tile.read_bytes += writer_.bytes_in(own);
@@ -45,6 +53,7 @@ class BatchProducts : LoweringPart {
     }
     if (context_.cuts_resident && !result.streamed)
       place_.storages[result.storage].pieces = made.pieces();
+    place_.storages[result.storage].strips = strips;
     for (Operand& operand : operands) place_.operands.finish(operand);
     place_.operands.keep_result(result);
   }

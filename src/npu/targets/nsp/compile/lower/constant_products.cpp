@@ -84,6 +84,8 @@ class ConstantProducts : LoweringPart {
                      tiling.chunks == 1 && is_matmul ? job.product.columns : 1, is_matmul);
     ProductJob part_of_depth = job;
     part_of_depth.product.depth = divide_up(job.product.depth, tiling.depth_parts);
+    Strips strips{comes_in_strips(job, operands, tiling, result) ? std::uint32_t(tiling.rows) : 1,
+                  0, 0};
     for (std::uint64_t load = 0; load < loads; ++load) {
       const BufferId weights = load_weights(job, tiling, load);
       const std::uint64_t chunk = load / tiling.depth_parts;
@@ -107,6 +109,15 @@ class ConstantProducts : LoweringPart {
         const auto own = place_.transfers.load_tiles(operands, row, tiling.rows, tile.reads);
         tile.read_bytes += writer_.bytes_in(own);
         tile.written = made.piece(chunk * tiling.rows + row, tile.output_bytes);
+        if (strips.count > 1) {
+          tile.written = strip_part(row, tiling.rows, chunk, tiling.chunks);
+          tile.read_parts = {read_parts(job, tile)};
+          tile.is_strip = tiling.chunks == 1;
+          strips.interval +=
+              double(product_work(context_, job, tile.rows[0], tile.columns[0], tile.groups[0])
+                         .cycles) /
+              double(tiling.rows);
+        }
         tasks_.emit(part_of_depth, tile, result);
         for (BufferId buffer : own) place_.residency.release(buffer);
       }
@@ -114,6 +125,33 @@ class ConstantProducts : LoweringPart {
     }
     if (context_.cuts_resident && !result.streamed)
       place_.storages[result.storage].pieces = made.pieces();
+    place_.storages[result.storage].strips = strips;
+  }
+
+  bool comes_in_strips(const ProductJob& job, std::span<const Operand> operands,
+                       const Tiling& tiling, const NodeResult& result) const {
+    const bool sequence =
+        job.is_convolution() && context_.tensor(job.plan->result).shape.size() != 4;
+    return context_.target.hmx_tile_rows > 0 && !sequence && tiling.rows > 1 &&
+           tiling.depth_parts == 1 && !result.streamed &&
+           std::ranges::none_of(operands, [](const Operand& each) { return each.streamed; });
+  }
+
+  // Rows lie one after the other, and of each the chunks of columns.
+  static BufferPart strip_part(std::uint64_t row, std::uint64_t rows, std::uint64_t chunk,
+                               std::uint64_t chunks) {
+    const auto first = std::uint32_t(row * chunks + chunk);
+    return {first, first + 1, std::uint32_t(rows * chunks)};
+  }
+
+  // Of what a strip reads: its rows of the activation and, where windows reach beyond those, the
+  // strips around them.
+  std::vector<BufferPart> read_parts(const ProductJob& job, const ProductTile& tile) const {
+    std::vector<BufferPart> parts(tile.reads.size());
+    const bool reaches = job.is_convolution() && job.product.kernel_area > 1;
+    constexpr std::size_t activation = 2;  // after the weights and the halo
+    parts[activation] = strips_of(tile.row, tile.row + 1, tile.row_tiles, reaches);
+    return parts;
   }
 
   Tiling find_tiling(const ProductJob& job, std::vector<Operand>& operands, NodeResult& result) {

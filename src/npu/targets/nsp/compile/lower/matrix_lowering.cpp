@@ -71,11 +71,16 @@ void MatrixLowering::shape_for_tiles(const Node& node, ProductJob& job) const {
   } else if (stride > 1 && job.groups == 1 && kernel_is_stride(node)) {  // patches side by side
     product.depth = round_up(product.depth, grain);
     product.kernel_area = 1;
+  } else if (sequence && stride > 1 && !integer && job.groups == 1 &&
+             context_.target.hmx_strided_sequence_places_fp16 > 0) {
+    job.padding *= 8;  // an image of one row after all
+    product.kernel_area = context_.target.hmx_strided_sequence_places_fp16;
+    product.depth = channels * product.kernel_area;
   } else if (!on_hvx) {
     gather_places(stride, job);
   }
-  const bool long_rows =
-      sequence && integer && job.groups == 1 && columns > 1 && product.kernel_area > 3;
+  const bool long_rows = sequence && integer && stride < 2 && job.groups == 1 && columns > 1 &&
+                         product.kernel_area > 3;
   const bool gaps = is_dilated(node) && !(sequence && integer);
   if ((gaps || long_rows) && !on_hvx) {
     job.slowdown = integer ? context_.target.hmx_dilated_int8 : context_.target.hmx_dilated_fp16;

@@ -346,6 +346,10 @@ void ProductTasks::emit(const ProductJob& job, const ProductTile& tile, const No
     TaskWriter::Parts parts;
     if (!tile.read_parts.empty()) parts.reads = tile.read_parts[core];
     if (!result.streamed) parts.writes = tile.written;
+    if (tile.is_strip) {
+      spec.tile = std::uint32_t(tile.row);
+      spec.tiles = std::uint32_t(tile.row_tiles);
+    }
     writer_.add_compute(spec, tile.reads, made, parts);
   }
   if (result.streamed) store(job, tile, result, made);

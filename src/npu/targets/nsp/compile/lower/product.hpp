@@ -46,6 +46,7 @@ struct ProductTile {
   std::uint64_t row = 0, row_tiles = 1;  // of the activation's tiles
   bool adds_up = false;                  // to the sums of the parts before
   std::uint64_t index = 0, tiles = 1;
+  bool is_strip = false;    // of an image or a matrix of an HTP, all its columns
   bool whole_depth = true;  // not one of several sums that are still to be added up
 };
 

@@ -157,7 +157,9 @@ std::string kernel_of_tiles(const CompileContext& context, const Node& node) {
   using namespace tile_formats;
   if (node.op == "Resize") {
     const bool copies = node.string_attribute("mode", "nearest") == "nearest";
-    return copies ? "aicresized32" : "aicresizelineard32";
+    const bool corners =
+        node.string_attribute("coordinate_transformation_mode", "") == "align_corners";
+    return copies ? "aicresized32" : corners ? "aicresizecornersd32" : "aicresizelineard32";
   }
   if (node.op == "DepthToSpace" || node.op == "SpaceToDepth") return "aicdepthtospace";
   if (node.op == "Transpose") {

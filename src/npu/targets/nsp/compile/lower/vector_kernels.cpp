@@ -1,6 +1,8 @@
 // Which kernel on HVX a node is, and what it costs there.
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <set>
 
 #include "npu/targets/nsp/compile/lower/tile_formats.hpp"
 #include "npu/targets/nsp/compile/lower/vector_lowering.hpp"
@@ -42,16 +44,46 @@ bool is_mean_of_rows(const CompileContext& context, const Node& node) {
          made.elements() < from.elements();
 }
 
+// Of float16, which the HMX only computes with the product before it: a kernel on HVX where there
+// is none, and of what some of them take after a convolution along one axis. Empty: the usual one.
+std::string activation_kernel(const CompileContext& context, const Node& node) {
+  static const std::set<std::string, std::less<>> alone{"Tanh",      "Sigmoid",   "Gelu",
+                                                        "HardSwish", "LeakyRelu", "Swish"};
+  static const std::set<std::string, std::less<>> along_one_axis{"Gelu", "HardSwish", "LeakyRelu"};
+  const TensorId from = node.inputs.empty() ? TensorId::none : node.inputs[0];
+  if (from == TensorId::none || !alone.contains(node.op) || bits_of(context.type_of(from)) != 16)
+    return {};
+  std::string name = "element";
+  for (const char c : node.op) name += char(std::tolower(static_cast<unsigned char>(c)));
+  const NodeId producer = context.tensor(from).producer;
+  const NodePlan* plan =
+      producer == NodeId::none ? nullptr : &context.plans[std::uint32_t(producer)];
+  const bool convolution = plan != nullptr && plan->op_class == OpClass::convolution;
+  const bool product = plan != nullptr && (convolution || plan->fate == NodeFate::fused ||
+                                           plan->op_class == OpClass::matmul);
+  if (!product) return name + "alone";
+  const bool sequence = convolution && context.tensor(from).shape.size() == 3;
+  return sequence && along_one_axis.contains(node.op) ? name + "sequence" : "";
+}
+
+// A window as large as the image.
+bool is_of_whole_images(const CompileContext& context, const Node& node) {
+  const Tensor& made = context.tensor(node.outputs[0]);
+  return made.shape.size() > 2 && made.elements() == elements_of(made.shape, 2);
+}
+
 }  // namespace
 
 std::string kernel_of(const CompileContext& context, const Node& node, OpClass op_class) {
   const bool tiles = context.target.vector_tile_bytes > 0;
   if (moves_whole_tiles(context, node)) return kernel_of_tiles(context, node);
   if (std::string name = tiles ? broadcast_kernel(context, node) : ""; !name.empty()) return name;
+  if (std::string name = tiles ? activation_kernel(context, node) : ""; !name.empty()) return name;
   if (tiles && is_added_to_attention(context.graph, node)) return "aicflatadd";
   if (tiles && is_mean_of_rows(context, node)) return "aicmeanofrows";
   if (tiles && node.op == "BatchNormalization") return "aicbatchnormd32";
-  if (tiles && node.op == "AveragePool") return "aicavgwindowd32";
+  if (tiles && node.op == "AveragePool" && !is_of_whole_images(context, node))
+    return "aicavgwindowd32";
   if (tiles && node.op == "LRN") return "aiclrnd32";
   if (tiles && op_class == OpClass::softmax) {
     constexpr std::uint64_t narrow = 256;  // 196 still is
@@ -74,6 +106,7 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
   }
   if (tiles && node.op == "Transpose") {
     const auto order = node.ints_attribute("perm");
+    if (order == Shape{0, 1, 3, 2, 4, 5}) return "aictransposewindows";
     const bool moves_rows = !order.empty() && order.back() == std::int64_t(order.size()) - 1;
     if (moves_rows) return "aictransposerows";
     if (order.size() > 4) return "aictransposechannels";

@@ -1,6 +1,7 @@
 #include "npu/targets/nsp/compile/lower/vector_lowering.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -18,6 +19,7 @@ struct VectorTile {
   std::span<const Operand> operands;
   std::uint64_t streamed = 0, streamed_tiles = 1;  // which of their tiles
   std::vector<CoreBytes> result_bytes;             // by result
+  VectorWork work;                                 // of strips; no cycles: by the bytes
   CoreShapes result_shapes;  // of the first; empty: some of the outermost dimension
   BufferPart written;        // of results that stay in VTCM
 };
@@ -32,7 +34,8 @@ class VectorTiles : LoweringPart {
            std::vector<Operand>& operands, const std::vector<BufferId>& halos) {
     auto results = place_results(node, kernel, partition, layout, operands);
     const std::uint64_t tiles = find_tiles(operands, results);
-    const bool cut = tiles == 1 && follow_pieces(kernel, operands, halos, results);
+    const bool cut = tiles == 1 && (follow_pieces(kernel, operands, halos, results) ||
+                                    follow_strips(node, kernel, operands, results));
     for (std::uint64_t index = 0; index < tiles && !cut; ++index) {
       VectorTile tile;
       tile.index = index;
@@ -184,6 +187,47 @@ class VectorTiles : LoweringPart {
     return true;
   }
 
+  // The same along the strips of an image or a matrix of an HTP.
+  bool follow_strips(const Node& node, const VectorKernel& kernel,
+                     std::span<const Operand> operands, const std::vector<NodeResult>& results) {
+    if (results.size() != 1 || results[0].streamed || !kernel.by_rows) return false;
+    Strips strips;
+    for (const Operand& operand : operands) {
+      if (operand.storage == no_storage || operand.temporary) continue;
+      const Strips& here = place_.storages[operand.storage].strips;
+      if (here.count > 1) strips = here;
+    }
+    const StripCut cut(context_.target, strips, rows_of(node), results[0].core_bytes[0],
+                       kernel.work);
+    place_.storages[results[0].storage].strips = cut.made();
+    if (!cut.follows()) return false;
+    const bool reaches = classify(context_.graph, node) != OpClass::elementwise;
+    for (std::uint64_t index = 0; index < cut.tasks(); ++index) {
+      VectorTile tile;
+      tile.index = index;
+      tile.tiles = cut.tasks();
+      tile.operands = operands;
+      tile.work = cut.work(index);
+      tile.result_bytes = {{cut.bytes(index)}};
+      tile.written = cut.part(index);
+      for (const Operand& operand : operands) {
+        const bool in_strips = operand.storage != no_storage && !operand.temporary &&
+                               place_.storages[operand.storage].strips.count > 1;
+        tile.reads.push_back(operand.buffer);
+        tile.read_parts.push_back(in_strips ? cut.part(index, reaches) : BufferPart{});
+      }
+      tile.read_bytes = place_.tiles.bytes_of_resident(operands, tile.tiles);
+      emit(kernel, tile, results);
+    }
+    return true;
+  }
+
+  // Of an image; 0: it is none.
+  std::uint64_t rows_of(const Node& node) const {
+    const TensorId made = node.outputs[0];
+    return context_.images[std::uint32_t(made)] ? std::uint64_t(context_.tensor(made).shape[2]) : 0;
+  }
+
   std::shared_ptr<const Pieces> pieces_to_follow(const VectorKernel& kernel,
                                                  std::span<const Operand> operands,
                                                  const NodeResult& result) const {
@@ -213,7 +257,7 @@ class VectorTiles : LoweringPart {
     if (writer_.describes()) writer_.works_on(spec, operands_of_tile(kernel, tile, results, core));
     spec.types = writer_.node_types();
     spec.vtcm_read = tile.read_bytes;
-    set_work(spec, kernel.work(bytes));
+    set_work(spec, tile.work.cycles > 0 ? tile.work : kernel.work(bytes));
     if (tile.written.count > 1) {
       spec.tile = std::uint32_t(tile.index);
       spec.tiles = std::uint32_t(tile.tiles);
@@ -309,6 +353,19 @@ std::uint64_t elements_at_once(const Graph& graph, const Node& node, OpClass op_
 
 }  // namespace
 
+// Whether strips of rows of its operands give strips of its result.
+bool goes_by_rows(const CompileContext& context, const Node& node, OpClass op_class) {
+  if (context.target.vector_tile_bytes == 0 || !node.has_input(0)) return false;
+  const bool image = context.images[std::uint32_t(node.outputs[0])];
+  // Integers are put in the host's order when all of them are there.
+  const bool integer = bits_of(context.type_of(node.outputs[0])) <= 8;
+  if (integer && node.op.ends_with("ToChannelsFirst")) return false;
+  if (op_class == OpClass::elementwise || (op_class == OpClass::convolution && image)) return true;
+  if (!image) return op_class == OpClass::softmax || op_class == OpClass::normalization;
+  const Shape& made = context.tensor(node.outputs[0]).shape;
+  return made[2] > 1 && (op_class == OpClass::pooling || moves_whole_tiles(context, node));
+}
+
 std::vector<Operand> VectorLowering::prepare_inputs(const Node& node, OpClass op_class,
                                                     const Partition& output, Layout layout) {
   std::vector<Operand> operands;
@@ -335,6 +392,7 @@ void VectorLowering::lower(const Node& node, OpClass op_class, const VectorKerne
   VectorKernel placed = kernel;
   placed.in_place = op_class == OpClass::elementwise || op_class == OpClass::scatter;
   placed.row_elements = elements_at_once(context_.graph, node, op_class);
+  placed.by_rows = goes_by_rows(context_, node, op_class);
   Layout layout = Layout::flat;
   const StorageId first = place_.storages.of(node.inputs.empty() ? TensorId::none : node.inputs[0]);
   const bool rows = context_.target.vector_tile_bytes > 0 && op_class == OpClass::elementwise &&

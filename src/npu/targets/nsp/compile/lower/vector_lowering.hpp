@@ -24,6 +24,7 @@ struct VectorKernel {
   std::uint64_t hmx_macs = 0;       // of the whole operator; then it runs on the HMX
   // What must be computed at once: so many elements that follow one another; 0: everything.
   std::uint64_t row_elements = 0;
+  bool by_rows = false;  // strips of its operands give strips of the result
 };
 
 // The kernel of a node that is not a matrix product.

@@ -64,8 +64,9 @@ class Transfers : LoweringPart {
   void convert_layout(StorageId id, Layout layout);  // spills it when VTCM is full
   // A new buffer with the bytes of `from`: split as needed, or in another layout.
   BufferId exchange(StorageId id, BufferId from, const Partition& needed);
+  // The same, `strips` those of what is in `from`, then those of the result.
   BufferId convert(StorageId id, BufferId from, const CoreBytes& core_bytes,
-                   const Partition& partition, Layout layout);
+                   const Partition& partition, Layout layout, Strips* strips = nullptr);
 
   // One tile of a streamed operand, loaded (and converted) into a new buffer.
   BufferId load_tile(const Operand& operand, std::uint64_t tile, std::uint64_t tiles);
@@ -116,7 +117,11 @@ class Transfers : LoweringPart {
     const CoreBytes& core_bytes;
     BufferId from, to;
     std::uint64_t tile = 0, tiles = 1;
+    BufferPart part{};
+    VectorWork work{};  // of a part
   };
+  VectorWork work_of_conversion(const std::string& kernel, TensorId tensor,
+                                std::uint64_t bytes) const;
   void convert(const Conversion& conversion, const CoreShapes& shapes = {});
 };
 

@@ -340,6 +340,7 @@ void Residency::spill(StorageId id, Spill::Cause cause) {
   ddr_.write_back(id, cause, cause == Spill::Cause::pushed_out ? wanted_bytes_ : 0);
   release(take_buffer(id));
   storages_[id].pieces.reset();
+  storages_[id].strips = {};
 }
 
 bool Residency::evict_one() {

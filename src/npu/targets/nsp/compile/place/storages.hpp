@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "npu/graph/graph.hpp"
+#include "npu/targets/nsp/compile/place/strips.hpp"
 #include "npu/targets/nsp/compile/tasks/compile_context.hpp"
 #include "npu/targets/nsp/compile/tasks/task_graph.hpp"
 #include "npu/targets/nsp/compile/tasks/task_writer.hpp"
@@ -72,6 +73,7 @@ struct Storage {
   Layout ddr_layout = Layout::flat;
   bool host_input = false;               // written there by the host
   std::shared_ptr<const Pieces> pieces;  // of what is in the buffer; null: one
+  Strips strips;                         // the same on an HTP
   static constexpr std::size_t never_spilled = ~std::size_t{0};
   std::size_t spill = never_spilled;  // the latest entry of the log
   TaskNeeds ddr_writers;              // of each queue the last, which implies those before it

@@ -19,6 +19,7 @@ bool Transfers::load(StorageId id, const Partition& needed) {
   storage.partition = needed;
   storage.layout = storage.ddr_layout;
   storage.pieces.reset();
+  storage.strips = {};
   Operand whole;
   whole.tensor = storage.views[0];
   whole.storage = id;
@@ -209,37 +210,61 @@ bool Transfers::repartition(StorageId id, const Partition& needed) {
   storage.buffer = buffer;
   storage.partition = needed;
   storage.pieces.reset();
+  storage.strips = {};
   return true;
 }
 
 void Transfers::convert(const Conversion& conversion, const CoreShapes& shapes) {
-  const auto& [kernel, tensor, partition, core_bytes, from, to, tile, tiles] = conversion;
+  const auto& [kernel, tensor, partition, core_bytes, from, to, tile, tiles, part, work] =
+      conversion;
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
     const std::uint64_t bytes = core_bytes[core];
     if (bytes == 0) continue;
     TaskSpec spec = writer_.vector_task(core, kernel, writer_.name_of_tile(tile, tiles),
                                         context_.type_of(tensor));
     spec.output_bytes = bytes;
-    const VectorSize all = vector_size(context_, tensor);
-    VectorSize size = all.part(double(bytes) / double(std::max<std::uint64_t>(all.bytes, 1)));
-    size.bytes = bytes;
-    set_work(spec, vector_work(context_.target, kernel, size));
+    set_work(spec, part.count == 1 ? work_of_conversion(kernel, tensor, bytes) : work);
+    if (tiles > 1 && part.count > 1) {
+      spec.tile = std::uint32_t(tile);
+      spec.tiles = std::uint32_t(tiles);
+    }
     spec.tensor = tensor;
     const Shape& whole = shapes.empty() ? context_.slice_of(partition, core) : shapes[core];
     writer_.works_on(spec, {writer_.in_vtcm(TaskOperand::Use::out, tensor, whole, bytes),
                             writer_.in_vtcm(TaskOperand::Use::in, tensor, whole, bytes)});
-    writer_.add_compute(spec, std::span(&from, 1), to);
+    writer_.add_compute(spec, std::span(&from, 1), to, {{part}, part});
   }
 }
 
+VectorWork Transfers::work_of_conversion(const std::string& kernel, TensorId tensor,
+                                         std::uint64_t bytes) const {
+  const VectorSize all = vector_size(context_, tensor);
+  VectorSize size = all.part(double(bytes) / double(std::max<std::uint64_t>(all.bytes, 1)));
+  size.bytes = bytes;
+  return vector_work(context_.target, kernel, size);
+}
+
 BufferId Transfers::convert(StorageId id, BufferId from, const CoreBytes& core_bytes,
-                            const Partition& partition, Layout layout) {
+                            const Partition& partition, Layout layout, Strips* strips) {
   const BufferId buffer = place_.residency.try_allocate(core_bytes, Lifetime::tensor);
   if (buffer == BufferId::none) return buffer;
   const std::string kernel = layout == Layout::flat          ? "aicconvertfromd32"
                              : layout == Layout::weights_d32 ? "aicconvertweightstod32"
                                                              : "aicconverttod32";
-  convert({kernel, place_.storages[id].views[0], partition, core_bytes, from, buffer, 0, 1});
+  const TensorId tensor = place_.storages[id].views[0];
+  const bool image = context_.images[std::uint32_t(tensor)];
+  // Integers are put in the host's order when all of them are there.
+  const bool waits = layout == Layout::flat && bits_of(context_.type_of(tensor)) <= 8;
+  const StripCut cut(
+      context_.target, strips != nullptr && !waits ? *strips : Strips{},
+      image && !waits ? std::uint64_t(context_.tensor(tensor).shape[2]) : 0, core_bytes[0],
+      [&](std::uint64_t bytes) { return work_of_conversion(kernel, tensor, bytes); });
+  for (std::uint64_t i = 0; i < cut.tasks(); ++i) {
+    const CoreBytes bytes = cut.follows() ? CoreBytes{cut.bytes(i)} : core_bytes;
+    convert(
+        {kernel, tensor, partition, bytes, from, buffer, i, cut.tasks(), cut.part(i), cut.work(i)});
+  }
+  if (strips != nullptr) *strips = cut.made();
   return buffer;
 }
 
@@ -248,7 +273,7 @@ void Transfers::convert_layout(StorageId id, Layout layout) {
   const BufferId from = storage.buffer;
   if (from == BufferId::none) return;  // each tile is converted after loading
   const CoreBytes core_bytes = context_.slices_of(storage.partition, storage.bytes);
-  const BufferId buffer = convert(id, from, core_bytes, storage.partition, layout);
+  const BufferId buffer = convert(id, from, core_bytes, storage.partition, layout, &storage.strips);
   if (buffer == BufferId::none) {
     return place_.residency.spill(
         id,

@@ -116,9 +116,8 @@ struct CompileContext {
   const std::uint64_t vtcm_bytes;  // of each core, for tensors
   const std::uint64_t tile_bytes = vtcm_bytes / 16 / options.overlap_split;  // streamed at a time
   const std::uint64_t resident_limit;  // a larger slice stays in DDR
-  // Whether operators on tensors in VTCM are cut along the pieces of those. Schematics, which
-  // targets with sessions have, name operators, not tiles. Programs for several devices only
-  // where that is asked for.
+  // Whether operators on tensors in VTCM are cut along the pieces of those. An HTP goes by strips
+  // instead (place/strips.hpp). Programs for several devices only where that is asked for.
   const bool cuts_resident;
 
   const Tensor& tensor(TensorId id) const { return graph[id]; }

@@ -224,12 +224,18 @@ void TaskGraph::need_predecessors(const BufferUse& use, TaskNeeds& needs) {
     const CoreUse& users = use_of(BufferId(pending_[i]), use.core);
     // Who read all of it has waited for those who wrote before: of multicasts those are many.
     std::optional<TaskIndex> read;
+    const auto elsewhere = [&](const User& user) {
+      const AddressRange place = range_of(BufferId(pending_[i]), user.part);
+      return parts_are_places_ && (place.end <= range.begin || range.end <= place.begin);
+    };
     for_each(users.readers, [&](const User& reader) {
+      if (elsewhere(reader)) return;
       needs.push_back({reader.task, false});
       if (cores_ > 1 && reader.part.count == 1) read = std::max(read.value_or(0), reader.task);
     });
     bool wrote_all = false;
     for_each(users.writers, [&](const User& writer) {
+      if (elsewhere(writer)) return;
       if (!read || writer.task > *read) needs.push_back({writer.task, false});
       wrote_all = wrote_all || writer.part.count == 1;
     });

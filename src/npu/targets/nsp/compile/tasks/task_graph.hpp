@@ -170,7 +170,9 @@ inline BufferUse overwrites(BufferId buffer, std::uint32_t core, const BufferPar
 
 class TaskGraph {
  public:
-  explicit TaskGraph(std::uint32_t cores) : cores_(cores) {}
+  // `parts_are_places`: a part of a buffer has so large a share of its addresses.
+  explicit TaskGraph(std::uint32_t cores, bool parts_are_places = false)
+      : cores_(cores), parts_are_places_(parts_are_places) {}
 
   TaskIndex add(const TaskSpec& spec, const TaskNeeds& needs);
   struct Size {
@@ -286,6 +288,7 @@ class TaskGraph {
   void add_predecessors(const Buffer& buffer, const AddressRange& range);
 
   std::uint32_t cores_;
+  bool parts_are_places_;
   std::vector<TaskSpec> tasks_;
   std::vector<std::uint16_t> queues_;  // by task
   std::vector<std::uint64_t> need_begin_{0};

@@ -110,7 +110,8 @@ inline constexpr DmaKernel multicast_to_device{"aicmulticastvtcm_out", TaskOpera
 
 class TaskWriter {
  public:
-  explicit TaskWriter(const CompileContext& context) : context_(context), tasks_(context.cores) {}
+  explicit TaskWriter(const CompileContext& context)
+      : context_(context), tasks_(context.cores, context.target.hmx_tile_rows > 0) {}
 
   // Makes it the current node, for names and texts of the next tasks.
   void begin_node(std::size_t position, const Node& node);

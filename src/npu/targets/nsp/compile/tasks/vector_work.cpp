@@ -69,7 +69,7 @@ std::uint64_t vector_cycles(const Target& target, const std::string& kernel,
 
 VectorWork vector_work(const Target& target, const std::string& kernel, const VectorSize& size) {
   const KernelCost& cost = kernel_cost(target, kernel, size);
-  if (target.vector_tile_bytes == 0) return {shared_cycles(cost, size), 0, false};
+  if (target.vector_tile_bytes == 0) return {shared_cycles(cost, size), 0, false, 1};
   const double tile = cost.tile_bytes > 0 ? cost.tile_bytes : double(target.vector_tile_bytes);
   const double cut = double(size.cut_bytes) > cost.whole_bytes ? double(size.cut_bytes) : 0;
   const auto tiles = std::max<std::uint64_t>(1, std::uint64_t(cut / tile));
@@ -80,7 +80,7 @@ VectorWork vector_work(const Target& target, const std::string& kernel, const Ve
                                      size.rows * cost.cycles_per_row);
   const double cycles =
       cost.overhead_cycles * double(divide_up(tiles, std::uint64_t{threads})) + work / threads;
-  return {std::uint64_t(std::llround(cycles)), threads, cost.on_hmx};
+  return {std::uint64_t(std::llround(cycles)), threads, cost.on_hmx, std::uint32_t(tiles)};
 }
 
 }  // namespace npuscope::npu::nsp

@@ -22,6 +22,7 @@ struct VectorWork {
   std::uint64_t cycles = 0;   // of the busiest thread
   std::uint32_t threads = 0;  // of the group that share it; 0: all
   bool on_hmx = false;
+  std::uint32_t tiles = 1;
 };
 
 // Of a result, or of what its cost goes by.
