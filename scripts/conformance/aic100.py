@@ -120,10 +120,12 @@ MEANING = [
     "float16 in all of the reference, which converts them on the device."]
 CAUSES = [
     "### What the model lacks", "",
-    "From the traces of both, November 2026; cycles of HVX are of four threads together. Times come out too long where operators wait for",
-    "one another (unet, squeezenet int8) and too short where HVX is too cheap (speech, mixer, patches int8, encoder, detector fp16).", "",
+    "From the traces of both, November 2026; cycles of HVX are a quarter of the sum over its four threads. Times come out too long where",
+    "operators wait for one another (unet, squeezenet int8) and too short where HVX is too cheap (speech, mixer, patches int8, encoder,",
+    "detector fp16).", "",
     "- Operators at once. HMX and HVX work together for 3 % of the time of the shorter at the median (0 to 53), in the estimate 44 % (12",
-    "  to 72): it cuts every operator into strips, the reference only what goes depth first because its images are beyond VTCM.",
+    "  to 72): it cuts every operator into strips, the reference only large elementwise operators with the product or convolution before",
+    "  them, in four; pooling, softmax, norms and conversions of layouts wait for whole tensors, and the next product for them.",
     "- Layouts. Concat and Resize leave d32, so whole tensors are converted out of it and back while the HMX waits: with Resize itself",
     "  181,000 cycles of unet fp16 (estimate: 106,000, and two thirds of all its HVX work is behind the HMX), 93,000 in int8 (33,000),",
     "  62,000 of squeezenet int8 (11,000).",
