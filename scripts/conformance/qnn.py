@@ -21,22 +21,25 @@ options = onnxruntime.SessionOptions()
 options.log_severity_level = 3
 options.add_provider_for_devices(
     [each for each in onnxruntime.get_ep_devices() if each.ep_name == onnxruntime_qnn.get_ep_name()],
-    {"backend_type": "htp", "profiling_level": "optrace", "profiling_file_path": "prof.csv", "soc_model": "52"})
+    {"backend_type": "htp", "profiling_level": "optrace", "profiling_file_path": "prof.csv", "soc_model": sys.argv[2]})
 onnxruntime.InferenceSession(sys.argv[1], options)
 """
 
 
-def estimate(model, folder):
+def estimated_trace(model, folder, soc_model):
     if not (folder / "prof_qnn.log").exists():
         folder.mkdir(parents=True, exist_ok=True)
-        done = subprocess.run([sys.executable, "-c", ESTIMATE, str(model)], cwd=folder, capture_output=True, text=True)
+        done = subprocess.run([sys.executable, "-c", ESTIMATE, str(model), soc_model], cwd=folder, capture_output=True, text=True)
         if done.returncode != 0:
             raise SystemExit(f"{model.name}: onnxruntime-qnn ended with {done.returncode}: {done.stderr[-1000:]}")
     log = (folder / "prof_qnn.log").read_bytes()
     begin = log.find(b'"traceEvents"')
     if begin < 0 or log.find(b'"traceEvents"', begin + 1) >= 0:
         return None  # in several parts, or not at all
-    trace, _ = json.JSONDecoder(strict=False).raw_decode(log[log.rfind(b"{", 0, begin):].decode("utf-8", "replace"))
+    return json.JSONDecoder(strict=False).raw_decode(log[log.rfind(b"{", 0, begin):].decode("utf-8", "replace"))[0]
+
+
+def estimate(trace):
     lanes = {(each["pid"], each["tid"]): each["args"]["name"] for each in trace["traceEvents"]
              if each["ph"] == "M" and each["name"] == "thread_name"}
     events, bytes_moved = [], 0
@@ -82,22 +85,28 @@ def figures(events, bytes_moved):
             sum(cycles for _, _, cycles, flags in events if "uses_hmx" in flags), max(hvx.values(), default=0), bytes_moved]
 
 
-def compare(npuscope, folder, names, target="htp-v73"):
-    """(model, in what precision, estimate, reference) of each."""
+def both_precisions(name, folder):
+    """(precision, model) of a network; none where it is made of a file that is not here."""
     import models
 
+    source = folder / f"{name}_fp16.onnx"
+    if not source.exists() and not models.make(name, MODELS, source):
+        return
+    for precision in ("fp16", "int8"):
+        model = folder / f"{name}_{precision}.onnx"
+        if not model.exists():
+            models.quantize(source, model, folder)
+        yield precision, model
+
+
+def compare(npuscope, folder, names, target="htp-v73"):
+    """(model, in what precision, estimate, reference) of each."""
     rows = []
     for name in names:
-        source = folder / f"{name}_fp16.onnx"
-        if not source.exists() and not models.make(name, MODELS, source):
-            continue
-        for precision in ("fp16", "int8"):
-            model = folder / f"{name}_{precision}.onnx"
-            if not model.exists():
-                models.quantize(source, model, folder)
-            theirs = estimate(model, folder / "estimates" / model.stem)
-            if theirs is not None:
-                rows.append((name, precision, theirs, reference(npuscope, model, folder / target / model.stem, target)))
+        for precision, model in both_precisions(name, folder):
+            trace = estimated_trace(model, folder / "estimates" / model.stem, "52")
+            if trace is not None:
+                rows.append((name, precision, estimate(trace), reference(npuscope, model, folder / target / model.stem, target)))
     return rows
 
 
@@ -111,18 +120,19 @@ PREDICTIONS = ["alexnet", "dense", "stacked", "residual", "tokens", "segments", 
                "yolo", "efficient", "cardinal", "next_convolutions", "vision", "windowed", "whisper", "bert", "pyramid_segments", "depth"]
 
 
+def cells(theirs, ours):
+    return f"{theirs} | {ours} | {f'{ours / theirs:.2f}' if theirs else ''}"
+
+
 def table(rows):
     lines = ["| model | precision | " + " | ".join(f"{each} of the estimate | npuscope | ratio" for each in COLUMNS) + " |",
              "|---|---|" + "---:|---:|---:|" * len(COLUMNS)]
-    for name, precision, theirs, ours in rows:
-        cells = [f"{theirs[i]} | {ours[i]} | {f'{ours[i] / theirs[i]:.2f}' if theirs[i] else ''}" for i in range(len(COLUMNS))]
-        lines.append(f"| {name} | {precision} | " + " | ".join(cells) + " |")
-    return lines
+    return lines + [f"| {name} | {precision} | " + " | ".join(map(cells, theirs, ours)) + " |" for name, precision, theirs, ours in rows]
 
 
-def within(rows):
+def within(rows, columns=COLUMNS):
     lines = ["| figure | runs | within 15 % | within 25 % | within 35 % |", "|---|---:|---:|---:|---:|"]
-    for i, each in enumerate(COLUMNS):
+    for i, each in enumerate(columns):
         misses = [abs(ours[i] / theirs[i] - 1) for _, _, theirs, ours in rows if theirs[i]]
         lines.append(f"| {each} | {len(misses)} | " + " | ".join(str(sum(miss <= limit for miss in misses)) for limit in (0.15, 0.25, 0.35)) + " |")
     return lines
