@@ -164,7 +164,7 @@ void add_measures(Table& table, const std::shared_ptr<const HeldProfile>& held) 
   const Profile& profile = *held->profile;
   std::vector<std::string> names;
   for (const MeasureColumn& measure : profile.spans.measures) {
-    names.push_back(report::ops_key(std::string(profile.text(measure.what))));
+    names.push_back(as_key(profile.text(measure.what)));
   }
   names = report::distinct_names(names);
   for (const MeasureColumn& measure : profile.spans.measures) {
