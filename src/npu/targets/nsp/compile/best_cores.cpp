@@ -310,7 +310,7 @@ LoweredProgram lower_for_best_cores(const Graph& graph, const Target& target,
   if (options.slices > 1 || target.session)
     return lower_for(graph, target, {options}, log_accesses);
   LoweredProgram program = lower_in_one_form(graph, target, {options}, log_accesses);
-  if (!program.network.spills.empty() && with_grouped_heads(graph)) {
+  if (with_grouped_heads(graph)) {
     try {
       LoweredProgram other = lower_in_one_form(graph, target, {options, true}, log_accesses);
       if (is_better(merit_of(other, target, options), merit_of(program, target, options)))
