@@ -231,8 +231,10 @@ void Expander::enlarge() {
     const std::uint32_t from = tiles == 1 ? data() : new_buffer(read / channels * part, true);
     step(SliceKernel::broadcast, {from}, made / 2 / channels * part, made / channels * part,
          part < least_shared() ? 1 : target_.slices.count, false, result());
-    for (Call& call : out_.stages.back().calls)
-      call.cycles = std::uint64_t(double(call.writes / 2) / target_.elements_a_cycle("enlarge", 2));
+    for (Call& call : out_.stages.back().calls) {
+      const std::uint64_t elements = call.writes / 2;
+      call.cycles = std::uint64_t(double(elements) / target_.elements_a_cycle("enlarge", 2));
+    }
   }
 }
 
