@@ -1,9 +1,11 @@
-// A path in groups: how much of it each op takes, beside the op's slack and the vendor's own
+// A path in groups: how much of it each op takes, next to the op's slack and the vendor's own
 // number, and how much of it each unit and each reason.
 //
-//   const PathOps ops = group_path_by_op(profile, Grouping::op, path.steps,
-//   executions_by_op(*paths)); ops.rows[0].label      "MatMul_0" ops.rows[0].on_path    12312 ticks
-//   of the base clock ops.rows[0].slack      0
+//   const ExecutionsByOp executions = executions_by_op(*paths);
+//   const PathOps ops = group_path_by_op(profile, Grouping::op, path.steps, executions);
+//   ops.rows[0].label      "MatMul_0"
+//   ops.rows[0].on_path    12312 ticks of the base clock
+//   ops.rows[0].slack      0
 #pragma once
 
 #include <cstdint>

@@ -146,7 +146,7 @@ LossWords words_of(Defect defect) {
           "in it"};
     case Defect::early_slices:
       return {info,
-              "slices begin shortly before the one before them ended; after it, not beside it"};
+              "slices begin shortly before the one before them ended; after it, not next to it"};
     case Defect::unknown_event_type:
       return {warning, "track events have no type or one that is not known; left out"};
     case Defect::track_without_descriptor: return {info, "tracks have events but no descriptor"};

@@ -284,7 +284,7 @@ std::int64_t resolution_of(const Spans& spans, const std::vector<std::uint32_t>&
   return all_whole ? whole : 1;
 }
 
-// The slices of one unit, in nesting order: those that do not nest go to units beside it.
+// The slices of one unit, in nesting order: those that do not nest go to units next to it.
 void move_to_lanes(std::span<const std::uint32_t> rows, std::int64_t resolution, Profile& profile,
                    Defects& defects) {
   Spans& spans = profile.spans;
@@ -298,9 +298,9 @@ void move_to_lanes(std::span<const std::uint32_t> rows, std::int64_t resolution,
   }
   const std::uint32_t first = std::uint32_t(profile.units.size());
   for (std::uint32_t lane = 1; lane < lanes.count(); ++lane) {
-    Unit beside = profile.units[index_of(unit)];
-    beside.lane = lane;
-    profile.units.push_back(beside);
+    Unit next = profile.units[index_of(unit)];
+    next.lane = lane;
+    profile.units.push_back(next);
   }
   for (const auto& [row, lane] : moved) spans.unit[row] = UnitId(first + lane - 1);
   defects.add_without_place(Defect::overlapping_slices, moved.size());

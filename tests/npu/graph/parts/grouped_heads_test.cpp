@@ -1,14 +1,15 @@
 // Heads that share keys and values: as much work, and no copy of what they share.
 #include <gmock/gmock.h>
 
-#include "npu/graph/import_onnx.hpp"
-#include "npu/graph/onnx_writer.hpp"
+#include "npu/graph/parts/described_graph.hpp"
 #include "npu/graph/parts/parts.hpp"
 #include "npu/graph/semantics.hpp"
 
 namespace npuscope::npu::grouped_heads_test {
 namespace {
 
+using test::described;
+using test::imported;
 using ::testing::ElementsAre;
 
 // 6 heads of 5 queries, keys of 2 heads and 7 positions, as exporters repeat them.
@@ -31,24 +32,6 @@ test::GraphText repeated_heads() {
   text.node({"Softmax", {"s"}, {"p"}, {{"axis", -1}}, "", "softmax"});
   text.node({"MatMul", {"p", "v_all"}, {"y"}, {}, "", "context"});
   return text.output("y");
-}
-
-Graph imported(const test::GraphText& text) {
-  const std::string bytes = test::model(text);
-  const auto graph = import_onnx(as_byte_span(bytes), "m.onnx", {});
-  EXPECT_TRUE(graph) << (graph ? "" : graph.error().message);
-  return graph ? *graph : Graph{};
-}
-
-std::vector<std::string> described(const Graph& graph) {
-  std::vector<std::string> lines;
-  for (const Node& node : graph.nodes) {
-    std::string line = node.op;
-    for (const std::int64_t extent : graph[node.outputs[0]].shape)
-      line += " " + std::to_string(extent);
-    lines.push_back(line);
-  }
-  return lines;
 }
 
 std::uint64_t macs_of(const Graph& graph) {

@@ -3,12 +3,14 @@
 
 #include <gmock/gmock.h>
 
-#include "npu/graph/import_onnx.hpp"
-#include "npu/graph/onnx_writer.hpp"
+#include "npu/graph/parts/described_graph.hpp"
 #include "npu/graph/semantics.hpp"
 
 namespace npuscope::npu::query_blocks_test {
 namespace {
+
+using test::described;
+using test::imported;
 
 // Scores of 2 heads, 10 queries and 7 keys, scaled and masked.
 test::GraphText masked_attention() {
@@ -23,26 +25,8 @@ test::GraphText masked_attention() {
   return text.output("y");
 }
 
-Graph imported(const test::GraphText& text) {
-  const std::string bytes = test::model(text);
-  const auto graph = import_onnx(as_byte_span(bytes), "m.onnx", {});
-  EXPECT_TRUE(graph) << (graph ? "" : graph.error().message);
-  return graph ? *graph : Graph{};
-}
-
 std::optional<Graph> in_blocks(const Graph& graph, std::int64_t blocks) {
   return with_query_blocks(graph, [&](const Tensor&) { return blocks; });
-}
-
-std::vector<std::string> described(const Graph& graph) {
-  std::vector<std::string> lines;
-  for (const Node& node : graph.nodes) {
-    std::string line = node.op;
-    for (const std::int64_t extent : graph[node.outputs[0]].shape)
-      line += " " + std::to_string(extent);
-    lines.push_back(line);
-  }
-  return lines;
 }
 
 TEST(QueryBlocks, TakeTheRowsOfQueriesAndMaskInTurn) {

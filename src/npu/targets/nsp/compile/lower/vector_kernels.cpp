@@ -1,9 +1,9 @@
 // Which kernel on HVX a node is, and what it costs there.
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <set>
 
+#include "base/text.hpp"
 #include "npu/targets/nsp/compile/lower/tile_formats.hpp"
 #include "npu/targets/nsp/compile/lower/vector_lowering.hpp"
 
@@ -53,8 +53,7 @@ std::string activation_kernel(const CompileContext& context, const Node& node) {
   const TensorId from = node.inputs.empty() ? TensorId::none : node.inputs[0];
   if (from == TensorId::none || !alone.contains(node.op) || bits_of(context.type_of(from)) != 16)
     return {};
-  std::string name = "element";
-  for (const char c : node.op) name += char(std::tolower(static_cast<unsigned char>(c)));
+  const std::string name = "element" + in_small_letters(node.op);
   const NodeId producer = context.tensor(from).producer;
   const NodePlan* plan =
       producer == NodeId::none ? nullptr : &context.plans[std::uint32_t(producer)];
