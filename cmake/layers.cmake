@@ -1,6 +1,7 @@
-# npuscope_layer(FOLDER ROOMS folders... HOT folders... COLD folders... LINKS libraries... BATCH files): the sources of
-# src/FOLDER and of the folders named within it as object libraries, at most so many files compiled together (else
-# npuscope_batch_size). `.` is FOLDER itself. HOT are those that large files go through, COLD those that no benchmark
+# npuscope_layer(FOLDER NEEDS layers... ROOMS folders... HOT folders... COLD folders... LINKS libraries... BATCH files): the
+# sources of src/FOLDER and of the folders named within it as object libraries, at most so many files compiled together
+# (else npuscope_batch_size). NEEDS are the layers that it includes, next to `base`, which all may: who links a layer
+# links these, too, and a test holds the includes to them. `.` is FOLDER itself. HOT are those that large files go through, COLD those that no benchmark
 # measures and no command spends its time in (npuscope_hot_options, npuscope_cold_options).
 # npuscope_library(COMPONENT FOLDERS...): these layers as the static library npuscope::COMPONENT, which needs the one
 # named before; installed, but for `application` and `fleet`, which only the programs link.
@@ -69,7 +70,8 @@ foreach(way hot warm cold)
 endforeach()
 
 function(npuscope_layer folder)
-  cmake_parse_arguments(ARG "" "BATCH" "ROOMS;HOT;COLD;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "BATCH" "NEEDS;ROOMS;HOT;COLD;LINKS" ${ARGN})
+  npuscope_describe_layer(${folder} NEEDS ${ARG_NEEDS} LINKS ${ARG_LINKS})
   if(NOT ARG_BATCH)
     set(ARG_BATCH ${npuscope_batch_size})
   endif()
@@ -97,7 +99,24 @@ function(npuscope_layer folder)
     set_property(TARGET npuscope_${name} APPEND PROPERTY npuscope_parts ${part})
     target_sources(npuscope_${name} INTERFACE $<TARGET_OBJECTS:${part}>)
   endforeach()
-  target_link_libraries(npuscope_${name} INTERFACE ${ARG_LINKS})
+  set_property(TARGET npuscope_${name} PROPERTY npuscope_links ${ARG_LINKS})
+  list(TRANSFORM ARG_NEEDS REPLACE "/" "_")
+  list(TRANSFORM ARG_NEEDS PREPEND npuscope_)
+  target_link_libraries(npuscope_${name} INTERFACE ${ARG_LINKS} ${ARG_NEEDS})
+  if(NOT folder STREQUAL base)
+    target_link_libraries(npuscope_${name} INTERFACE npuscope_base)
+  endif()
+endfunction()
+
+# npuscope_describe_layer(FOLDER NEEDS layers... LINKS libraries...): a line of what npuscope_write_layers(FILE) writes, for
+# the test of what the sources of a layer include.
+function(npuscope_describe_layer)
+  string(JOIN " " line ${ARGN})
+  set_property(GLOBAL APPEND_STRING PROPERTY npuscope_layers "${line}\n")
+endfunction()
+function(npuscope_write_layers file)
+  get_property(lines GLOBAL PROPERTY npuscope_layers)
+  file(CONFIGURE OUTPUT ${file} CONTENT "${lines}")
 endfunction()
 
 function(npuscope_library component)
@@ -110,7 +129,7 @@ function(npuscope_library component)
     foreach(part ${parts})
       target_sources(${library} PRIVATE $<TARGET_OBJECTS:${part}>)
     endforeach()
-    get_target_property(links npuscope_${name} INTERFACE_LINK_LIBRARIES)
+    get_target_property(links npuscope_${name} npuscope_links)
     if(links)
       target_link_libraries(${library} PRIVATE ${links})
     endif()

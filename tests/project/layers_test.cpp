@@ -18,106 +18,44 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::map<std::string, std::set<std::string>> may_use{
-    {"base", {}},
-    {"profile", {"base"}},
-    {"ingest", {"base", "profile"}},
-    {"formats/chrome", {"base", "profile", "ingest"}},
-    {"formats/perfetto", {"base", "profile", "ingest"}},
-    {"formats/qaic", {"base", "profile", "ingest", "formats/chrome"}},
-    {"formats/qnn", {"base", "profile", "ingest", "formats/chrome"}},
-    {"formats/torq", {"base", "profile", "ingest", "formats/chrome", "formats/perfetto"}},
-    {"formats/sigmastar", {"base", "profile", "formats/chrome"}},
-    {"formats/onnxruntime", {"base", "profile"}},
-    {"formats/ggml", {"base", "profile", "ingest"}},
-    {"formats/tpu_mlir", {"base", "profile", "ingest"}},
-    {"formats/ascend", {"base", "profile", "ingest", "formats/chrome"}},
-    {"formats/openvino", {"base", "profile", "formats/chrome"}},
-    {"formats/furiosa", {"base", "profile", "ingest"}},
-    {"formats/xplane", {"base", "profile", "formats/chrome"}},
-    {"formats/etdump", {"base", "profile", "ingest"}},
-    {"formats/ireeperf", {"base", "profile", "ingest"}},
-    {"formats/tables", {"base", "profile", "ingest"}},
-    {"formats/tenstorrent", {"base", "profile", "ingest"}},
-    {"formats/snapshot", {"base", "profile"}},
-    {"formats/parquet", {"base"}},
-    {"formats",
-     {"base",
-      "profile",
-      "formats/chrome",
-      "formats/perfetto",
-      "formats/qaic",
-      "formats/qnn",
-      "formats/torq",
-      "formats/sigmastar",
-      "formats/onnxruntime",
-      "formats/ggml",
-      "formats/tpu_mlir",
-      "formats/ascend",
-      "formats/openvino",
-      "formats/furiosa",
-      "formats/xplane",
-      "formats/etdump",
-      "formats/ireeperf",
-      "formats/tables",
-      "formats/tenstorrent",
-      "formats/snapshot"}},
-    {"analysis", {"base", "profile"}},
-    {"query", {"base", "profile", "analysis"}},
-    {"fleet", {"base", "profile", "analysis", "query", "fleet/place"}},
-    {"fleet/place", {"base"}},
-    {"npu/graph", {"base"}},
-    {"npu/core", {"base"}},
-    {"npu/targets/nsp/target", {"base", "profile", "npu/core"}},
-    {"npu/targets/nsp/compile",
-     {"base", "profile", "formats/qaic", "npu/graph", "npu/targets/nsp/target"}},
-    {"npu/targets/nsp/simulate",
-     {"base", "formats/chrome", "formats/qaic", "formats/qnn", "npu/targets/nsp/target"}},
-    {"npu/targets/ipu", {"base", "formats/sigmastar", "npu/graph", "npu/core"}},
-    {"npu/targets/torq", {"base", "profile", "formats/torq", "npu/graph", "npu/core"}},
-    {"npu/models", {"base"}},
-    {"npu/tune",
-     {"base", "npu/graph", "npu/core", "npu/targets/nsp/compile", "npu/targets/nsp/simulate",
-      "npu/targets/ipu", "npu/targets/torq"}},
-    {"report",
-     {"base", "profile", "formats/qaic", "formats/torq", "formats/sigmastar", "formats/tables",
-      "analysis", "npu/graph", "npu/core", "npu/targets/nsp/target", "npu/targets/nsp/compile",
-      "npu/targets/nsp/simulate", "npu/targets/ipu", "npu/targets/torq", "npu/tune", "query"}},
-    {"report/fleet", {"base", "fleet", "report"}},
-    {"jobs",
-     {"base", "profile", "formats/chrome", "formats/perfetto", "formats/qaic", "formats/torq",
-      "formats", "analysis", "query", "report"}},
-    {"jobs/fleet",
-     {"base", "profile", "formats/parquet", "formats", "fleet", "report", "report/fleet", "jobs"}},
-    {"cli",
-     {"base",
-      "profile",
-      "formats/qaic",
-      "formats/sigmastar",
-      "formats/snapshot",
-      "formats/tables",
-      "formats",
-      "analysis",
-      "npu/graph",
-      "npu/core",
-      "npu/targets/nsp/compile",
-      "npu/targets/nsp/simulate",
-      "npu/targets/ipu",
-      "npu/targets/torq",
-      "npu/models",
-      "npu/tune",
-      "query",
-      "fleet/place",
-      "report",
-      "jobs"}},
-    {"cli/fleet", {"base", "fleet", "fleet/place", "report", "report/fleet", "jobs/fleet", "cli"}},
+struct Layer {
+  std::set<std::string> needs;  // layers
+  std::set<std::string> links;  // libraries
 };
+using Layers = std::map<std::string, Layer>;
+
+// Of lines like "formats/chrome NEEDS profile ingest LINKS simdjson::simdjson".
+Layers layers_of(std::istream&& lines) {
+  Layers layers;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name, word;
+    words >> name;
+    Layer& layer = layers[name];
+    if (name != "base") layer.needs.insert("base");
+    for (auto* into = &layer.needs; words >> word;) {
+      if (word == "NEEDS" || word == "LINKS") {
+        into = word == "NEEDS" ? &layer.needs : &layer.links;
+      } else {
+        into->insert(word);
+      }
+    }
+  }
+  return layers;
+}
+
+// As CMakeLists.txt has them.
+const Layers& the_layers() {
+  static const Layers layers = layers_of(std::ifstream(NPUSCOPE_LAYERS));
+  return layers;
+}
 
 // The layer of "formats/qaic/qpc.hpp": the innermost folder that is one. Public headers of an
 // architecture do not name "targets/".
 std::optional<std::string> layer_of(const std::string& path) {
   std::optional<std::string> innermost;
-  for (const auto& [layer, unused] : may_use) {  // sorted: an inner folder comes after the outer
+  for (const auto& [layer, unused] :
+       the_layers()) {  // sorted: an inner folder comes after the outer
     std::string outside = layer;
     if (layer.starts_with("npu/targets/")) outside.erase(4, 8);
     if (path.starts_with(layer + "/") || path.starts_with(outside + "/")) innermost = layer;
@@ -169,28 +107,9 @@ std::vector<std::string> foreign_includes_of(const fs::path& file) {
   return includes;
 }
 
-// The libraries that CMakeLists.txt links with each layer; the programs' are in cmake/layers.cmake.
-std::map<std::string, std::set<std::string>> links_of(const std::string& cmake) {
-  static const std::string start = "npuscope_layer(";
-  std::map<std::string, std::set<std::string>> links{{"cli", {"CLI11::CLI11"}}};
-  for (auto at = cmake.find(start); at != std::string::npos; at = cmake.find(start, at + 1)) {
-    const auto first = at + start.size();
-    std::istringstream words(cmake.substr(first, cmake.find(')', first) - first));
-    std::string layer, word;
-    words >> layer;
-    bool is_link = false;
-    for (auto& linked = links[layer]; words >> word;) {
-      if (is_link) linked.insert(word);
-      is_link = is_link || word == "LINKS";
-    }
-  }
-  return links;
-}
-
 // One line per library that a layer includes and does not link. Two files that were compiled with
 // and without a library's flags may have different ideas of its classes.
-std::vector<std::string> missing_links(const fs::path& root, const std::string& cmake) {
-  const auto links = links_of(cmake);
+std::vector<std::string> missing_links(const fs::path& root, const Layers& layers = the_layers()) {
   std::set<std::string> found;
   for (const auto& entry : fs::recursive_directory_iterator(root)) {
     if (!entry.is_regular_file()) continue;
@@ -205,18 +124,13 @@ std::vector<std::string> missing_links(const fs::path& root, const std::string& 
                        [&](const auto& each) { return include.starts_with(each.first); });
       if (library == library_of.end()) {
         found.insert(path + ": the library of <" + include + "> is not in this test's table");
-      } else if (!links.contains(*layer) || !links.at(*layer).contains(library->second)) {
+      } else if (!layers.at(*layer).links.contains(library->second)) {
         found.insert(path + " includes <" + include + ">, but " + *layer + " does not link " +
                      library->second);
       }
     }
   }
   return {found.begin(), found.end()};
-}
-
-std::string text_of(const fs::path& file) {
-  std::ifstream stream(file);
-  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 // One line per include that the picture does not allow.
@@ -228,12 +142,12 @@ std::vector<std::string> trespasses(const fs::path& root, int& files) {
     const std::string path = entry.path().lexically_relative(root).string();
     const auto layer = layer_of(path);
     if (!layer) {
-      found.push_back(path + ": its layer is not in this test's table");
+      found.push_back(path + ": its layer is not in CMakeLists.txt");
       continue;
     }
     for (const std::string& include : includes_of(entry.path())) {
       const auto used = layer_of(include);
-      if (used && used != layer && !may_use.at(*layer).contains(*used)) {
+      if (used && used != layer && !the_layers().at(*layer).needs.contains(*used)) {
         found.push_back(path + " includes " + include);
       }
     }
@@ -243,19 +157,19 @@ std::vector<std::string> trespasses(const fs::path& root, int& files) {
 
 // What a layer may use and does not: a permission that nobody needs is one too many.
 std::vector<std::string> unused_permissions(const std::vector<fs::path>& roots) {
-  std::map<std::string, std::set<std::string>> unused = may_use;
+  Layers unused = the_layers();
   for (const fs::path& root : roots) {
     for (const auto& entry : fs::recursive_directory_iterator(root)) {
       const auto layer = layer_of(entry.path().lexically_relative(root).string());
       if (!entry.is_regular_file() || !layer) continue;
       for (const std::string& include : includes_of(entry.path())) {
-        if (const auto used = layer_of(include)) unused[*layer].erase(*used);
+        if (const auto used = layer_of(include)) unused.at(*layer).needs.erase(*used);
       }
     }
   }
   std::vector<std::string> found;
-  for (const auto& [layer, permissions] : unused) {
-    for (const std::string& permission : permissions) {
+  for (const auto& [layer, left] : unused) {
+    for (const std::string& permission : left.needs) {
       found.push_back(layer + " uses nothing of " + permission);
     }
   }
@@ -281,10 +195,9 @@ TEST(Layers, AMissingLinkIsSeen) {
       << "#include <vector>\n#include <zlib.h>\n"
          "#include <simdjson.h>\n#include "
          "<fmt/format.h>\n#include <new.h>\n";
-  const auto found = missing_links(root,
-                                   "npuscope_layer(base LINKS simdjson::simdjson)\n"
-                                   "npuscope_layer(npu/targets/nsp/compile ROOMS devices\n"
-                                   "               LINKS ZLIB::ZLIB)\n");
+  const auto found = missing_links(
+      root,
+      layers_of(std::istringstream("npu/targets/nsp/compile NEEDS profile LINKS ZLIB::ZLIB")));
   fs::remove_all(root);
   EXPECT_THAT(
       found,
@@ -296,10 +209,9 @@ TEST(Layers, AMissingLinkIsSeen) {
 }
 
 TEST(Layers, LinkTheLibrariesThatTheyInclude) {
-  const std::string cmake = text_of(NPUSCOPE_SOURCE_DIR "/CMakeLists.txt");
-  EXPECT_GT(links_of(cmake).size(), 10u);
-  EXPECT_THAT(missing_links(NPUSCOPE_SOURCE_DIR "/src", cmake), testing::IsEmpty());
-  EXPECT_THAT(missing_links(NPUSCOPE_SOURCE_DIR "/include/npuscope", cmake), testing::IsEmpty());
+  EXPECT_GT(the_layers().size(), 30u);
+  EXPECT_THAT(missing_links(NPUSCOPE_SOURCE_DIR "/src"), testing::IsEmpty());
+  EXPECT_THAT(missing_links(NPUSCOPE_SOURCE_DIR "/include/npuscope"), testing::IsEmpty());
 }
 
 TEST(Layers, UseOnlyThoseAboveThem) {
