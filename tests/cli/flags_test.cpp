@@ -240,8 +240,10 @@ TEST_F(Flags, TheTargetIsRememberedFlagBeforeEnvironmentBeforeFile) {
               HasSubstr("target 'no-such-flag' is not built in"));
   EXPECT_THAT(memory("", {"--target", "aic100"}), Not(HasSubstr("is not built in")));
   write("npuscope/config.toml", "tarket = \"aic100\"\n");
-  EXPECT_THAT(memory("", {}),
-              HasSubstr("config.toml: unknown key 'tarket'; the only key is target"));
+  EXPECT_THAT(
+      memory("", {}),
+      HasSubstr("config.toml:1: 'tarket' is unknown (did you mean 'target'?); the only key here "
+                "is target"));
 }
 
 }  // namespace

@@ -258,10 +258,11 @@ TEST(EventRoles, MemoryInstantsOfKinetoAreACounterOfEachDevice) {
 }
 
 TEST(EventRoles, WhatIsNoTableSaysWhere) {
-  EXPECT_THAT(error_of("a = 1"), StartsWith("mine.toml:1: 'a' is not a rule"));
+  EXPECT_THAT(error_of("a = 1"),
+              StartsWith("mine.toml:1: 'a' is unknown; the only key here is rule"));
   EXPECT_THAT(error_of(""), HasSubstr("has no rule"));
   EXPECT_THAT(error_of("[[rule"), StartsWith("mine.toml:1: "));
-  EXPECT_THAT(error_of("[[rule]]\nname = 'a'"), HasSubstr("has no role"));
+  EXPECT_THAT(error_of("[[rule]]\nname = 'a'"), HasSubstr("'role' is missing"));
   EXPECT_THAT(error_of("[[rule]]\nname = 'a'\nrole = 'op'"), HasSubstr("mine.toml:3: 'role' must"));
   EXPECT_THAT(error_of("[[rule]]\nrole = 'kernel'"), HasSubstr("fits every slice"));
   EXPECT_THAT(error_of("[[rule]]\nname = '('\nrole = 'kernel'"), StartsWith("mine.toml:2"));
@@ -269,8 +270,8 @@ TEST(EventRoles, WhatIsNoTableSaysWhere) {
   EXPECT_THAT(error_of("[[rule]]\nnme = 'a'\nrole = 'kernel'"), HasSubstr("'nme' is unknown"));
   EXPECT_THAT(error_of("[[rule]]\nname = 'a'\nrole = 'copy'\nbytes = 'size'"),
               HasSubstr("'bytes' needs"));
-  EXPECT_THAT(error_of("[[rule]]\nname = 'a'\nrole = 'wait'\nwaits_for = 'x'"),
-              HasSubstr("must be a list of texts"));
+  EXPECT_THAT(error_of("[[rule]]\nname = 'a'\nrole = 'wait'\nwaits_for = 3"),
+              HasSubstr("must be a text or a list of texts"));
 }
 
 }  // namespace

@@ -30,7 +30,8 @@
 
 namespace npuscope {
 class PatternSet;
-}
+class TomlReader;
+}  // namespace npuscope
 
 namespace npuscope::analysis {
 
@@ -81,6 +82,7 @@ class Rules {
   };
   class Search;
   static Result<Rules> parse(std::string_view text, const std::string& name, bool is_builtin);
+  void read_rule(TomlReader& in, PatternSet& patterns);
 
   std::vector<Rule> rules_;
   std::vector<Condition> conditions_;  // by number of the pattern

@@ -1,7 +1,6 @@
 #include "npuscope/analysis/rules.hpp"
 #include "base/try.hpp"
 
-#include <toml++/toml.h>
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -11,15 +10,12 @@
 #include "base/near_names.hpp"
 #include "base/parallel.hpp"
 #include "base/pattern_set.hpp"
+#include "base/toml_reader.hpp"
 
 namespace npuscope::analysis {
 namespace {
 
 constexpr std::size_t max_rules = 1'000;
-
-std::string place_of(const std::string& file, const toml::source_region& source) {
-  return fmt::format("{}:{}", file, source.begin.line);
-}
 
 }  // namespace
 
@@ -29,67 +25,45 @@ Result<Rules> Rules::parse(std::string_view text, const std::string& name) {
 
 // `text`: of those that come with the program the lines that are embedded.
 Result<Rules> Rules::parse(std::string_view text, const std::string& name, bool is_builtin) {
-  toml::table root;
-  try {
-    root = is_builtin ? EmbeddedToml{{}, text}.table() : toml::parse(text, name);
-  } catch (const toml::parse_error& error) {
-    return usage_error("{}: {}; correct the file of rules", place_of(name, error.source()),
-                       error.description());
-  }
+  auto root =
+      is_builtin ? EmbeddedToml{{}, text}.table() : parse_toml(text, name, ErrorKind::usage);
+  if (!root) return tl::unexpected(std::move(root).error());
+  const TomlFile file{name, ErrorKind::usage, is_builtin};
+  TomlReader in(*root, file);
   Rules rules;
-  for (const auto& [key, node] : root) {
-    if (key.str() == "rule" && node.is_array_of_tables()) continue;
-    return usage_error("{}: '{}' is not a rule; begin each with [[rule]]",
-                       place_of(name, node.source()), key.str());
-  }
-  const toml::array* list = root["rule"].as_array();
-  if (list == nullptr || list->empty()) {
-    return usage_error("{}: holds no rule; begin each with [[rule]]", name);
-  }
-  if (list->size() > max_rules) {
-    return usage_error("{}: {} rules are more than {}; join some into one pattern with |", name,
-                       list->size(), max_rules);
-  }
   auto patterns = std::make_shared<PatternSet>();
-  for (const toml::node& each : *list) {
-    const auto rule_number = std::uint32_t(rules.rules_.size());
-    Rule rule;
-    rule.first_condition = std::uint32_t(rules.conditions_.size());
-    for (const auto& [key, node] : *each.as_table()) {
-      const std::string where = place_of(name, node.source());
-      const auto value = node.value<std::string>();
-      if (!value) return usage_error("{}: '{}' must be a text", where, key.str());
-      if (key.str() == "name" || key.str() == "part") {
-        (key.str() == "name" ? rule.name : rule.part) = *value;
-        continue;
-      }
-      constexpr std::string_view places[] = {"any", "node", "op", "kind", "operator"};
-      const auto place = std::find(std::begin(places), std::end(places), key.str());
-      if (place == std::end(places)) {
-        return usage_error(
-            "{}: '{}' is not known; a rule has name, part, node, op, kind, operator and any", where,
-            key.str());
-      }
-      if (is_builtin) {
-        patterns->add_builtin(*value);
-      } else {
-        TRY(patterns->add(where, *value));
-      }
-      rules.conditions_.push_back({Place(place - std::begin(places)), rule_number});
-    }
-    rule.conditions = std::uint32_t(rules.conditions_.size()) - rule.first_condition;
-    const std::string where = place_of(name, each.source());
-    if (rule.name.empty()) return usage_error("{}: the rule has no name; give it one", where);
-    if (rule.conditions == 0) {
-      return usage_error("{}: rule '{}' has no pattern; give it node, op, kind, operator or any",
-                         where, rule.name);
-    }
-    if (rule.part.empty()) rule.part = rule.name;
-    rules.rules_.push_back(std::move(rule));
-  }
+  in.tables(
+      "rule", [&](TomlReader& each) { rules.read_rule(each, *patterns); }, Needed::yes, max_rules);
+  TRY(in.finish());
   TRY(patterns->compile(name));
   rules.patterns_ = std::move(patterns);
   return rules;
+}
+
+void Rules::read_rule(TomlReader& in, PatternSet& patterns) {
+  Rule rule;
+  const auto rule_number = std::uint32_t(rules_.size());
+  rule.first_condition = std::uint32_t(conditions_.size());
+  in.text("name", rule.name, Needed::yes);
+  in.text("part", rule.part);
+  constexpr std::string_view places[] = {"any", "node", "op", "kind", "operator"};
+  for (std::size_t place = 0; place < std::size(places); ++place) {
+    std::string pattern;
+    in.text(places[place], pattern);
+    if (pattern.empty()) continue;
+    if (in.is_builtin()) {
+      patterns.add_builtin(pattern);
+    } else if (const auto added = patterns.add(in.place_of(places[place]), pattern); !added) {
+      in.keep(added.error());
+    }
+    conditions_.push_back({Place(place), rule_number});
+  }
+  rule.conditions = std::uint32_t(conditions_.size()) - rule.first_condition;
+  if (rule.conditions == 0) {
+    in.fail({}, "rule '{}' has no pattern; give it node, op, kind, operator or any", rule.name);
+  }
+  if (rule.part.empty()) rule.part = rule.name;
+  rules_.push_back(std::move(rule));
 }
 
 bool Rules::is_builtin(std::string_view name) {

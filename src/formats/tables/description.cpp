@@ -1,7 +1,6 @@
 #include "formats/tables/description.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "base/has_text.hpp"
+#include "base/toml_reader.hpp"
 #include "base/try.hpp"
 #include "formats/tables/builtin_tables.hpp"
 #include "npuscope/base/files.hpp"
@@ -97,197 +97,72 @@ std::string_view word_in(const Words<Value, Count>& words, Value value) {
   return {};
 }
 
-// Takes the keys of one table of the file; the first error stays.
-class Keys {
- public:
-  Keys(const toml::table& table, const std::string& file, bool is_builtin)
-      : table_(table), file_(file), is_builtin_(is_builtin) {}
-
-  void text(std::string_view key, std::string& out, bool is_needed = false) {
-    const toml::node* node = take(key, is_needed);
-    if (node == nullptr) return;
-    const auto value = node->value_exact<std::string>();
-    if (!value || value->empty()) return fail(*node, "'{}' must be a text", key);
-    out = *value;
-  }
-  void texts(std::string_view key, std::vector<std::string>& out, bool is_needed = false) {
-    const toml::node* node = take(key, is_needed);
-    if (node == nullptr) return;
-    if (const auto one = node->value_exact<std::string>()) {
-      out = {*one};
-      return;
-    }
-    const toml::array* list = node->as_array();
-    for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
-      const auto value = list->get(i)->value_exact<std::string>();
-      if (value) out.push_back(*value);
-    }
-    if (list == nullptr || out.size() != list->size() || out.empty()) {
-      fail(*node, "'{}' must be a text or a list of texts", key);
-    }
-  }
-  void pattern(std::string_view key, std::optional<Pattern>& out,
-               Pattern::Groups groups = Pattern::Groups::forgotten) {
-    std::string value;
-    text(key, value);
-    if (value.empty()) return;
-    auto compiled = compile(key, value, groups);
-    if (!compiled) return fail(*table_.get(key), "{}", compiled.error().message);
-    out = std::move(*compiled);
-  }
-  void number(std::string_view key, double& out) {
-    const toml::node* node = take(key, false);
-    if (node == nullptr) return;
-    const auto value = node->value<double>();
-    if (!value || !(*value >= 0)) return fail(*node, "'{}' must be a number of 0 or more", key);
-    out = *value;
-  }
-  void yes_or_no(std::string_view key, bool& out) {
-    const toml::node* node = take(key, false);
-    if (node == nullptr) return;
-    const auto value = node->value_exact<bool>();
-    if (!value) return fail(*node, "'{}' must be true or false", key);
-    out = *value;
-  }
-  template <class Value, std::size_t Count>
-  void word(std::string_view key, const Words<Value, Count>& words, Value& out,
-            bool is_needed = false) {
-    std::string value;
-    text(key, value, is_needed);
-    if (value.empty()) return;
-    for (const auto& [name, of] : words) {
-      if (name == value) {
-        out = of;
-        return;
-      }
-    }
-    std::string names;
-    for (const auto& each : words)
-      names += fmt::format("{}{}", names.empty() ? "" : ", ", each.first);
-    fail(*table_.get(key), "'{}' must be one of: {}", key, names);
-  }
-  // Tables of the list [[key]], in their order.
-  template <class Take>
-  void tables(std::string_view key, const Take& take_one) {
-    const toml::node* node = take(key, false);
-    if (node == nullptr) return;
-    if (!node->is_array_of_tables()) return fail(*node, "begin each '{0}' with [[{0}]]", key);
-    for (const toml::node& each : *node->as_array()) {
-      Keys keys(*each.as_table(), file_, is_builtin_);
-      take_one(keys);
-      if (const Status done = keys.finish(); !done && !error_) error_ = done.error();
-    }
-  }
-
-  template <class... Arguments>
-  void fail(const toml::node& node, fmt::format_string<Arguments...> format,
-            Arguments&&... arguments) {
-    if (error_) return;
-    error_ = Error{ErrorKind::usage,
-                   fmt::format("{}:{}: {}", file_, node.source().begin.line,
-                               fmt::format(format, std::forward<Arguments>(arguments)...))};
-  }
-  const toml::table& table() const { return table_; }
-  bool is_builtin() const { return is_builtin_; }
-
-  // Those of the program's own are compiled once a text may have them: all of them take as long as
-  // half of a page of a small table.
-  Result<Pattern> compile(std::string_view key, std::string_view text,
-                          Pattern::Groups groups) const {
-    return is_builtin_ ? Pattern::builtin(text, groups) : Pattern::compile(key, text, groups);
-  }
-
-  Status finish() {
-    for (const auto& [key, node] : table_) {
-      const bool is_known = std::find(known_.begin(), known_.end(), key.str()) != known_.end();
-      if (!is_known) fail(node, "'{}' is unknown; see docs/formats/tables.md", key.str());
-    }
-    if (error_) return tl::unexpected(*error_);
-    return {};
-  }
-
- private:
-  const toml::node* take(std::string_view key, bool is_needed) {
-    known_.push_back(key);
-    const toml::node* node = table_.get(key);
-    if (node == nullptr && is_needed) fail(table_, "'{}' is missing", key);
-    return node;
-  }
-
-  const toml::table& table_;
-  const std::string& file_;
-  bool is_builtin_;
-  std::vector<std::string_view> known_;
-  std::optional<Error> error_;
-};
-
-TableColumn read_column(Keys& keys, Origin origin) {
+TableColumn read_column(TomlReader& keys, Origin origin) {
   TableColumn column;
   column.origin = origin;
-  keys.text("head", column.head, true);
-  keys.word("is", column_words, column.is, true);
+  keys.text("head", column.head, Needed::yes);
+  keys.word("is", column_words, column.is, Needed::yes);
   keys.word("unit", unit_words, column.unit);
   keys.word("origin", origin_words, column.origin);
   keys.text("name", column.name);
   keys.text("prefix", column.prefix);
   keys.yes_or_no("optional", column.optional);
   keys.yes_or_no("zero_is_unknown", column.zero_is_unknown);
-  double part = 0;
-  keys.number("part", part);
-  column.part = std::uint64_t(std::min(part, 1e3));
+  keys.whole("part", column.part, 0, 1'000);
   const bool is_a_time = column.is == TableColumn::Is::time || column.is == TableColumn::Is::start;
   if (is_a_time && !is_time(column.unit)) {
-    keys.fail(keys.table(), "a {} needs a 'unit' of time: cycles, ns, us, ms, s",
-              word_of(column.is));
+    keys.fail({}, "a {} needs a 'unit' of time: cycles, ns, us, ms, s", word_of(column.is));
   }
   if (column.is == TableColumn::Is::clock && column.unit != TableUnit::hertz) {
-    keys.fail(keys.table(), "a clock needs the 'unit' Hz");
+    keys.fail({}, "a clock needs the 'unit' Hz");
   }
   if (column.name.empty()) column.name = column.head;
   return column;
 }
 
-void read_choice(Keys& keys, RowChoice& chosen) {
-  keys.text("head", chosen.head, true);
+void read_choice(TomlReader& keys, RowChoice& chosen) {
+  keys.text("head", chosen.head, Needed::yes);
   keys.texts("equals", chosen.equals);
   keys.pattern("matches", chosen.matches);
   keys.text("zero", chosen.zero);
   keys.text("repeats", chosen.repeats);
   if (chosen.equals.empty() && !chosen.matches) {
-    keys.fail(keys.table(), "'equals' or 'matches' is missing");
+    keys.fail({}, "'equals' or 'matches' is missing");
   }
 }
 
-TableRow read_row(Keys& keys) {
+constexpr double max_tolerance = 1e15;
+
+TableRow read_row(TomlReader& keys) {
   TableRow row;
   read_choice(keys, row);
-  keys.word("is", row_words, row.is, true);
+  keys.word("is", row_words, row.is, Needed::yes);
   keys.text("says", row.says);
-  keys.number("tolerance", row.tolerance);
+  keys.number("tolerance", row.tolerance, 0, max_tolerance);
   return row;
 }
 
-TableLine read_line(Keys& keys) {
+TableLine read_line(TomlReader& keys) {
   TableLine line;
   keys.pattern("matches", line.matches, Pattern::Groups::kept);
-  keys.word("is", line_words, line.is, true);
+  keys.word("is", line_words, line.is, Needed::yes);
   keys.text("name", line.name);
   keys.text("says", line.says);
   keys.word("unit", unit_words, line.unit);
   keys.word("statistic", statistic_words, line.statistic);
-  keys.number("tolerance", line.tolerance);
+  keys.number("tolerance", line.tolerance, 0, max_tolerance);
   if (!line.matches) {
-    keys.fail(keys.table(), "'matches' is missing");
+    keys.fail({}, "'matches' is missing");
     return line;
   }
   const bool is_a_number = line.is > TableLine::Is::remark;
   if (is_a_number && !keys.is_builtin() && !line.matches->has_group()) {
-    keys.fail(keys.table(), "'matches' needs a group, (...), which the number is");
+    keys.fail({}, "'matches' needs a group, (...), which the number is");
   } else if (line.is > TableLine::Is::runs && !is_time(line.unit)) {
-    keys.fail(keys.table(), "a {} needs a 'unit' of time: cycles, ns, us, ms, s",
+    keys.fail({}, "a {} needs a 'unit' of time: cycles, ns, us, ms, s",
               word_in(line_words, line.is));
   } else if (line.is == TableLine::Is::number && line.name.empty()) {
-    keys.fail(keys.table(), "'name' is missing");
+    keys.fail({}, "'name' is missing");
   }
   return line;
 }
@@ -335,15 +210,15 @@ namespace {
 
 Result<TableDescription> description_of(const toml::table& root, const std::string& file,
                                         bool is_builtin) {
-  Keys keys(root, file, is_builtin);
+  const TomlFile source{file, ErrorKind::usage, is_builtin};
+  TomlReader keys(root, source);
   TableDescription made;
   made.file = file;
   std::string delimiter = ",";
-  std::vector<std::string> marks;
-  keys.text("name", made.name, true);
+  keys.text("name", made.name, Needed::yes);
   keys.text("device", made.device);
   keys.text("delimiter", delimiter);
-  keys.word("origin", origin_words, made.origin, true);
+  keys.word("origin", origin_words, made.origin, Needed::yes);
   keys.texts("notes", made.notes);
   keys.yes_or_no("sum_is_inference", made.sum_is_inference);
   keys.text("block", made.block);
@@ -357,25 +232,17 @@ Result<TableDescription> description_of(const toml::table& root, const std::stri
   keys.text("refuses", made.refuses);
   keys.pattern("line_begins", made.line_begins, Pattern::Groups::kept);
   keys.texts("blanks", made.blanks);
-  keys.texts("marks", marks);
-  for (const std::string& mark : marks) {
-    auto pattern = keys.compile("marks", mark, Pattern::Groups::forgotten);
-    if (pattern) {
-      made.marks.push_back(std::move(*pattern));
-    } else {
-      keys.fail(*root.get("marks"), "{}", pattern.error().message);
-    }
-  }
+  keys.patterns("marks", made.marks);
   keys.tables("column",
-              [&](Keys& each) { made.columns.push_back(read_column(each, made.origin)); });
-  keys.tables("row", [&](Keys& each) { made.rows.push_back(read_row(each)); });
-  keys.tables("engine", [&](Keys& each) {
+              [&](TomlReader& each) { made.columns.push_back(read_column(each, made.origin)); });
+  keys.tables("row", [&](TomlReader& each) { made.rows.push_back(read_row(each)); });
+  keys.tables("engine", [&](TomlReader& each) {
     TableEngine& engine = made.engines.emplace_back();
     read_choice(each, engine);
-    each.word("is", engine_words, engine.engine, true);
+    each.word("is", engine_words, engine.engine, Needed::yes);
   });
-  keys.tables("line", [&](Keys& each) { made.lines.push_back(read_line(each)); });
-  if (delimiter.size() != 1) keys.fail(root, "'delimiter' must be one character");
+  keys.tables("line", [&](TomlReader& each) { made.lines.push_back(read_line(each)); });
+  if (delimiter.size() != 1) keys.fail("delimiter", "'delimiter' must be one character");
   TRY(keys.finish());
   made.delimiter = delimiter.front();
   TRY(check(made, file));
@@ -385,14 +252,8 @@ Result<TableDescription> description_of(const toml::table& root, const std::stri
 }  // namespace
 
 Result<TableDescription> parse_description(std::string_view text, const std::string& file) {
-  toml::table root;
-  try {
-    root = toml::parse(text, file);
-  } catch (const toml::parse_error& error) {
-    return usage_error("{}:{}: {}; correct the description", file, error.source().begin.line,
-                       error.description());
-  }
-  return description_of(root, file, false);
+  TRY_AS(root, parse_toml(text, file, ErrorKind::usage));
+  return description_of(*root, file, false);
 }
 
 const std::vector<TableDescription>& builtin_descriptions() {

@@ -11,6 +11,7 @@
 
 #include "base/near_names.hpp"
 #include "base/text.hpp"
+#include "base/toml_reader.hpp"
 #include "base/try.hpp"
 #include "npu/core/builtin_targets.hpp"
 #include "npu/core/field_reader.hpp"
@@ -91,14 +92,8 @@ constexpr std::size_t max_based_on = 8;  // files, one on the other
 // `files`: those that are based on this one, outermost first.
 Result<toml::table> read_based(std::string_view toml, const std::string& name,
                                std::vector<std::string> files) {
-  toml::table own;
-  try {
-    own = toml::parse(toml, name);
-  } catch (const toml::parse_error& error) {
-    return input_error("{}:{}: {}; see targets/aic100.toml for an example", name,
-                       error.source().begin.line, error.description());
-  }
-  const toml::node* based_on = own.get("based_on");
+  TRY_AS(own, parse_toml(toml, name, ErrorKind::input));
+  const toml::node* based_on = own->get("based_on");
   if (based_on == nullptr) return own;
   const auto base = based_on->value<std::string>();
   const std::string place = place_of(*based_on, name);
@@ -127,7 +122,7 @@ Result<toml::table> read_based(std::string_view toml, const std::string& name,
   if (!root) return root;
   // What it is called is its own.
   for (const char* key : {"name", "description"}) root->erase(key);
-  lay_over(*root, std::move(own));
+  lay_over(*root, std::move(*own));
   return root;
 }
 
@@ -199,23 +194,13 @@ Result<std::string> configured_target() {
   std::error_code unknown;
   if (path.empty() || !fs::exists(path, unknown)) return std::string();
   TRY_AS(file, MappedFile::open(path));
-  try {
-    const toml::table root = toml::parse(as_text(file->bytes()), path.string());
-    for (const auto& [key, value] : root) {
-      if (key.str() != "target") {
-        return input_error("{}: unknown key '{}'; the only key is target", path.string(),
-                           key.str());
-      }
-    }
-    const auto target = root["target"].value<std::string>();
-    if (root.contains("target") && !target) {
-      return input_error("{}: target must be a text, such as \"htp-v75\"", path.string());
-    }
-    return target.value_or("");
-  } catch (const toml::parse_error& error) {
-    return input_error("{}:{}: {}; write target = \"htp-v75\"", path.string(),
-                       error.source().begin.line, error.description());
-  }
+  const TomlFile source{path.string(), ErrorKind::input};
+  TRY_AS(root, parse_toml(as_text(file->bytes()), source.name, source.error));
+  TomlReader in(*root, source);
+  std::string target;
+  in.text("target", target);
+  TRY(in.finish());
+  return target;
 }
 
 }  // namespace

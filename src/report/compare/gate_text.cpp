@@ -1,14 +1,13 @@
 #include "report/compare/gate_text.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "base/near_names.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "base/toml_reader.hpp"
 #include "base/try.hpp"
 
 namespace npuscope::report {
@@ -20,12 +19,6 @@ using analysis::MeasuredIn;
 
 constexpr const char* example =
     "such as 'wall > +3%', 'busy(HMX) < -5%' or \"op('MatMul').work > 5us\"";
-
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
-  while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
-  return text;
-}
 
 struct LimitUnit {
   std::string_view name;
@@ -250,121 +243,60 @@ namespace {
 
 constexpr std::size_t max_gates = 1'000;
 
-class GateFileReader {
- public:
-  explicit GateFileReader(const std::string& file) : file_(file) {}
+constexpr std::pair<std::string_view, Inconclusive> policies[] = {
+    {"fail", Inconclusive::fail}, {"warn", Inconclusive::warn}, {"pass", Inconclusive::pass}};
 
-  Result<GateFile> read(const toml::table& all) {
-    for (const auto& [key, node] : all) {
-      TRY(take(key.str(), node));
-    }
-    if (read_.gates.empty()) {
-      return usage_error(
-          "{}: it has no gate; begin one with [[gate]] and give it fail_if or require", file_);
-    }
-    return std::move(read_);
+void read_policy(TomlReader& in, std::optional<Inconclusive>& out) {
+  Inconclusive policy{};
+  in.word("inconclusive", policies, policy);
+  if (in.has("inconclusive")) out = policy;
+}
+
+Result<GateFile::Entry> read_entry(TomlReader& in) {
+  GateFile::Entry entry;
+  std::string fail_if, require;
+  in.text("fail_if", fail_if);
+  in.text("require", require);
+  if (in.has("fail_if") == in.has("require")) {
+    in.fail({}, "a gate has either fail_if or require, {}",
+            in.has("require") ? "not both" : "this one has none");
   }
-
- private:
-  std::string place_of(const toml::node& node) const {
-    return fmt::format("{}:{}", file_, node.source().begin.line);
-  }
-
-  template <class... Args>
-  tl::unexpected<Error> wrong(const toml::node& node, fmt::format_string<Args...> text,
-                              Args&&... args) const {
-    return usage_error("{}: {}", place_of(node), fmt::format(text, std::forward<Args>(args)...));
-  }
-
-  Status take(std::string_view key, const toml::node& node) {
-    if (key == "inconclusive") return policy(node, read_.inconclusive);
-    if (key != "gate") {
-      return wrong(node, "'{}' is unknown{}; the file has inconclusive and [[gate]]", key,
-                   did_you_mean("inconclusive, gate", key));
-    }
-    const toml::array* gates = node.as_array();
-    if (gates == nullptr) return wrong(node, "write [[gate]], with two brackets");
-    if (gates->size() > max_gates) {
-      return wrong(node, "more than {} gates; keep those that matter", max_gates);
-    }
-    for (const toml::node& each : *gates) {
-      const toml::table* table = each.as_table();
-      if (table == nullptr) return wrong(each, "a gate is a table: [[gate]]");
-      const Status added = add(*table);
-      if (!added) return added;
-    }
-    return {};
-  }
-
-  Status add(const toml::table& table) {
-    GateFile::Entry entry;
-    const toml::node* fail_if = table.get("fail_if");
-    const toml::node* require = table.get("require");
-    if ((fail_if == nullptr) == (require == nullptr)) {
-      return wrong(table, "a gate has either fail_if or require, {}",
-                   fail_if == nullptr ? "this one has none" : "not both");
-    }
-    const toml::node& condition = fail_if != nullptr ? *fail_if : *require;
-    const char* word = fail_if != nullptr ? "fail_if" : "require";
-    std::string written;
-    if (const Status read = text(condition, word, written); !read) return read;
-    TRY_AS(gate, read_gate(written, fail_if != nullptr ? GateForm::fail_if : GateForm::require,
-                           fmt::format("{}: {}", place_of(condition), word)));
-    entry.gate = std::move(*gate);
-    for (const auto& [key, node] : table) {
-      Status taken;
-      if (key.str() == "name") {
-        taken = text(node, key.str(), entry.gate.name);
-      } else if (key.str() == "reason") {
-        taken = text(node, key.str(), entry.gate.reason);
-      } else if (key.str() == "inconclusive") {
-        taken = policy(node, entry.inconclusive);
-      } else if (&node != &condition) {
-        return wrong(node,
-                     "'{}' is unknown{}; a gate has fail_if or require, name, reason and "
-                     "inconclusive",
-                     key.str(),
-                     did_you_mean("fail_if, require, name, reason, inconclusive", key.str()));
-      }
-      if (!taken) return taken;
-    }
-    read_.gates.push_back(std::move(entry));
-    return {};
-  }
-
-  Status text(const toml::node& node, std::string_view key, std::string& out) const {
-    const auto value = node.value<std::string>();
-    if (!value || value->empty()) return wrong(node, "'{}' must be a text in quotes", key);
-    out = *value;
-    return {};
-  }
-
-  Status policy(const toml::node& node, std::optional<Inconclusive>& out) const {
-    const auto value = node.value<std::string>();
-    constexpr std::pair<std::string_view, Inconclusive> all[] = {
-        {"fail", Inconclusive::fail}, {"warn", Inconclusive::warn}, {"pass", Inconclusive::pass}};
-    for (const auto& [name, meant] : all) {
-      if (value == name) out = meant;
-    }
-    if (!out) return wrong(node, "inconclusive must be \"fail\", \"warn\" or \"pass\"");
-    return {};
-  }
-
-  const std::string& file_;
-  GateFile read_;
-};
+  std::string name, reason;
+  in.text("name", name);
+  in.text("reason", reason);
+  read_policy(in, entry.inconclusive);
+  TRY(in.finish());
+  const char* const word = fail_if.empty() ? "require" : "fail_if";
+  TRY_AS(gate, read_gate(fail_if.empty() ? require : fail_if,
+                         fail_if.empty() ? GateForm::require : GateForm::fail_if,
+                         fmt::format("{}: {}", in.place_of(word), word)));
+  entry.gate = std::move(*gate);
+  entry.gate.name = std::move(name);
+  entry.gate.reason = std::move(reason);
+  return entry;
+}
 
 }  // namespace
 
 Result<GateFile> read_gate_file(std::string_view text, const std::string& file) {
-  toml::table root;
-  try {
-    root = toml::parse(text, file);
-  } catch (const toml::parse_error& error) {
-    return usage_error("{}:{}: {}; correct the file of gates", file, error.source().begin.line,
-                       error.description());
-  }
-  return GateFileReader(file).read(root);
+  TRY_AS(root, parse_toml(text, file, ErrorKind::usage));
+  const TomlFile source{file};
+  TomlReader in(*root, source);
+  GateFile read;
+  read_policy(in, read.inconclusive);
+  in.tables(
+      "gate",
+      [&](TomlReader& each) {
+        auto entry = read_entry(each);
+        if (entry) {
+          read.gates.push_back(std::move(*entry));
+        } else {
+          each.keep(entry.error());
+        }
+      },
+      Needed::yes, max_gates);
+  TRY(in.finish());
+  return read;
 }
 
 }  // namespace npuscope::report

@@ -1,12 +1,13 @@
 #include "report/programs/judged_runs.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
-#include <array>
-#include <optional>
+#include <iterator>
+#include <limits>
+#include <utility>
 
+#include "base/toml_reader.hpp"
 #include "base/try.hpp"
 #include "report/words/builtin_pages.hpp"
 
@@ -15,83 +16,50 @@ namespace {
 
 using npu::ModelFamily;
 
-constexpr std::array<std::pair<Judge, std::string_view>, 3> judges{
-    {{Judge::card, "card"}, {Judge::publication, "publication"}, {Judge::estimate, "estimate"}}};
-constexpr std::array<std::pair<ModelFamily, std::string_view>, 4> families{
-    {{ModelFamily::convolutional, "convolutional"},
-     {ModelFamily::encoder, "encoder"},
-     {ModelFamily::decoder, "decoder"},
-     {ModelFamily::other, "other"}}};
+constexpr std::pair<std::string_view, Judge> judges[] = {
+    {"card", Judge::card}, {"publication", Judge::publication}, {"estimate", Judge::estimate}};
+constexpr std::pair<std::string_view, ModelFamily> families[] = {
+    {"convolutional", ModelFamily::convolutional},
+    {"encoder", ModelFamily::encoder},
+    {"decoder", ModelFamily::decoder},
+    {"other", ModelFamily::other}};
 
-template <class Words, class Value>
-std::string_view word_of(const Words& words, Value value) {
-  return std::ranges::find(words, value, &Words::value_type::first)->second;
+template <class Value, std::size_t Count>
+std::string_view word_of(const std::pair<std::string_view, Value> (&words)[Count], Value value) {
+  return std::find_if(std::begin(words), std::end(words),
+                      [&](const auto& each) { return each.second == value; })
+      ->first;
 }
 
-// Takes what is asked for, and keeps the first key that is not as it should be.
-class RunReader {
- public:
-  explicit RunReader(const toml::table& table) : table_(table) {}
-
-  template <class Value>
-  Value take(std::string_view key) {
-    const std::optional<Value> value = table_[key].value<Value>();
-    if (!value && wrong_.empty()) wrong_ = key;
-    return value.value_or(Value{});
-  }
-  template <class Words>
-  auto take_word(std::string_view key, const Words& words) {
-    const auto text = take<std::string>(key);
-    const auto found = std::ranges::find(words, text, &Words::value_type::second);
-    if (found == words.end() && wrong_.empty()) wrong_ = key;
-    return found == words.end() ? words[0].first : found->first;
-  }
-  const std::string& wrong() const { return wrong_; }
-
- private:
-  const toml::table& table_;
-  std::string wrong_;
-};
-
-Result<JudgedRun> read_run(const toml::table& table) {
-  RunReader in(table);
+JudgedRun read_run(TomlReader& in) {
   JudgedRun run;
-  run.target = in.take<std::string>("target");
-  run.judge = in.take_word("judge", judges);
-  run.run = in.take<std::string>("run");
-  run.figure = in.take<std::string>("figure");
-  run.family = in.take_word("family", families);
-  run.precision = in.take<std::string>("precision");
-  run.is_network = in.take<bool>("network");
-  run.is_fitted = in.take<bool>("fitted");
-  run.reference = in.take<double>("reference");
-  run.npuscope = in.take<double>("npuscope");
-  std::string wrong = in.wrong();
-  if (wrong.empty() && !(run.reference > 0)) wrong = "reference";
-  if (wrong.empty()) return run;
-  return input_error(
-      "validation.toml:{}: '{}' is missing or not as its kind is; see its other runs",
-      table.source().begin.line, wrong);
+  constexpr double most = 1e300;
+  in.text("target", run.target, Needed::yes);
+  in.word("judge", judges, run.judge, Needed::yes);
+  in.text("run", run.run, Needed::yes);
+  in.text("figure", run.figure, Needed::yes);
+  in.word("family", families, run.family, Needed::yes);
+  in.text("precision", run.precision, Needed::yes);
+  in.yes_or_no("network", run.is_network, Needed::yes);
+  in.yes_or_no("fitted", run.is_fitted, Needed::yes);
+  in.number("reference", run.reference, std::numeric_limits<double>::min(), most, Needed::yes);
+  in.number("npuscope", run.npuscope, 0, most, Needed::yes);
+  in.allow_others();
+  return run;
 }
 
 }  // namespace
 
 Result<std::vector<JudgedRun>> read_judged_runs(std::string_view text) {
-  try {
-    const toml::table root = toml::parse(text);
-    std::vector<JudgedRun> runs;
-    const toml::array* list = root["runs"].as_array();
-    if (list == nullptr) return input_error("validation.toml: no list of runs; write one");
-    for (const toml::node& each : *list) {
-      if (!each.is_table()) return input_error("validation.toml: a run that is not a table");
-      TRY_AS(run, read_run(*each.as_table()));
-      runs.push_back(std::move(*run));
-    }
-    return runs;
-  } catch (const toml::parse_error& error) {
-    return input_error("validation.toml:{}: {}; correct the line", error.source().begin.line,
-                       error.description());
-  }
+  const TomlFile file{"validation.toml", ErrorKind::input};
+  TRY_AS(root, parse_toml(text, file.name, file.error));
+  std::vector<JudgedRun> runs;
+  TomlReader in(*root, file);
+  in.tables(
+      "runs", [&](TomlReader& each) { runs.push_back(read_run(each)); }, Needed::yes);
+  in.allow_others();
+  TRY(in.finish());
+  return runs;
 }
 
 const std::vector<JudgedRun>& judged_runs() {

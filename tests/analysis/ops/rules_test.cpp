@@ -43,15 +43,15 @@ bool obeys(const RuledOp& op, const Condition& condition) {
 
 TEST(Rules, SayWhereTheyAreWrong) {
   const auto error = [](const char* text) { return Rules::parse(text, "r.toml").error().message; };
-  EXPECT_EQ(error("x = 1\n"), "r.toml:1: 'x' is not a rule; begin each with [[rule]]");
-  EXPECT_EQ(error(""), "r.toml: holds no rule; begin each with [[rule]]");
+  EXPECT_EQ(error("x = 1\n"), "r.toml:1: 'x' is unknown; the only key here is rule");
+  EXPECT_EQ(error(""), "r.toml: has no rule; begin each with [[rule]]");
   EXPECT_EQ(error("[[rule]]\nname = 'a'\n"),
             "r.toml:1: rule 'a' has no pattern; give it node, op, kind, operator or any");
-  EXPECT_EQ(error("[[rule]]\nany = 'a'\n"), "r.toml:1: the rule has no name; give it one");
-  EXPECT_EQ(
-      error("[[rule]]\nname = 'a'\nanny = 'a'\n"),
-      "r.toml:3: 'anny' is not known; a rule has name, part, node, op, kind, operator and any");
-  EXPECT_EQ(error("[[rule]]\nname = 3\n"), "r.toml:2: 'name' must be a text");
+  EXPECT_EQ(error("[[rule]]\nany = 'a'\n"), "r.toml:1: 'name' is missing");
+  EXPECT_EQ(error("[[rule]]\nname = 'a'\nanny = 'a'\n"),
+            "r.toml:3: 'anny' is unknown (did you mean 'any'?); the keys here are name, part, any, "
+            "node, op, kind, operator");
+  EXPECT_EQ(error("[[rule]]\nname = 3\n"), "r.toml:2: 'name' must be a text in quotes");
   EXPECT_TRUE(error("[[rule]]\nname = 'a'\nany = '('\n").starts_with("r.toml:3 '(': "));
   EXPECT_TRUE(error("[[rule\n").starts_with("r.toml:1: "));
 }

@@ -248,11 +248,11 @@ TEST(LogLayout, ErrorsNameTheEntry) {
     const auto layout = parse_layout(text, "odd.toml");
     return layout ? "" : layout.error().message;
   };
-  EXPECT_THAT(error("bytes = 5", "bytes = 0"), HasSubstr("odd.toml:5: record.bytes must be"));
-  EXPECT_THAT(error("bits = 24", "bits = 60"), HasSubstr("fields.time must be within"));
-  EXPECT_THAT(error("bit = 29", "bit = 39"), HasSubstr("fields.layer must be within the record"));
-  EXPECT_THAT(error("begin = [1, 3]", "begin = 99"), HasSubstr("marks.begin must be"));
-  EXPECT_THAT(error("layer = [1, 2]", "ayer = 1"), HasSubstr("engines.layer is missing"));
+  EXPECT_THAT(error("bytes = 5", "bytes = 0"), HasSubstr("odd.toml:5: 'record.bytes' must be"));
+  EXPECT_THAT(error("bits = 24", "bits = 60"), HasSubstr("'fields.time' must be within"));
+  EXPECT_THAT(error("bit = 29", "bit = 39"), HasSubstr("'fields.layer' must be within the record"));
+  EXPECT_THAT(error("begin = [1, 3]", "begin = 99"), HasSubstr("'marks.begin' must be"));
+  EXPECT_THAT(error("layer = [1, 2]", "ayer = 1"), HasSubstr("'engines.layer' is missing"));
   EXPECT_THAT(error("name = ", "= "), HasSubstr("odd.toml:2:"));
 }
 
@@ -266,10 +266,10 @@ TEST(LogLayout, TilesNeedAFieldAnOrderAndRoom) {
   const std::string field = "tile = { bit = 36, bits = 4 }\n";
   const std::string tiles = "[tiles]\norder = [\"conv\"]\nbuffers = 1\n";
   EXPECT_EQ(error(field, tiles), "");
-  EXPECT_THAT(error("", tiles), HasSubstr("fields.tile is missing"));
+  EXPECT_THAT(error("", tiles), HasSubstr("is about, is missing"));
   EXPECT_THAT(error(field, "[tiles]\norder = [\"conv\"]\n"), HasSubstr("tiles.buffers"));
   EXPECT_THAT(error(field, "[tiles]\norder = [\"layer\"]\nbuffers = 1\n"),
-              HasSubstr("tiles.order must be a list of engines"));
+              HasSubstr("'tiles.order' must be a list of engines"));
   EXPECT_THAT(error(field, "[tiles]\norder = [\"conv\", \"conv\"]\nbuffers = 1\n"),
               HasSubstr("each once"));
   EXPECT_THAT(error("tile = { bit = 20, bits = 17 }\n", tiles), HasSubstr("from 1 to 16"));

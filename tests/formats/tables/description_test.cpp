@@ -70,12 +70,14 @@ TEST(TableDescriptions, SayWhatIsWrongAndWhere) {
   EXPECT_EQ(error_of(begin + columns), "");
   EXPECT_EQ(error_of("name = \n"),
             "mine.toml:1: Error while parsing key-value pair: expected value, "
-            "saw '\\n'; correct the description");
+            "saw '\\n'; correct the line");
   EXPECT_EQ(error_of(columns), "mine.toml:1: 'name' is missing");
   EXPECT_EQ(error_of("name = \"x\"\norigin = \"guessed\"\n" + std::string(columns)),
             "mine.toml:2: 'origin' must be one of: measured, estimated, simulated");
-  EXPECT_EQ(error_of(begin + "[[column]]\nhead = \"a\"\nis = \"op\"\nunits = \"us\"\n"),
-            "mine.toml:6: 'units' is unknown; see docs/formats/tables.md");
+  EXPECT_EQ(
+      error_of(begin + "[[column]]\nhead = \"a\"\nis = \"op\"\nunits = \"us\"\n"),
+      "mine.toml:6: 'units' is unknown (did you mean 'unit'?); the keys here are head, is, unit, "
+      "origin, name, prefix, optional, zero_is_unknown, part");
   EXPECT_EQ(error_of(begin + "[[column]]\nhead = \"a\"\nis = \"op\"\n"),
             "mine.toml: no column is a time");
   EXPECT_EQ(error_of(begin + "[[column]]\nhead = \"a\"\nis = \"time\"\nunit = \"bytes\"\n"),

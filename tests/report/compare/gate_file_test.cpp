@@ -46,7 +46,7 @@ TEST(GateFile, HasGatesWithNamesReasonsAndPolicies) {
 }
 
 TEST(GateFile, ThatIsWrongSaysWhichLine) {
-  EXPECT_THAT(error_of(""), HasSubstr("gates.toml: it has no gate"));
+  EXPECT_THAT(error_of(""), HasSubstr("gates.toml: has no gate"));
   EXPECT_THAT(error_of("[[gate]]\nname = 'x'\n"),
               HasSubstr("gates.toml:1: a gate has either fail_if or require, this one has none"));
   EXPECT_THAT(error_of("[[gate]]\nfail_if = 'wall > 3ms'\nrequire = 'wall < 3ms'\n"),
@@ -58,10 +58,9 @@ TEST(GateFile, ThatIsWrongSaysWhichLine) {
   EXPECT_THAT(error_of("[[gate]]\n\nrequire = 'wall <'\n"),
               HasSubstr("gates.toml:3: require 'wall <': it has no number to compare with"));
   EXPECT_THAT(error_of("[[gate]]\nrequire = 3\n"), HasSubstr("'require' must be a text in quotes"));
-  EXPECT_THAT(error_of("inconclusive = 'no'\n"),
-              HasSubstr("must be \"fail\", \"warn\" or \"pass\""));
-  EXPECT_THAT(error_of("gate = 3\n"), HasSubstr("write [[gate]], with two brackets"));
-  EXPECT_THAT(error_of("gate = [3]\n"), HasSubstr("a gate is a table"));
+  EXPECT_THAT(error_of("inconclusive = 'no'\n"), HasSubstr("must be one of: fail, warn, pass"));
+  EXPECT_THAT(error_of("gate = 3\n"), HasSubstr("begin each with [[gate]]"));
+  EXPECT_THAT(error_of("gate = [3]\n"), HasSubstr("'gate' must be tables"));
   EXPECT_THAT(error_of("[[gate]\n"), HasSubstr("gates.toml:1: "));
 }
 
