@@ -1,5 +1,5 @@
-// Which rule of roles each span obeys: rules are sorted out by what a trace has, then by op, so that
-// a row costs a look at its op and, where the rules ask for it, at its unit and arguments.
+// Which rule of roles each span obeys: rules are sorted out by what a trace has, then by op, so
+// that a row costs a look at its op and, where the rules ask for it, at its unit and arguments.
 //
 //   const RoleFinder finder(profile, rules);
 //   const RoleRule* rule = finder.of(row);   // null: none

@@ -2,7 +2,7 @@
 // architecture names its fields, the rest is here.
 //
 //   Result<IpuTarget> parse_ipu_target(std::string_view toml, const std::string& name) {
-//     return read_fields<IpuTarget>(toml, name, {TargetArchitecture::ipu, …}, read_ipu);
+//     return read_fields<IpuTarget>(toml, name, {TargetArchitecture::ipu, …}, others, read_ipu);
 //   }
 //   void read_ipu(FieldReader& in, IpuTarget& target) {
 //     in.number("clock.hz", target.clock_hz, 1e6, 1e10);
@@ -16,6 +16,7 @@
 
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,8 +41,8 @@ class FieldReader {
  public:
   FieldReader(const toml::table& root, std::string name) : root_(root), name_(std::move(name)) {}
 
-  bool has(std::string_view path) const { return bool(root_.at_path(path)); }
-  bool has_table(std::string_view path) const { return root_.at_path(path).is_table(); }
+  bool has(std::string_view path) { return bool(take(path)); }
+  bool has_table(std::string_view path) { return take(path).is_table(); }
 
   void text(std::string_view path, std::string& out);
   void boolean(std::string_view path, bool& out);
@@ -61,13 +62,23 @@ class FieldReader {
 
   void fail(std::string_view path, std::string_view expected);
 
+  // Fails at the first field that nobody has asked for: what is misspelt would change nothing.
+  void refuse_others();
+
   const toml::table& root() const { return root_; }
   const std::string& error() const { return error_; }
 
  private:
+  toml::node_view<const toml::node> take(std::string_view path) {
+    asked_for_.emplace(path);
+    return root_.at_path(path);
+  }
+  void refuse_others(const toml::node& node, const std::string& path);
+
   const toml::table& root_;
   std::string name_;
   std::string error_;
+  std::set<std::string, std::less<>> asked_for_;
 };
 
 // What a file has to describe for its reader. A file of another architecture is an error of the
@@ -78,6 +89,9 @@ struct WantedTarget {
   std::string needed;
 };
 
+// `allowed` where a program holds the text: an older version may have written it.
+enum class OtherFields : bool { refused, allowed };
+
 Result<toml::table> read_toml_of(const WantedTarget& wanted, std::string_view toml,
                                  const std::string& name);
 
@@ -85,7 +99,8 @@ Result<toml::table> read_toml_of(const WantedTarget& wanted, std::string_view to
 // it is based on.
 template <class Target>
 Result<Target> read_fields(std::string_view toml, const std::string& name,
-                           const WantedTarget& wanted, void (*read)(FieldReader&, Target&)) {
+                           const WantedTarget& wanted, OtherFields others,
+                           void (*read)(FieldReader&, Target&)) {
   TRY_AS(root, read_toml_of(wanted, toml, name));
   const bool is_based = root->erase("based_on") > 0;
   Target target;
@@ -93,6 +108,7 @@ Result<Target> read_fields(std::string_view toml, const std::string& name,
   in.text("name", target.name);
   in.text("description", target.description);
   read(in, target);
+  if (others == OtherFields::refused) in.refuse_others();
   if (!in.error().empty()) return input_error("{}", in.error());
   target.toml = is_based ? written(*root) : std::string(toml);
   return target;

@@ -221,7 +221,7 @@ Result<toml::table> read_toml_of(const WantedTarget& wanted, std::string_view to
 }
 
 void FieldReader::text(std::string_view path, std::string& out) {
-  if (auto value = root_.at_path(path).value<std::string>()) {
+  if (auto value = take(path).value<std::string>()) {
     out = *value;
   } else {
     fail(path, "a text");
@@ -229,7 +229,7 @@ void FieldReader::text(std::string_view path, std::string& out) {
 }
 
 void FieldReader::boolean(std::string_view path, bool& out) {
-  if (auto value = root_.at_path(path).value<bool>()) {
+  if (auto value = take(path).value<bool>()) {
     out = *value;
   } else {
     fail(path, "true or false");
@@ -237,7 +237,7 @@ void FieldReader::boolean(std::string_view path, bool& out) {
 }
 
 void FieldReader::number(std::string_view path, double& out, double min, double max) {
-  const auto value = root_.at_path(path).value<double>();
+  const auto value = take(path).value<double>();
   if (!value) return fail(path, "a number");
   if (!std::isfinite(*value) || *value < min || *value > max) {
     return fail(path, fmt::format("between {} and {}", min, max));
@@ -247,7 +247,7 @@ void FieldReader::number(std::string_view path, double& out, double min, double 
 
 void FieldReader::numbers(std::string_view path, std::map<std::string, double, std::less<>>& out,
                           double min, double max) {
-  const auto* table = root_.at_path(path).as_table();
+  const auto* table = take(path).as_table();
   if (table == nullptr) return fail(path, "a table with an entry `default`");
   for (const auto& [key, node] : *table) {
     number(fmt::format("{}.{}", path, key.str()), out[std::string(key.str())], min, max);
@@ -260,6 +260,28 @@ void FieldReader::fail(std::string_view path, std::string_view expected) {
   error_ = node != nullptr && node->source().begin.line > 0
                ? fmt::format("{}: {} must be {}", place_of(*node, name_), path, expected)
                : fmt::format("{}: {} is missing; it must be {}", name_, path, expected);
+}
+
+void FieldReader::refuse_others() {
+  asked_for_.emplace("architecture");
+  refuse_others(root_, "");
+}
+
+void FieldReader::refuse_others(const toml::node& node, const std::string& path) {
+  if (const toml::table* const table = node.as_table()) {
+    for (const auto& [key, value] : *table) {
+      const std::string_view name = key.str();
+      refuse_others(value, path.empty() ? std::string(name) : fmt::format("{}.{}", path, name));
+    }
+    return;
+  }
+  const auto in_list = asked_for_.lower_bound(path + '[');  // "pmu.recipes.AxiRd[0]"
+  const bool is_known = asked_for_.contains(path) ||
+                        (in_list != asked_for_.end() && in_list->starts_with(path + '['));
+  if (is_known || !error_.empty()) return;
+  const std::vector<std::string_view> names(asked_for_.begin(), asked_for_.end());
+  error_ = fmt::format("{}: {} is unknown{}; remove it, or see targets/ for the fields there are",
+                       place_of(node, name_), path, did_you_mean(names, path));
 }
 
 }  // namespace npuscope::npu

@@ -91,7 +91,7 @@ Result<std::unique_ptr<Trial>> compile_nsp(const TuneRequest& request,
 Result<std::unique_ptr<Trial>> compile_ipu(const TuneRequest& request,
                                            const TuneConfiguration& configuration) {
   TRY_AS(file, find_target_file(configuration.target));
-  TRY_AS(target, ipu::parse_target(file->toml, file->name));
+  TRY_AS(target, ipu::read_target(*file));
   ipu::BuildRequest build{.target = configuration.target, .import = request.import, .options = {}};
   build.import.batch = 0;
   build.options.cores = configuration.cores;
@@ -125,7 +125,7 @@ Result<TrialSpace> trial_space(const std::string& target) {
       return TrialSpace{file->architecture, nsp->cores, true, true};
     }
     case TargetArchitecture::ipu: {
-      TRY_AS(ipu, ipu::parse_target(file->toml, file->name));
+      TRY_AS(ipu, ipu::read_target(*file));
       return TrialSpace{file->architecture, ipu->cores, false, true};
     }
     case TargetArchitecture::torq: break;

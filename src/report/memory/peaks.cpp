@@ -91,7 +91,7 @@ analysis::Peaks peaks_of(const npu::torq::Target& target) {
 Result<analysis::Peaks> peaks_of(const std::string& target_name) {
   TRY_AS(file, npu::find_target_file(target_name));
   if (file->architecture == npu::TargetArchitecture::ipu) {
-    TRY_AS(target, npu::ipu::parse_target(file->toml, file->name));
+    TRY_AS(target, npu::ipu::read_target(*file));
     return peaks_of(*target);
   }
   if (file->architecture == npu::TargetArchitecture::torq) {

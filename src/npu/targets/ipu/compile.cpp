@@ -294,7 +294,7 @@ Result<Compiled> compile(const Graph& graph, const Target& target, const Compile
 
 Result<BuildResult> build(const std::filesystem::path& model, BuildRequest request) {
   TRY_AS(file, find_target_file(request.target));
-  TRY_AS(target, parse_target(file->toml, file->name));
+  TRY_AS(target, read_target(*file));
   if (request.import.batch == 0)
     request.import.batch = 1;  // options.batch repeats what it computes
   TRY_AS(graph, import_onnx_file(model, request.import));

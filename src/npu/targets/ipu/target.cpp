@@ -51,7 +51,7 @@ void read_image(FieldReader& in, Target& target) {
   in.integer("image.height_alignment", target.height_alignment, 1, 4096);
 }
 
-void read_target(FieldReader& in, Target& target) {
+void read_fields_of_ipu(FieldReader& in, Target& target) {
   read_engines(in, target);
   read_passes(in, target);
   read_memory(in, target);
@@ -65,11 +65,23 @@ double Target::passes_of(std::string_view type) const {
   return found == passes.end() ? passes.find("default")->second : found->second;
 }
 
-Result<Target> parse_target(std::string_view toml, const std::string& name) {
+namespace {
+
+Result<Target> read(std::string_view toml, const std::string& name, OtherFields others) {
   return read_fields<Target>(toml, name,
                              {TargetArchitecture::ipu, ErrorKind::input,
                               "a target whose architecture is ipu, such as ipu-muffin"},
-                             read_target);
+                             others, read_fields_of_ipu);
+}
+
+}  // namespace
+
+Result<Target> read_target(const TargetFile& file) {
+  return read(file.toml, file.name, OtherFields::refused);
+}
+
+Result<Target> parse_target(std::string_view toml, const std::string& name) {
+  return read(toml, name, OtherFields::allowed);
 }
 
 }  // namespace npuscope::npu::ipu

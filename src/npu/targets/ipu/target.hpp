@@ -1,6 +1,6 @@
 // The figures of an IPU, from a target file whose architecture is `ipu` (targets/ipu-muffin.toml).
 //
-//   auto target = parse_target(file->toml, file->name);
+//   auto target = read_target(*file);
 //   target->cores                  2
 //   target->passes_of("SOFTMAX")   12 passes over each vector
 #pragma once
@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "npu/core/target_file.hpp"
 #include "npuscope/base/result.hpp"
 
 namespace npuscope::npu::ipu {
@@ -50,7 +51,9 @@ struct Target {
   double passes_of(std::string_view type) const;
 };
 
-// An input error names the missing or senseless field, and its line.
+// An input error names the missing, senseless or unknown field, and its line.
+Result<Target> read_target(const TargetFile& file);
+// Of a program, which an older version may have made: fields that are unknown are passed over.
 Result<Target> parse_target(std::string_view toml, const std::string& name);
 
 }  // namespace npuscope::npu::ipu

@@ -110,7 +110,7 @@ void read_host(FieldReader& in, Target& target) {
   in.number("runtime.load_s", runtime.load_s, 0, 10);
 }
 
-void read_target(FieldReader& in, Target& target) {
+void read_fields_of_torq(FieldReader& in, Target& target) {
   read_npu(in, target);
   read_slices(in, target.slices);
   read_cost_model(in, target);
@@ -156,15 +156,25 @@ std::uint64_t Target::code_bytes(std::string_view kernel) const {
   return std::uint64_t(of_kernel(slices.code_bytes, kernel));
 }
 
-Result<Target> parse_target(std::string_view toml, const std::string& name) {
+namespace {
+
+Result<Target> read(std::string_view toml, const std::string& name, OtherFields others) {
   constexpr auto torq = TargetArchitecture::torq;
   return read_fields<Target>(toml, name,
                              {torq, ErrorKind::usage,
                               fmt::format("a {}: {}, or the path of such a .toml file",
                                           family_of(torq), builtin_target_names(torq))},
-                             read_target);
+                             others, read_fields_of_torq);
 }
 
-Result<Target> read_target(const TargetFile& file) { return parse_target(file.toml, file.name); }
+}  // namespace
+
+Result<Target> read_target(const TargetFile& file) {
+  return read(file.toml, file.name, OtherFields::refused);
+}
+
+Result<Target> parse_target(std::string_view toml, const std::string& name) {
+  return read(toml, name, OtherFields::allowed);
+}
 
 }  // namespace npuscope::npu::torq

@@ -84,9 +84,10 @@ struct Target {
   std::uint64_t code_bytes(std::string_view kernel) const;
 };
 
-// An input error names the missing or senseless field, and its line if known.
-Result<Target> parse_target(std::string_view toml, const std::string& name);
-// A usage error where the file is of another architecture.
+// An input error names the missing, senseless or unknown field, and its line if known; a usage
+// error where the file is of another architecture.
 Result<Target> read_target(const TargetFile& file);
+// Of a program, which an older version may have made: fields that are unknown are passed over.
+Result<Target> parse_target(std::string_view toml, const std::string& name);
 
 }  // namespace npuscope::npu::torq

@@ -247,11 +247,19 @@ void read_nsp(FieldReader& in, Target& target) {
 
 }  // namespace
 
-Result<Target> parse_target(std::string_view toml, const std::string& name) {
+namespace {
+
+Result<Target> read(std::string_view toml, const std::string& name, OtherFields others) {
   return read_fields<Target>(toml, name,
                              {TargetArchitecture::nsp, ErrorKind::input,
                               "a target with HMX and HVX cores, such as aic100 or htp-v75"},
-                             read_nsp);
+                             others, read_nsp);
+}
+
+}  // namespace
+
+Result<Target> parse_target(std::string_view toml, const std::string& name) {
+  return read(toml, name, OtherFields::allowed);
 }
 
 Result<Target> find_target(const std::string& name_or_path) {
@@ -262,7 +270,7 @@ Result<Target> find_target(const std::string& name_or_path) {
         ".toml file",
         name_or_path, family_of(file->architecture), builtin_target_names(TargetArchitecture::nsp));
   }
-  return parse_target(file->toml, file->name);
+  return read(file->toml, file->name, OtherFields::refused);
 }
 
 Result<Target> builtin_target(std::string_view name) { return find_target(std::string(name)); }

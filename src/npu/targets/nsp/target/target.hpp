@@ -183,11 +183,14 @@ struct Target {
   std::string toml;  // the text it was read from
 };
 
-// Reads a description; an input error names the missing or senseless field, and its line if known.
+// Reads the description that a program holds; an input error names the missing or senseless field,
+// and its line if known. Fields that are unknown are passed over: an older version may have made
+// it.
 Result<Target> parse_target(std::string_view toml, const std::string& name);
 
 // A built-in target's name ("aic100", "htp-v75") or the path of a .toml file. An unknown name is a
-// usage error that lists them; so is a target of another architecture (target_file.hpp).
+// usage error that lists them; so is a target of another architecture (target_file.hpp). A field
+// of the file that is unknown is an input error.
 Result<Target> find_target(const std::string& name_or_path);
 // One that is certainly a name.
 Result<Target> builtin_target(std::string_view name);

@@ -296,6 +296,7 @@ TEST(BasedOn, NamesTheFileAndLineThatIsWrong) {
   folder.write("number.toml", "based_on = 73\n");
   folder.write("none.toml", "based_on = \"absent.toml\"\n");
   folder.write("no_table.toml", "based_on = \"htp-v73\"\ncores = 1\n" + own);
+  folder.write("misspelt.toml", "based_on = \"htp-v73\"\n" + own + "[dma]\nissue_cylces = 3\n");
   EXPECT_EQ(folder.refusal("own.toml"), "base.toml:3: cores.count must be between 1 and 64");
   EXPECT_EQ(folder.refusal("ring.toml"),
             "ring_2.toml:1: based_on leads back to ring.toml; at most 8 files may be based on one "
@@ -313,6 +314,10 @@ TEST(BasedOn, NamesTheFileAndLineThatIsWrong) {
             "absent.toml: cannot open: No such file or directory; check the path");
   EXPECT_EQ(folder.refusal("no_table.toml"),
             "no_table.toml: cores.count is missing; it must be a number");
+  EXPECT_EQ(
+      folder.refusal("misspelt.toml"),
+      "misspelt.toml:5: dma.issue_cylces is unknown (did you mean 'dma.issue_cycles'?); remove "
+      "it, or see targets/ for the fields there are");
 }
 
 TEST(ParseTarget, NamesTheFieldThatIsMissing) {
