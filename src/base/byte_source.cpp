@@ -147,11 +147,13 @@ Result<std::string> read_head(const std::filesystem::path& path, std::size_t cou
 Result<std::string> read_all(ByteSource& source, std::uint64_t limit) {
   // Memory that is not touched costs nothing: clearing it, or copying what did not fit, would.
   constexpr std::uint64_t likely_ratio = 16, most_guessed = 4 << 20;
+  constexpr std::uint64_t padding = 64;  // that parsers of JSON ask for behind the text
   constexpr std::size_t piece_bytes = 64 << 10;
   const std::uint64_t bytes = source.file_bytes();
   const bool is_plain = source.compression() == Compression::none;
   std::string text;
-  text.reserve(std::min(is_plain ? bytes : std::min(bytes * likely_ratio, most_guessed), limit));
+  text.reserve(std::min(is_plain ? bytes : std::min(bytes * likely_ratio, most_guessed), limit) +
+               padding);
   const auto piece = std::make_unique_for_overwrite<char[]>(piece_bytes);
   for (;;) {
     TRY_AS(count, source.read({piece.get(), piece_bytes}));
