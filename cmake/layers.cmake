@@ -170,6 +170,8 @@ function(npuscope_plain_program name)
   set_target_properties(${name} PROPERTIES UNITY_BUILD ${NPUSCOPE_UNITY} UNITY_BUILD_BATCH_SIZE ${npuscope_batch_size})
   # The old tag of a path to libraries counts for those that these need, too.
   target_link_options(${name} PRIVATE -Wl,--disable-new-dtags)
+  # Symbols are looked for library by library, most of them to be found in this one.
+  target_link_options(${name} PRIVATE -Wl,--push-state,--no-as-needed -lstdc++ -Wl,--pop-state)
 endfunction()
 
 # npuscope_embed(FOLDER HEADER NAMESPACE NAME PATTERNS...): the text of the files becomes part of the

@@ -145,26 +145,26 @@ Result<std::string> read_head(const std::filesystem::path& path, std::size_t cou
 }
 
 Result<std::string> read_all(ByteSource& source, std::uint64_t limit) {
-  // Most files are small, and memory costs more than its bytes.
-  constexpr std::size_t first_step = 16 << 10, max_step = 256 << 10;
-  std::size_t step = first_step;
-  std::string text;
-  const std::uint64_t bytes = std::min(source.file_bytes(), limit);
+  // Memory that is not touched costs nothing: clearing it, or copying what did not fit, would.
+  constexpr std::uint64_t likely_ratio = 16, most_guessed = 4 << 20;
+  constexpr std::uint64_t padding = 64;  // that parsers of JSON ask for behind the text
+  constexpr std::size_t piece_bytes = 64 << 10;
+  const std::uint64_t bytes = source.file_bytes();
   const bool is_plain = source.compression() == Compression::none;
-  if (is_plain && bytes > first_step) text.reserve(bytes + max_step);
+  std::string text;
+  text.reserve(std::min(is_plain ? bytes : std::min(bytes * likely_ratio, most_guessed), limit) +
+               padding);
+  const auto piece = std::make_unique_for_overwrite<char[]>(piece_bytes);
   for (;;) {
-    const std::size_t before = text.size();
-    text.resize(before + step);
-    TRY_AS(count, source.read(std::span(text).subspan(before)));
-    text.resize(before + *count);
+    TRY_AS(count, source.read({piece.get(), piece_bytes}));
+    if (*count == 0) return text;
+    text.append(piece.get(), *count);
     if (text.size() > limit) {
       return input_error(
           "{}: has more than {} bytes, too many for a file of its kind; check that "
           "it is the right file",
           source.name(), limit);
     }
-    if (*count == 0) return text;
-    if (*count == step) step = std::min(2 * step, max_step);
   }
 }
 

@@ -7,10 +7,12 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <limits>
 
+#include "base/crc32.hpp"
 #include "base/system_error.hpp"
 
 namespace npuscope {
@@ -112,6 +114,7 @@ class GzipSource final : public CodecSource {
   Result<std::size_t> produce(std::span<char> into) override {
     if (!ready_) return input_error("{}: not enough memory to decompress; free some", name());
     for (;;) {
+      if (wrong_ != nullptr) return broken(end_of_checksum_, wrong_);
       if (input_.bytes().empty()) {
         const auto count = read_raw(input_.room());
         if (!count) return count;
@@ -139,10 +142,13 @@ class GzipSource final : public CodecSource {
       if (input_.bytes().empty()) return false;
       ::inflateReset(&stream_);
     }
-    between_members_ = false;
+    ::inflateValidate(&stream_, 1);
+    between_members_ = in_body_ = false;
+    crc_ = 0;
     return true;
   }
 
+  // Up to the body zlib checks, and stops there; the checksum of the body is ours.
   Result<std::size_t> inflate_some(std::span<char> into) {
     const std::uint64_t offset = file_bytes_read() - input_.bytes().size();
     constexpr std::size_t max = std::numeric_limits<uInt>::max();
@@ -151,17 +157,48 @@ class GzipSource final : public CodecSource {
     stream_.next_out = reinterpret_cast<Bytef*>(into.data());
     stream_.avail_out = uInt(std::min(into.size(), max));
     const uInt room = stream_.avail_out;
-    const int outcome = ::inflate(&stream_, Z_NO_FLUSH);
-    input_.drop(input_.bytes().size() - stream_.avail_in);
+    const int outcome = ::inflate(&stream_, in_body_ ? Z_NO_FLUSH : Z_BLOCK);
+    take_input(input_.bytes().size() - stream_.avail_in);
     const std::size_t produced = room - stream_.avail_out;
+    crc_ = crc32_with(crc_, into.first(produced));
     if (outcome == Z_STREAM_END) {
       between_members_ = first_member_done_ = true;
+      check_trailer();
     } else if (outcome != Z_OK && outcome != Z_BUF_ERROR) {
       if (produced > 0) return produced;  // the same error comes again
-      return input_error("{}: broken gzip data near byte {} ({}); copy the file again", name(),
-                         offset, stream_.msg != nullptr ? stream_.msg : "no reason given");
+      return broken(offset, stream_.msg != nullptr ? stream_.msg : "no reason given");
+    }
+    constexpr int after_header = 128;
+    if (!in_body_ && (stream_.data_type & after_header) != 0) {
+      in_body_ = true;
+      ::inflateValidate(&stream_, 0);
     }
     return produced;
+  }
+
+  void take_input(std::size_t count) {
+    const auto taken = input_.bytes().first(count);
+    const std::size_t kept = last_taken_.size() - std::min(count, last_taken_.size());
+    std::copy(last_taken_.end() - std::ptrdiff_t(kept), last_taken_.end(), last_taken_.begin());
+    std::copy(taken.end() - std::ptrdiff_t(last_taken_.size() - kept), taken.end(),
+              last_taken_.begin() + std::ptrdiff_t(kept));
+    input_.drop(count);
+  }
+
+  void check_trailer() {
+    std::uint32_t crc = 0, length = 0;  // of a little-endian machine, as all that npuscope runs on
+    std::memcpy(&crc, last_taken_.data(), sizeof crc);
+    std::memcpy(&length, last_taken_.data() + sizeof crc, sizeof length);
+    end_of_checksum_ = file_bytes_read() - input_.bytes().size();
+    if (length != std::uint32_t(stream_.total_out)) wrong_ = "incorrect length check";
+    if (crc == crc_) return;
+    wrong_ = "incorrect data check";
+    end_of_checksum_ -= sizeof length;
+  }
+
+  Result<std::size_t> broken(std::uint64_t offset, const char* why) const {
+    return input_error("{}: broken gzip data near byte {} ({}); copy the file again", name(),
+                       offset, why);
   }
 
   z_stream stream_{};
@@ -169,6 +206,11 @@ class GzipSource final : public CodecSource {
   bool ready_ = false;
   bool between_members_ = true;
   bool first_member_done_ = false;
+  bool in_body_ = false;
+  std::uint32_t crc_ = 0;  // of the member so far
+  std::array<char, 8> last_taken_{};
+  const char* wrong_ = nullptr;  // in the last member's trailer
+  std::uint64_t end_of_checksum_ = 0;
 };
 
 }  // namespace

@@ -311,6 +311,8 @@ Result<ProfilePart> select(Profile profile, const Selection& selection,
   if (options.needs_timeline || selection.core || selection.inference) {
     TRY(check_timeline(profile));
   }
+  if (selection.empty() && !options.needs_timeline)
+    return ProfilePart{std::move(profile), {}, 0, ""};
   const Interval whole = analysis::timeline_of(profile);
   if (selection.empty()) return ProfilePart{std::move(profile), whole, whole.begin, ""};
   TRY_AS(filter, make_filter(profile, selection, options.cut));

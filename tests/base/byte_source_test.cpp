@@ -9,6 +9,7 @@
 #include <random>
 
 #include "base/compressed.hpp"
+#include "base/crc32.hpp"
 #include "base/memory_use.hpp"
 #include "sanitized.hpp"
 
@@ -163,6 +164,39 @@ TEST(ByteSource, RandomDamageNeverCrashesAndIsToldWhereAChecksumTells) {
         EXPECT_NE(reading.error, "");
       }
     }
+  }
+}
+
+TEST(ByteSource, SaysWhichOfTheChecksOfAGzipMemberFails) {
+  const std::string text = sample_text(70'000), first = gzip("one ");
+  const auto with_broken = [&](std::size_t from_end) {
+    std::string bytes = first + gzip(text) + "padding, not read";
+    bytes[bytes.size() - std::string_view("padding, not read").size() - from_end] ^= 1;
+    return read_bytes(bytes, 4096);
+  };
+  const std::size_t end = (first + gzip(text)).size();
+  const auto near = [](std::size_t byte, const char* why) {
+    return "trace: broken gzip data near byte " + std::to_string(byte) + " (incorrect " + why +
+           " check); copy the file again";
+  };
+  EXPECT_EQ(with_broken(8).error, near(end - 4, "data"));
+  EXPECT_EQ(with_broken(1).error, near(end, "length"));
+  EXPECT_EQ(with_broken(1).text, "one " + text);
+}
+
+TEST(ByteSource, ChecksTheHeaderOfAGzipMemberThatHasAChecksum) {
+  std::string bytes = gzip("text");
+  bytes[3] |= 2;  // FHCRC
+  bytes.insert(10, std::string("\0\0", 2));
+  EXPECT_THAT(read_bytes(bytes).error, HasSubstr("header crc mismatch"));
+}
+
+TEST(ByteSource, ChecksumsOfAnyLengthAreZlibs) {
+  const std::string text = sample_text(1'000);
+  for (std::size_t size = 0; size < text.size(); ++size) {
+    const std::string_view part = std::string_view(text).substr(size % 17, size);
+    const auto* bytes = reinterpret_cast<const Bytef*>(part.data());
+    EXPECT_EQ(crc32_with(std::uint32_t(size), part), ::crc32(size, bytes, uInt(part.size())));
   }
 }
 

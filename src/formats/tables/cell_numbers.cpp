@@ -32,9 +32,9 @@ std::optional<double> plain_decimal(std::string_view text) {
 }  // namespace
 
 std::optional<double> number_in(std::string_view text) {
+  if (const auto plain = plain_decimal(text)) return plain;
   text = trimmed(text);
   if (text.ends_with('%')) text = trimmed(text.substr(0, text.size() - 1));
-  if (const auto plain = plain_decimal(text)) return plain;
   const auto number = parse_number<double>(text);
   return number && std::isfinite(*number) ? number : std::nullopt;
 }

@@ -194,10 +194,7 @@ ClockId TableProfile::clock_of(TableUnit unit) {
   return clock("nanoseconds", ClockKind::wall, 1e9);
 }
 
-std::string_view TableProfile::field(std::size_t column, const Fields& fields) const {
-  const std::size_t place = places_[column];
-  std::string_view text = place < fields.size() ? trimmed(fields[place]) : std::string_view();
-  if (is_plain_[column]) return text;
+std::string_view TableProfile::part_of(std::string_view text, std::size_t column) const {
   const auto is_blank = [&] { return std::ranges::count(description_.blanks, text) > 0; };
   if (is_blank()) return {};
   for (std::uint64_t part = description_.columns[column].part; part > 0; --part) {
@@ -320,10 +317,11 @@ std::uint32_t TableProfile::known_op(const Op& op) {
 std::optional<double> TableProfile::number_of(std::size_t i, const Fields& fields,
                                               std::uint64_t offset) {
   const TableColumn& column = description_.columns[i];
-  const std::string_view text = field(i, fields), unit = word_of(column.unit);
+  const std::string_view text = field(i, fields);
   auto number = number_in(text);
-  if (!number && text.ends_with(unit)) {  // "1419 us"
-    number = number_in(text.substr(0, text.size() - unit.size()));
+  if (!number) {
+    const std::string_view unit = word_of(column.unit);  // "1419 us"
+    if (text.ends_with(unit)) number = number_in(text.substr(0, text.size() - unit.size()));
   }
   if (!number) {
     if (!text.empty() && places_[i] != no_place) {
@@ -451,8 +449,8 @@ void TableProfile::add_number(std::size_t i, double value) {
 }
 
 StringId TableProfile::intern(std::string_view text) {
-  const bool is_plain = std::ranges::all_of(text, [](char c) { return c > 0; });
-  return profile_.strings.intern(is_plain ? text : std::string_view(valid_utf8(text)));
+  if (const auto known = profile_.strings.find(text)) return *known;
+  return profile_.strings.intern(valid_utf8(text));
 }
 
 Engine TableProfile::engine_of(const Fields& fields) const {

@@ -67,7 +67,14 @@ class TableProfile {
 
   ClockId clock(std::string_view name, ClockKind kind, double rate);
   ClockId clock_of(TableUnit unit);
-  std::string_view field(std::size_t column, const Fields& fields) const;
+  // What of a cell is the column's.
+  std::string_view field(std::size_t column, const Fields& fields) const {
+    const std::size_t place = places_[column];
+    const std::string_view text =
+        place < fields.size() ? trimmed(fields[place]) : std::string_view();
+    return is_plain_[column] ? text : part_of(text, column);
+  }
+  std::string_view part_of(std::string_view text, std::size_t column) const;
   std::size_t place_of(std::string_view head) const;
   void find_places();
   static bool holds(const RowChoice& chosen, const ChoicePlaces& places, const Fields& fields);
@@ -97,7 +104,7 @@ class TableProfile {
   std::vector<ChoicePlaces> rows_at_, engines_at_;
   // By what they are, those that the header has.
   std::array<std::vector<std::size_t>, std::size_t(TableColumn::Is::key) + 1> columns_of_;
-  std::vector<bool> is_plain_;                // by column: its cells are taken whole
+  std::vector<char> is_plain_;                // by column: its cells are taken whole
   std::vector<bool> has_gaps_;                // by column: some rows have no number
   std::string not_a_number_;                  // the first cell that should be one
   std::vector<std::optional<Measure>> made_;  // by column, its first number

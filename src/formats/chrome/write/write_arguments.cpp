@@ -59,16 +59,17 @@ SpanArguments::SpanArguments(const Profile& profile, std::size_t longest_text, E
 std::string_view SpanArguments::key_of(StringId name) {
   std::uint32_t& place = place_of_key_[std::uint32_t(name)];
   if (place == 0) {
-    keys_.push_back(made_key(out_.text(name)));
+    keys_.push_back(made_key(out_.text(name)).append(key_step, '\0'));
     place = std::uint32_t(keys_.size());
   }
-  return keys_[place - 1];
+  return std::string_view(keys_[place - 1]).substr(0, keys_[place - 1].size() - key_step);
 }
 
 const SpanArguments::Form& SpanArguments::make_form(std::uint32_t shape) {
   Form& form = forms_[shape];
   const ArgumentShape& keys = profile_.spans.arguments.shapes[shape];
   form.shape = keys.data();
+  form.most = key_step;
   for (std::uint32_t i = 0; i < keys.size(); ++i) {
     form.keys.push_back(key_of(keys[i].name));
     form.most += form.keys.back().size() + max_number_size;
@@ -89,11 +90,6 @@ bool SpanArguments::look_for_escapes(StringId text) {
   return needs;
 }
 
-inline char* SpanArguments::print_text_argument(char* at, StringId id) {
-  const std::string_view text = out_.text(id);
-  return needs_escapes(id) ? print_escaped(at, text) : print_in_quotes(at, text);
-}
-
 char* SpanArguments::print_escaped(char* at, std::string_view text) {
   scratch_.clear();
   JsonWriter(scratch_).value(text);
@@ -105,20 +101,6 @@ char* SpanArguments::print_number(char* at, double number) {
   if (std::isfinite(number)) return print_shortest_with_point(at, number);
   not_finite_ += 1;
   return print_text(at, "null");
-}
-
-inline char* SpanArguments::print_argument(char* at, ArgumentType type, std::uint64_t bits) {
-  const Argument argument{{{}, type}, bits};
-  switch (type) {
-    case ArgumentType::null: return print_text(at, "null");
-    case ArgumentType::boolean: return print_text(at, argument.boolean() ? "true" : "false");
-    case ArgumentType::integer: return print_integer(at, argument.integer());
-    case ArgumentType::unsigned_integer: return print_integer(at, argument.unsigned_integer());
-    case ArgumentType::number: return print_number(at, argument.number());
-    case ArgumentType::text: return print_text_argument(at, argument.text());
-    case ArgumentType::json: return print_text(at, out_.text(argument.text()));
-  }
-  return at;
 }
 
 SpanArguments::Extras SpanArguments::extras_of(std::size_t row) const {
@@ -159,11 +141,10 @@ std::string SpanArguments::members_of_op(std::size_t row) const {
 }
 
 // What the event itself has no place for.
-inline char* SpanArguments::print_extras(char* at, const OfRow& arguments) {
+char* SpanArguments::print_extras(char* at, const OfRow& arguments) {
   const auto& [before, after] = arguments.extras;
   char* const bracket = at + extras_key.size();  // in place of the comma before the first member
   at = print_text(at, before);
-  if (most_of_row_ == 0) return at;
   at = print_of_row(at, arguments.row);
   if (at == bracket && after.size() == 1) ++at;
   at = print_text(at, after);
@@ -203,20 +184,6 @@ std::size_t SpanArguments::most_of_texts(const OfRow& arguments) {
     most += out_.text(text).size() * (needs_escapes(text) ? longest_escape : 1);
   }
   return most;
-}
-
-char* SpanArguments::print(char* at, const OfRow& arguments) {
-  if (const Form* form = arguments.form) {
-    const ArgumentKey* const shape = form->shape;
-    const std::string_view* const keys = form->keys.data();
-    const ArgumentRow values = arguments.values;
-    const std::size_t count = form->count();
-    for (std::size_t i = 0; i < count; ++i) {
-      if (arguments.has_scope && shape[i].name == *scope_key_) continue;
-      at = print_argument(print_text(at, keys[i]), shape[i].type, values.bits(i));
-    }
-  }
-  return arguments.extras.any() ? print_extras(at, arguments) : at;
 }
 
 void SpanArguments::add(const TraceEvent& event, std::size_t row) {

@@ -2,13 +2,16 @@
 // the data model knows beyond them.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/print_text.hpp"
 #include "formats/chrome/write/event_output.hpp"
 #include "npuscope/profile/profile.hpp"
 
@@ -71,7 +74,20 @@ class SpanArguments {
     if (!arguments.form->texts.empty()) most += most_of_texts(arguments);
     return most;
   }
-  char* print(char* at, const OfRow& arguments);
+  [[gnu::always_inline]] char* print(char* at, const OfRow& arguments) {
+    if (const Form* form = arguments.form) {
+      const ArgumentKey* const shape = form->shape;
+      const std::string_view* const keys = form->keys.data();
+      const ArgumentRow values = arguments.values;
+      const std::size_t count = form->count();
+      for (std::size_t i = 0; i < count; ++i) {
+        if (arguments.has_scope && shape[i].name == *scope_key_) continue;
+        at = print_argument(print_key(at, keys[i]), shape[i].type, values.bits(i));
+      }
+    }
+    if (most_of_row_ == 0) return print_text(at, arguments.extras.before);
+    return arguments.extras.any() ? print_extras(at, arguments) : at;
+  }
   Extras extras_of(std::size_t row) const;
   // The event of a row, which need not be a slice, with its arguments where it has some.
   void add(const TraceEvent& event, std::size_t row);
@@ -93,9 +109,31 @@ class SpanArguments {
   }
   bool look_for_escapes(StringId text);
   std::size_t most_of_texts(const OfRow& arguments);
-  char* print_argument(char* at, ArgumentType type, std::uint64_t bits);
+  // Of keys, which have so many bytes behind them as well.
+  static constexpr std::size_t key_step = 32;
+  [[gnu::always_inline]] static char* print_key(char* at, std::string_view key) {
+    if (key.size() > key_step) return print_text(at, key);
+    std::memcpy(at, key.data(), key_step);
+    return at + key.size();
+  }
+  [[gnu::always_inline]] char* print_argument(char* at, ArgumentType type, std::uint64_t bits) {
+    const Argument argument{{{}, type}, bits};
+    switch (type) {
+      case ArgumentType::null: return print_text(at, "null");
+      case ArgumentType::boolean: return print_text(at, argument.boolean() ? "true" : "false");
+      case ArgumentType::integer: return print_integer(at, argument.integer());
+      case ArgumentType::unsigned_integer: return print_integer(at, argument.unsigned_integer());
+      case ArgumentType::number: return print_number(at, argument.number());
+      case ArgumentType::text: return print_text_argument(at, argument.text());
+      case ArgumentType::json: return print_text(at, out_.text(argument.text()));
+    }
+    return at;
+  }
+  char* print_text_argument(char* at, StringId id) {
+    const std::string_view text = out_.text(id);
+    return needs_escapes(id) ? print_escaped(at, text) : print_in_quotes(at, text);
+  }
   char* print_number(char* at, double number);
-  char* print_text_argument(char* at, StringId text);
   char* print_escaped(char* at, std::string_view text);
   char* print_extras(char* at, const OfRow& arguments);
   char* print_of_row(char* at, std::size_t row);

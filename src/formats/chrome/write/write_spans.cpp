@@ -142,10 +142,8 @@ void SpanWriter::write_instant(std::size_t row) {
   arguments_.add(event, row);
 }
 
-const std::string& SpanWriter::make_before_time(std::uint32_t track) {
-  if (track >= before_time_.size()) before_time_.resize(track + 1);
-  std::string& text = before_time_[track];
-  return text = out_.events.parts(out_.event(TracePhase::complete, "", track)).before_time;
+void SpanWriter::make_before_time(std::uint32_t track) {
+  before_time_[track] = out_.events.parts(out_.event(TracePhase::complete, "", track)).before_time;
 }
 
 void SpanWriter::make_op_text(OpText& text, std::size_t row) {
@@ -158,10 +156,10 @@ void SpanWriter::make_op_text(OpText& text, std::size_t row) {
 void SpanWriter::write_slice(std::size_t row) {
   const Spans& spans = profile_.spans;
   const std::uint32_t track = layout_.track(profile_, row);
-  const bool is_known = track < before_time_.size() && !before_time_[track].empty();
-  const std::string& before_time = is_known ? before_time_[track] : make_before_time(track);
+  const std::string& before_time = before_time_[track];
+  if (before_time.empty()) make_before_time(track);
   const std::uint32_t op = index_of(spans.op[row]);
-  OpText& text = recent_ops_[op & (recent_ops_.size() - 1)];
+  OpText& text = recent_ops_[op & bits_of_recent_];
   const std::uint64_t of = std::uint64_t(spans.kind[row]) << 32 | op;
   if (text.of != of) make_op_text(text, row);
   text.of = of;

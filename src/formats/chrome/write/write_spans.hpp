@@ -66,7 +66,9 @@ class SpanWriter {
         layout_(layout),
         out_(out),
         arguments_(profile, longest_text, out),
-        recent_ops_(std::bit_ceil(std::min(profile.ops.size() + 1, most_recent_ops))) {}
+        recent_ops_(std::bit_ceil(std::min(profile.ops.size() + 1, most_recent_ops))),
+        bits_of_recent_(std::uint32_t(recent_ops_.size() - 1)),
+        before_time_(std::max<std::size_t>(layout.tracks.size(), 1)) {}
 
   void write(std::size_t row);
   std::uint64_t not_finite() const { return arguments_.not_finite(); }
@@ -85,7 +87,7 @@ class SpanWriter {
   void write_async(std::size_t row);
   void set_category(TraceEvent& event, std::size_t row) const;
   void make_op_text(OpText& text, std::size_t row);
-  const std::string& make_before_time(std::uint32_t track);
+  void make_before_time(std::uint32_t track);
   // Stays until the next call.
   std::string_view name_of(std::size_t row);
   std::int64_t end_of(std::size_t row) const {
@@ -98,7 +100,8 @@ class SpanWriter {
   EventOutput& out_;
   SpanArguments arguments_;
   std::string wait_name_;
-  std::vector<OpText> recent_ops_;        // by the low bits of the op; a power of two
+  std::vector<OpText> recent_ops_;  // by the low bits of the op; a power of two
+  const std::uint32_t bits_of_recent_;
   std::vector<std::string> before_time_;  // of slices, by track; empty: not made yet
 };
 

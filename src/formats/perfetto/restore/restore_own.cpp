@@ -192,13 +192,17 @@ void OwnTrace::restore_units(Profile& profile) const {
 }
 
 void OwnTrace::restore_phases(Profile& profile) const {
+  const auto has_phases = [](const TrackPlace& place) {
+    return place.kind == TrackPlace::Kind::phases;
+  };
+  if (std::ranges::none_of(places_, has_phases)) return;
   Spans& spans = profile.spans;
   std::vector<bool> is_phase(spans.size(), false);
   std::vector<NumberedPhase> phases;
   const PhaseReader reader(profile, about_.numbers);
   for (std::size_t row = 0; row < spans.size(); ++row) {
     const std::uint32_t unit = index_of(spans.unit[row]);
-    if (unit >= places_.size() || places_[unit].kind != TrackPlace::Kind::phases) continue;
+    if (unit >= places_.size() || !has_phases(places_[unit])) continue;
     is_phase[row] = true;
     phases.push_back(reader.read(row));
   }

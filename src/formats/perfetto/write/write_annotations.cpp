@@ -39,10 +39,12 @@ AnnotationWriter::AnnotationWriter(const Profile& profile, SequenceWriter& seque
     : profile_(profile),
       sequence_(sequence),
       numbers_(profile, sequence),
+      has_arguments_(!profile.spans.arguments.empty()),
       forms_(profile.spans.arguments.shapes.size()) {
   for (std::size_t shape = 0; shape < forms_.size(); ++shape) {
     const ArgumentShape& keys = profile.spans.arguments.shapes[shape];
     forms_[shape].heads.resize(keys.size());
+    forms_[shape].max = keys.size() * max_argument_bytes;
     for (std::uint32_t place = 0; place < keys.size(); ++place) {
       if (keys[place].type == ArgumentType::json) forms_[shape].json.push_back(place);
     }
@@ -103,24 +105,28 @@ inline char* AnnotationWriter::put_argument(char* at, const Head& head, std::uin
   });
 }
 
-void AnnotationWriter::add_arguments(std::uint32_t row) {
-  const Arguments& arguments = profile_.spans.arguments;
-  if (arguments.empty()) return;
-  const ArgumentRow values = arguments.row(row);
-  Form& form = forms_[values.shape()];
-  const std::size_t count = form.heads.size();
-  const bool is_known = form.sequence == sequence_.number();
+void AnnotationWriter::make_heads(Form& form, const ArgumentRow& values) {
   form.sequence = sequence_.number();
-  std::size_t max = count * max_argument_bytes;
+  const ArgumentShape& keys = profile_.spans.arguments.shapes[values.shape()];
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    form.heads[i] = head_of(keys[i]);
+    if (keys[i].type != ArgumentType::text) continue;
+    numbers_.of(Interned::annotation_string, StringId(std::uint32_t(values.bits(i))));
+  }
+}
+
+void AnnotationWriter::add_arguments(std::uint32_t row) {
+  if (!has_arguments_) return;
+  const ArgumentRow values = profile_.spans.arguments.row(row);
+  Form& form = forms_[values.shape()];
+  if (form.sequence != sequence_.number()) make_heads(form, values);
+  std::size_t max = form.max;
   for (const std::uint32_t place : form.json) {
     max += profile_.text(StringId(std::uint32_t(values.bits(place)))).size();
   }
   sequence_.event().add_made(max, [&](char* at) {
-    for (std::size_t i = 0; i < count; ++i) {
-      // Keys and texts are numbered in the order in which they come.
-      if (!is_known) form.heads[i] = head_of(arguments.shapes[values.shape()][i]);
-      at = put_argument(at, form.heads[i], values.bits(i));
-    }
+    std::size_t place = 0;
+    for (const Head& head : form.heads) at = put_argument(at, head, values.bits(place++));
     return at;
   });
 }

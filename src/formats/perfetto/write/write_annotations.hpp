@@ -64,11 +64,14 @@ class AnnotationWriter {
   struct Form {
     std::uint32_t sequence = 0;  // of which the heads are; 0: of none
     std::vector<Head> heads;
+    std::size_t max = 0;              // bytes but for JSON
     std::vector<std::uint32_t> json;  // places of what is of any size
   };
 
   void sort_measures();
   void add_extras_of_row(std::uint32_t row);
+  // The heads are made as they come: keys and texts are numbered in that order.
+  void make_heads(Form& form, const ArgumentRow& values);
   Head head_of(const ArgumentKey& key) const;
   char* put_argument(char* at, const Head& head, std::uint64_t bits) const;
   void add_measures(Measure::Subject subject, std::uint32_t id);
@@ -84,6 +87,7 @@ class AnnotationWriter {
   const Profile& profile_;
   SequenceWriter& sequence_;
   TextNumbers numbers_;
+  const bool has_arguments_;
   std::vector<Form> forms_;              // by shape of arguments
   std::vector<std::uint32_t> measures_;  // of spans and phases, by subject and its id
   std::vector<bool> has_measure_;        // by row
