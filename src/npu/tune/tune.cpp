@@ -91,8 +91,12 @@ class Search {
     TRY_AS(space, trial_space(target));
     Field field{.configuration = {.target = target, .architecture = space->architecture},
                 .space = *space};
-    field.configuration.cores =
-        request_.cores.empty() ? space->cores : std::ranges::max(request_.cores);
+    field.configuration.cores = space->cores;
+    if (!request_.cores.empty()) {
+      const std::vector<std::uint32_t> counts = cores_of(field);
+      if (counts.empty()) return {};
+      field.configuration.cores = counts.front();
+    }
     if (!request_.batches.empty()) field.configuration.batch = request_.batches.front();
     choose_precision(field);
     field.first_point = points_.size();
@@ -194,8 +198,16 @@ class Search {
   std::vector<std::uint32_t> cores_of(const Field& field) {
     std::vector<std::uint32_t> counts = request_.cores;
     std::ranges::sort(counts, std::greater());
-    if (!counts.empty()) return counts;
     const std::uint32_t all = field.space.cores;
+    std::erase_if(counts, [&](std::uint32_t cores) {
+      if (cores <= std::max(1u, all)) return false;
+      refuse("programs",
+             {ErrorKind::usage,
+              fmt::format("--cores {}: {} has {} core{}; give no more", cores,
+                          field.configuration.target, std::max(1u, all), all > 1 ? "s" : "")});
+      return true;
+    });
+    if (!request_.cores.empty()) return counts;
     if (all == 0) return {0};
     for (std::uint32_t activations = 1; activations <= all; ++activations) {
       if (counts.empty() || counts.back() != all / activations) counts.push_back(all / activations);
@@ -255,9 +267,11 @@ class Search {
         request_.activations.empty() ? up_to(trial.max_activations) : request_.activations;
     for (const std::uint32_t activations : wanted) {
       if (activations > trial.max_activations) {
-        refuse("runs", {ErrorKind::usage,
-                        fmt::format("{} activations on {} cores each are more than {} has",
-                                    activations, configuration.cores, configuration.target)});
+        refuse("runs",
+               {ErrorKind::usage,
+                fmt::format("--activations {} on {} core{} each: {} runs {} at most", activations,
+                            std::max(1u, configuration.cores), configuration.cores > 1 ? "s" : "",
+                            configuration.target, trial.max_activations)});
         continue;
       }
       configuration.activations = activations;
@@ -274,6 +288,12 @@ class Search {
     }
     double reached = 0;
     for (const std::uint32_t queued : lengths) {
+      if (queued > 1 && !trial.has_queue) {
+        refuse("runs",
+               {ErrorKind::usage, fmt::format("--queued {}: {} runs one inference after the other",
+                                              queued, configuration.target)});
+        continue;
+      }
       configuration.queued = queued;
       const double least = as_fast * std::max(alone.latency_s, queued * alone.least_device_s);
       const double most = margin * configuration.activations * trial.batch / alone.least_device_s;
