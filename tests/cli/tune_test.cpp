@@ -150,7 +150,7 @@ TEST_F(TuneCommand, CoresAndQueuesThatATargetLacksStoodInItsRows) {
 TEST_F(TuneCommand, ATruthValueStoodAsANumberInTheCommands) {
   const Outcome outcome =
       run_npuscope({"tune", squeezenet, "--cores", "16", "--batch", "1", "--activations", "1",
-                    "--queued", "1", "-onnx-define-symbol=with,false"});
+                    "--queued", "1", "--throughput", "-onnx-define-symbol=with,false"});
   EXPECT_THAT(outcome.output, HasSubstr(" -onnx-define-symbol=with,false "));
 }
 

@@ -231,6 +231,7 @@ void add_instrumentation_flags(Command& command, NspArguments& arguments) {
       .flag("--stats-level,--aic-stats-level", options.stats_level,
             "what the statistics buffer records: 40 threads, DDR and PMU; 50 I/O ports; "
             "70 every operator; 100 PMU per operator")
+      .check(whole_number())
       .shows_usual();
   command
       .flag("--stats-batchsize,--aic-stats-batchsize", options.stats_batch_size,

@@ -83,6 +83,7 @@ class Search {
   struct Field {
     TuneConfiguration configuration;
     TrialSpace space;
+    std::vector<std::uint32_t> asked_cores = {};
     std::uint32_t own_batch = 0;  // of the model; 0: it has none
     std::size_t first_point = 0;
   };
@@ -91,12 +92,9 @@ class Search {
     TRY_AS(space, trial_space(target));
     Field field{.configuration = {.target = target, .architecture = space->architecture},
                 .space = *space};
-    field.configuration.cores = space->cores;
-    if (!request_.cores.empty()) {
-      const std::vector<std::uint32_t> counts = cores_of(field);
-      if (counts.empty()) return {};
-      field.configuration.cores = counts.front();
-    }
+    field.asked_cores = asked_cores(field);
+    if (field.asked_cores.empty() && !request_.cores.empty()) return {};
+    field.configuration.cores = request_.cores.empty() ? space->cores : field.asked_cores.front();
     if (!request_.batches.empty()) field.configuration.batch = request_.batches.front();
     choose_precision(field);
     field.first_point = points_.size();
@@ -194,20 +192,26 @@ class Search {
     return batches;
   }
 
-  // As many as go to each activation of one, two, three … of them: fewer leave cores without work.
-  std::vector<std::uint32_t> cores_of(const Field& field) {
+  // Those of --cores that the target has, the most first.
+  std::vector<std::uint32_t> asked_cores(const Field& field) {
     std::vector<std::uint32_t> counts = request_.cores;
     std::ranges::sort(counts, std::greater());
-    const std::uint32_t all = field.space.cores;
+    const std::uint32_t all = std::max(1u, field.space.cores);
     std::erase_if(counts, [&](std::uint32_t cores) {
-      if (cores <= std::max(1u, all)) return false;
+      if (cores <= all) return false;
       refuse("programs",
-             {ErrorKind::usage,
-              fmt::format("--cores {}: {} has {} core{}; give no more", cores,
-                          field.configuration.target, std::max(1u, all), all > 1 ? "s" : "")});
+             {ErrorKind::usage, fmt::format("--cores {}: {} has {} core{}; give no more", cores,
+                                            field.configuration.target, all, all > 1 ? "s" : "")});
       return true;
     });
-    if (!request_.cores.empty()) return counts;
+    return counts;
+  }
+
+  // As many as go to each activation of one, two, three … of them: fewer leave cores without work.
+  std::vector<std::uint32_t> cores_of(const Field& field) {
+    if (!request_.cores.empty()) return field.asked_cores;
+    const std::uint32_t all = field.space.cores;
+    std::vector<std::uint32_t> counts;
     if (all == 0) return {0};
     for (std::uint32_t activations = 1; activations <= all; ++activations) {
       if (counts.empty() || counts.back() != all / activations) counts.push_back(all / activations);

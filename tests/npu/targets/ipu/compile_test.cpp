@@ -253,7 +253,7 @@ TEST(IpuCompile, AModelThatCannotFollowToOneImageWasRefused) {
                     ("npuscope-ipu-batch-" + std::to_string(::getpid()) + ".onnx");
   ASSERT_TRUE(write_file_atomically(path, as_byte_span(test::model(text))));
   const auto built = build(path, {"ipu-muffin", {}, {}});
-  const auto asked = build(path, {"ipu-muffin", {.batch = 1}, {}});
+  const auto asked = build(path, {"ipu-muffin", {.symbols = {}, .batch = 1}, {}});
   std::filesystem::remove(path);
   ASSERT_TRUE(built) << built.error().message;
   EXPECT_THAT(built->warnings, testing::Contains(HasSubstr("with the batch that the model has: ")));
