@@ -30,8 +30,7 @@ Result<npu::Conversation> held(ConversationOptions& options) {
   request.model = options.model;
   request.convert_to_fp16 = !options.keeps_precision;
   request.contexts.assign(options.contexts.begin(), options.contexts.end());
-  TRY_AS(symbols, npu::parse_symbols(options.symbols));
-  request.import.symbols = std::move(*symbols);
+  TRY(npu::parse_symbols(options.symbols, request.import));
   BusySign sign("simulating");
   return npu::hold_conversation(request);
 }

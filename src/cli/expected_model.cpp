@@ -21,8 +21,7 @@ Flag& add_expected_model(Command& command, ExpectedModel& model, const std::stri
 }
 
 Result<analysis::ExpectedGraph> load_expected(ExpectedModel model) {
-  TRY_AS(symbols, npu::parse_symbols(model.symbols));
-  model.import.symbols = std::move(*symbols);
+  TRY(npu::parse_symbols(model.symbols, model.import));
   model.import.allow_unknown = true;  // the names and links of unknown operators are enough
   TRY_AS(graph, npu::import_onnx_file(model.file, model.import));
   return report::expected_graph(*graph);

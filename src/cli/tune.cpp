@@ -27,8 +27,7 @@ struct TuneOptions {
 Status take(TuneOptions& options) {
   npu::TuneRequest& request = options.request;
   request.model = options.model;
-  TRY_AS(symbols, npu::parse_symbols(options.symbols));
-  request.import.symbols = std::move(*symbols);
+  TRY(npu::parse_symbols(options.symbols, request.import));
   if (!options.latency.empty()) {
     TRY_AS(latency, report::seconds_in_text("--latency", options.latency));
     if (!(*latency > 0)) {
@@ -36,6 +35,7 @@ Status take(TuneOptions& options) {
     }
     request.latency_s = *latency;
   }
+  if (request.samples_per_second == 0.0) return usage_error("--min-throughput 0: must be above 0");
   if (options.precision == AskedPrecision::as_given) {
     request.precision = npu::TunePrecision::as_given;
   } else if (options.precision == AskedPrecision::fp16) {

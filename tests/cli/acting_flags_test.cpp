@@ -69,6 +69,15 @@ const Trials& compile_trials() {
       {"--allocator-dealloc-delay", {{"-allocator-dealloc-delay=1"}, Does::says}},
       {"--size-split-granularity", {{"-size-split-granularity=1024"}, Does::says}},
       {"--vtcm-working-set-limit-ratio", {{"-vtcm-working-set-limit-ratio=1"}, Does::says}},
+      {"--aic-depth-first-mem", {{"-aic-depth-first-mem=8"}, Does::says}},
+      {"--mxint8-mdp-io", {{"-mxint8-mdp-io"}, Does::says}},
+      {"--sdp-cluster-sizes", {{"-aic-cluster-sizes=4,4"}, Does::says}},
+      {"--io-encrypt", {{"-io-encrypt=all"}, Does::says}},
+      {"--io-crc", {{"-io-crc"}, Does::says}},
+      {"--combine-inputs", {{"-combine-inputs=false"}, Does::says}},
+      {"--combine-outputs", {{"-combine-outputs=true"}, Does::says}},
+      {"--time-passes", {{"-time-passes"}, Does::says}},
+      {"--max-compilation-threads", {{"-max-compilation-threads=4"}, Does::says}},
       {"--mxfp6-matmul", {{"-mxfp6-matmul"}, Does::says}},
       {"--mxint8-kv-cache", {{"--mxint8-kv-cache"}, Does::says}}};
   return trials;
@@ -174,6 +183,23 @@ TEST_F(ActingFlags, OfCompile) {
   const std::string recorded = program();
   EXPECT_EQ(compile({"-stats-level=70", "-aic-op-stats-verbosity=2"}).errors, "");
   EXPECT_NE(program(), recorded);
+}
+
+TEST_F(ActingFlags, WhatIsDoneInAnyCaseWasTurnedOffInSilence) {
+  EXPECT_THAT(
+      compile({"-multicast-weights=false"}).errors,
+      HasSubstr("--multicast-weights=false has no effect: weights that several cores need"));
+  EXPECT_EQ(compile({"-multicast-weights=true"}).errors, "");
+}
+
+TEST_F(ActingFlags, ThatWouldMakeAnotherProgramAreRefusedWithTheReason) {
+  for (const std::string flag : {"-quantization-precision=Int8", "-enable-channelwise"}) {
+    const Outcome outcome = compile({flag});
+    EXPECT_EQ(outcome.status, 2) << flag;
+    EXPECT_THAT(outcome.errors, HasSubstr("npuscope quantises no model; export it with"));
+  }
+  EXPECT_THAT(compile({"-node-precision-info", "x.yaml"}).errors,
+              HasSubstr("--node-precision-info: all nodes have the model's precision"));
 }
 
 TEST_F(ActingFlags, OfRun) {

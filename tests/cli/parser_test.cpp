@@ -147,7 +147,8 @@ TEST_F(Parser, QuestionsAreAnsweredAndRefusalsExplained) {
   program_.add("-V,--version", Answer{[] { return std::string("1.2.3\n"); }}, "the version");
   copy_.add("--shrink", Refusal{"--shrink: nothing can be shrunk"}, "");
   EXPECT_EQ(parse({"-V"}).answer, "1.2.3\n");
-  EXPECT_EQ(parse({"copy", "a", "--shrink"}).problem, "--shrink: nothing can be shrunk");
+  for (const char* shrink : {"--shrink", "--shrink=2"})
+    EXPECT_EQ(parse({"copy", "a", shrink}).problem, "--shrink: nothing can be shrunk") << shrink;
   EXPECT_EQ(parse({"copy", "a"}).answer, std::nullopt);
 }
 

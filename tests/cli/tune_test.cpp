@@ -128,9 +128,30 @@ TEST_F(TuneCommand, RefusesWhatMeansNothing) {
     EXPECT_THAT(refusal({flag, "1,-1"}), HasSubstr(flag));
   }
   EXPECT_THAT(refusal({"--min-throughput", "-1"}), HasSubstr("--min-throughput"));
+  EXPECT_EQ(refusal({"--min-throughput", "0"}), "npuscope: --min-throughput 0: must be above 0\n");
+  EXPECT_THAT(refusal({"--activations", "17", "--cores", "1", "--batch", "1"}),
+              HasSubstr("--activations 17 on 1 core each: aic100 runs 16 at most"));
   EXPECT_THAT(refusal({"--target", "aic101"}), HasSubstr("target 'aic101' is not built in"));
   EXPECT_THAT(refusal({"--cores", "17"}), HasSubstr("aic100 has 16 cores"));
   EXPECT_EQ(run_npuscope({"tune", path("missing.onnx")}).status, 3);
+}
+
+TEST_F(TuneCommand, CoresAndQueuesThatATargetLacksStoodInItsRows) {
+  for (const auto& [flag, value, why] :
+       {std::tuple{"--cores", "4", "--cores 4: torq-sl2610 has 1 core; give no more"},
+        {"--queued", "5", "--queued 5: torq-sl2610 runs one inference after the other"}}) {
+    const Outcome outcome =
+        run_npuscope({"tune", squeezenet, "--target", "torq-sl2610", flag, value});
+    EXPECT_EQ(outcome.status, 2) << outcome.output;
+    EXPECT_THAT(outcome.errors, HasSubstr(why));
+  }
+}
+
+TEST_F(TuneCommand, ATruthValueStoodAsANumberInTheCommands) {
+  const Outcome outcome =
+      run_npuscope({"tune", squeezenet, "--cores", "16", "--batch", "1", "--activations", "1",
+                    "--queued", "1", "--throughput", "-onnx-define-symbol=with,false"});
+  EXPECT_THAT(outcome.output, HasSubstr(" -onnx-define-symbol=with,false "));
 }
 
 }  // namespace

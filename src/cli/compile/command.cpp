@@ -24,8 +24,7 @@ struct Compilation {
 
 Status compile(Compilation& compilation) {
   CompileArguments& arguments = compilation.arguments;
-  TRY_AS(symbols, npu::parse_symbols(compilation.symbols));
-  arguments.import.symbols = std::move(*symbols);
+  TRY(npu::parse_symbols(compilation.symbols, arguments.import));
   if (arguments.target.empty()) {
     TRY_AS(remembered, npu::remembered_target());
     arguments.target = remembered->empty() ? "aic100" : *remembered;

@@ -16,6 +16,69 @@
 namespace npuscope::cli {
 namespace compile_command {
 
+// The vendor's flags that scripts give and that change nothing here, with what is said then; empty:
+// npuscope does what they ask for in any case.
+struct IdleVendorFlag {
+  const char* names;
+  bool takes_value;
+  const char* about;
+  const char* remark;
+};
+
+constexpr IdleVendorFlag idle_vendor_flags[] = {
+    {"--aic-hw", false, "programs are for the target's hardware in any case", ""},
+    {"--compile-only", false, "compile runs nothing in any case", ""},
+    {"-v,--verbose", false, "no effect", "nothing more is printed"},
+    {"--aic-hw-version", true, "no effect: --target says the hardware",
+     "the hardware is that of --target"},
+    {"--mdts-mos", true, "no effect: -mos is for all devices",
+     "-mos splits the weights of all devices alike"},
+    {"--multicast-weights", false, "weights that several cores need are multicast in any case", ""},
+    {"--aic-enable-depth-first", false, "convolutions go depth first in any case where that pays",
+     ""},
+    {"--aic-depth-first-mem", true, "no effect", "depth first takes what VTCM is free"},
+    {"--allocator-dealloc-delay", true, "no effect", "buffers are free when they were read last"},
+    {"--size-split-granularity", true, "no effect: -ols makes tiles finer",
+     "the size of tiles follows from the VTCM; -ols makes them finer"},
+    {"--vtcm-working-set-limit-ratio", true, "no effect", "tiles may take all of the VTCM"},
+    {"--mxint8-mdp-io", false, "no effect", "devices exchange values as they are computed"},
+    {"--sdp-cluster-sizes,--aic-cluster-sizes", true, "no effect",
+     "all cores work on each layer, not in stages"},
+    {"--io-encrypt", true, "no effect", "inputs and outputs go to the device as they are"},
+    {"--io-crc", false, "no effect", "inputs and outputs go to the device as they are"},
+    {"--combine-inputs", true, "no effect", "each input is a transfer of its own"},
+    {"--combine-outputs", true, "no effect", "each output is a transfer of its own"},
+    {"--time-passes", false, "no effect", "nothing more is printed"},
+    {"--max-compilation-threads", true, "no effect", "the program is the same with any number"},
+};
+
+// Those that would make another program of the model.
+struct RefusedVendorFlag {
+  const char* name;
+  const char* reason;
+};
+
+constexpr const char* quantises_nothing =
+    "npuscope quantises no model; export it with QuantizeLinear and DequantizeLinear";
+constexpr const char* one_precision =
+    "all nodes have the model's precision, or -convert-to-fp16; cast in the model";
+
+constexpr RefusedVendorFlag refused_vendor_flags[] = {
+    {"--convert-to-quantize", quantises_nothing},
+    {"--enable-channelwise", quantises_nothing},
+    {"--enable-rowwise", quantises_nothing},
+    {"--external-quantization", quantises_nothing},
+    {"--load-profile", quantises_nothing},
+    {"--quantization-calibration", quantises_nothing},
+    {"--quantization-precision", quantises_nothing},
+    {"--quantization-precision-bias", quantises_nothing},
+    {"--quantization-schema-activations", quantises_nothing},
+    {"--quantization-schema-constants", quantises_nothing},
+    {"--execute-nodes-in-fp16", one_precision},
+    {"--keep-original-precision-for-nodes", one_precision},
+    {"--node-precision-info", one_precision},
+};
+
 struct NspArguments {
   std::string binary_dir;
   npu::nsp::BuildRequest request;
@@ -26,7 +89,7 @@ struct NspArguments {
   std::vector<std::string> remarks;  // on flags that have no effect
   bool perf_metrics = false;
   bool perf_warnings = false;
-  bool ignored_flag = false;
+  bool idle_flags[std::size(idle_vendor_flags)] = {};
   std::string ignored_value;
 };
 
@@ -132,46 +195,32 @@ Status build(const NspArguments& arguments, const std::string& model, bool json)
   return {};
 }
 
-// The vendor's flags that scripts give and that change nothing here, with what is said then; empty:
-// npuscope does what they ask for in any case.
-struct IdleVendorFlag {
-  const char* names;
-  bool takes_value;
-  const char* about;
-  const char* remark;
-};
-
-constexpr IdleVendorFlag idle_vendor_flags[] = {
-    {"--aic-hw", false, "programs are for the target's hardware in any case", ""},
-    {"--compile-only", false, "compile runs nothing in any case", ""},
-    {"-v,--verbose", false, "no effect", "nothing more is printed"},
-    {"--aic-hw-version", true, "no effect: --target says the hardware",
-     "the hardware is that of --target"},
-    {"--mdts-mos", true, "no effect: -mos is for all devices",
-     "-mos splits the weights of all devices alike"},
-    {"--multicast-weights", false, "weights that several cores need are multicast in any case", ""},
-    {"--aic-enable-depth-first", false, "convolutions go depth first in any case where that pays",
-     ""},
-    {"--allocator-dealloc-delay", true, "no effect", "buffers are free when they were read last"},
-    {"--size-split-granularity", true, "no effect: -ols makes tiles finer",
-     "the size of tiles follows from the VTCM; -ols makes them finer"},
-    {"--vtcm-working-set-limit-ratio", true, "no effect", "tiles may take all of the VTCM"},
-};
-
 void add_vendor_flags(Command& command, NspArguments& arguments) {
-  for (const IdleVendorFlag& each : idle_vendor_flags) {
+  for (std::size_t i = 0; i < std::size(idle_vendor_flags); ++i) {
+    const IdleVendorFlag& each = idle_vendor_flags[i];
     Flag& flag = each.takes_value ? command.flag(each.names, arguments.ignored_value, each.about)
-                                  : command.flag(each.names, arguments.ignored_flag, each.about);
+                                  : command.flag(each.names, arguments.idle_flags[i], each.about);
     flag.under("Accepted without effect");
+  }
+  for (const RefusedVendorFlag& each : refused_vendor_flags) {
+    command.add(each.name, Refusal{fmt::format("{}: {}", each.name, each.reason)}, each.reason)
+        .under("");
   }
 }
 
-std::vector<std::string> idle_flag_remarks(const Command& command) {
+std::vector<std::string> idle_flag_remarks(const Command& command, const NspArguments& arguments) {
   std::vector<std::string> remarks;
-  for (const IdleVendorFlag& each : idle_vendor_flags) {
-    const std::string name = each.names + std::string_view(each.names).find("--");
-    if (*each.remark == '\0' || !command.has(name)) continue;
-    remarks.push_back(fmt::format("{} has no effect: {}", name, each.remark));
+  for (std::size_t i = 0; i < std::size(idle_vendor_flags); ++i) {
+    const IdleVendorFlag& each = idle_vendor_flags[i];
+    const std::string_view names =
+        std::string_view(each.names).substr(std::string_view(each.names).find("--"));
+    const std::string name(names.substr(0, names.find(',')));
+    if (!command.has(name)) continue;
+    if (*each.remark != '\0') {
+      remarks.push_back(fmt::format("{} has no effect: {}", name, each.remark));
+    } else if (!arguments.idle_flags[i]) {
+      remarks.push_back(fmt::format("{}=false has no effect: {}", name, each.about));
+    }
   }
   return remarks;
 }
@@ -182,6 +231,7 @@ void add_instrumentation_flags(Command& command, NspArguments& arguments) {
       .flag("--stats-level,--aic-stats-level", options.stats_level,
             "what the statistics buffer records: 40 threads, DDR and PMU; 50 I/O ports; "
             "70 every operator; 100 PMU per operator")
+      .check(whole_number())
       .shows_usual();
   command
       .flag("--stats-batchsize,--aic-stats-batchsize", options.stats_batch_size,
@@ -262,7 +312,7 @@ class NspCompilation : public CompileArchitecture {
     npu::nsp::BuildRequest& request = arguments_.request;
     request.target = common.target;
     request.import = common.import;
-    arguments_.remarks = idle_flag_remarks(command_);
+    arguments_.remarks = idle_flag_remarks(command_, arguments_);
     TRY(take_pmu_events(arguments_));
     TRY(take_profiling_types(arguments_, command_.has("--stats-level")));
     TRY(take_partition(arguments_));

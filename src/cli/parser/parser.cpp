@@ -28,7 +28,10 @@ struct Adder {
   }
 
   CLI::Option* operator()(const Refusal& refusal) const {
-    return app.add_flag_callback(names, [&refusal] { throw CLI::ValidationError(refusal.reason); });
+    const auto refuse = [&refusal](const CLI::results_t&) -> bool {
+      throw CLI::ValidationError(refusal.reason);
+    };
+    return app.add_option(names, CLI::callback_t(refuse))->expected(0, 1);
   }
 
   template <class T>

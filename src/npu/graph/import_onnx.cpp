@@ -115,13 +115,19 @@ Result<std::vector<Symbols>> read_specializations(ByteSpan json, std::string_vie
 
 namespace {
 
-Result<std::pair<std::string, std::int64_t>> parse_symbol(std::string_view definition) {
+struct Definition {
+  std::string symbol;
+  std::int64_t value = 0;
+  bool is_truth = false;
+};
+
+Result<Definition> parse_symbol(std::string_view definition) {
   const std::size_t comma = definition.rfind(',');
   const std::string_view text =
       comma == std::string_view::npos ? std::string_view{} : definition.substr(comma + 1);
-  // A truth value is one of an input; no dimension is 0.
+  const std::string symbol(definition.substr(0, comma));
   if (comma > 0 && (text == "true" || text == "false"))
-    return std::pair{std::string(definition.substr(0, comma)), std::int64_t{text == "true"}};
+    return Definition{symbol, text == "true", true};
   const auto value = parse_number<std::int64_t>(text);
   if (comma == 0 || !value || *value < 1) {
     return usage_error(
@@ -129,22 +135,22 @@ Result<std::pair<std::string, std::int64_t>> parse_symbol(std::string_view defin
         "batch_size,1",
         definition);
   }
-  return std::pair{std::string(definition.substr(0, comma)), *value};
+  return Definition{symbol, *value};
 }
 
 }  // namespace
 
-Result<Symbols> parse_symbols(const std::vector<std::string>& definitions) {
-  Symbols symbols;
+Status parse_symbols(const std::vector<std::string>& definitions, ImportOptions& options) {
   for (const std::string& definition : definitions) {
-    TRY_AS(symbol, parse_symbol(definition));
-    const auto [known, added] = symbols.insert(*symbol);
-    if (!added && known->second != symbol->second) {
+    TRY_AS(given, parse_symbol(definition));
+    const auto [known, added] = options.symbols.emplace(given->symbol, given->value);
+    if (!added && known->second != given->value) {
       return usage_error("-onnx-define-symbol gives '{}' the values {} and {}; give it one",
-                         symbol->first, known->second, symbol->second);
+                         given->symbol, known->second, given->value);
     }
+    if (given->is_truth) options.truths.insert(given->symbol);
   }
-  return symbols;
+  return {};
 }
 
 }  // namespace npuscope::npu

@@ -31,7 +31,8 @@ Result<Graph> import_onnx_file(const std::filesystem::path& path, const ImportOp
 // values are numbers or decimal strings. One Symbols per specialisation.
 Result<std::vector<Symbols>> read_specializations(ByteSpan json, std::string_view name);
 
-// Definitions on the command line, "seq_len,32". A usage error where a symbol gets two values.
-Result<Symbols> parse_symbols(const std::vector<std::string>& definitions);
+// Definitions on the command line, "seq_len,32" or "use_cache,true", into the options. A usage
+// error where a symbol gets two values.
+Status parse_symbols(const std::vector<std::string>& definitions, ImportOptions& options);
 
 }  // namespace npuscope::npu

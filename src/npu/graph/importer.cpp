@@ -14,6 +14,46 @@ std::string_view shown_domain(std::string_view domain) {
   return domain.empty() ? std::string_view("ai.onnx") : domain;
 }
 
+// What no NPU runs, with the way out of it.
+struct LeftOut {
+  std::string_view domain;
+  std::string_view operators;  // "": all of the domain
+  std::string_view why;
+};
+constexpr std::string_view of_optimised_models =
+    "ONNX Runtime writes for its own kernels when it optimises a model; compile the model that it "
+    "was made from";
+constexpr LeftOut left_out[] = {
+    {"", "RegexFullMatch StringConcat StringNormalizer StringSplit TfIdfVectorizer",
+     "works on texts; leave it to the host and compile the model without it"},
+    {"", "ImageDecoder", "decodes files; leave it to the host and compile the model after it"},
+    {"", "SequenceMap", "maps a sequence by a graph; export the model with a tensor for each"},
+    {"ai.onnx.ml", "", "is classical machine learning for a host; compile the model without it"},
+    {"ai.onnx.preview.training", "", "is for training; export the model for inference"},
+    {"ai.onnx.contrib", "", "is pre- or postprocessing on the host; compile the model without it"},
+    {"com.microsoft.extensions", "",
+     "is pre- or postprocessing on the host; compile the model without it"},
+    {"com.microsoft", "BeamSearch GreedySearch Sampling WhisperBeamSearch",
+     "generates tokens on the host; compile its decoder, a model of its own, alone"},
+    {"com.microsoft", "Tokenizer", "works on texts; leave it to the host"},
+    {"com.microsoft",
+     "NhwcConv NhwcFusedConv NhwcMaxPool PackedAttention PackedMultiHeadAttention PagedAttention "
+     "QLinearConv RemovePadding RestorePadding",
+     of_optimised_models},
+    {"com.microsoft.nchwc", "", of_optimised_models},
+    {"com.ms.internal.nhwc", "", of_optimised_models},
+};
+
+std::string_view why_unknown(std::string_view domain, std::string_view op) {
+  for (const LeftOut& each : left_out) {
+    if (each.domain != domain) continue;
+    auto names = words_of(each.operators);
+    if (each.operators.empty() || std::ranges::any_of(names, [&](auto name) { return name == op; }))
+      return each.why;
+  }
+  return "npuscope does not know; pass --allow-unknown to cost it as an elementwise operation";
+}
+
 std::int64_t opset_of(const Opsets& opsets, std::string_view domain) {
   const auto found = opsets.find(domain);
   return found == opsets.end() ? 1 : found->second;
@@ -56,14 +96,14 @@ Graph Importer::run() {
   add_inputs(source, scope);
   add_nodes(source.nodes, scope);
   add_outputs(source, scope);
-  check_rebatched(source);
+  check_rebatched(source, scope);
   for (const auto& [what, unknown] : unknown_) {
     graph_.warnings.push_back(
         fmt::format("{} is not known; {} node{} costed as elementwise, e.g. '{}'", what,
                     unknown.count, unknown.count == 1 ? " is" : "s are", unknown.first_node));
   }
   warn_of_experts();
-  if (old_batch_ == 0) warn_of_outputs(source);
+  if (old_batch_ == 0) warn_of_outputs(source, scope);
   warn_of_idle_symbols();
   return std::move(graph_);
 }
@@ -113,6 +153,12 @@ void Importer::add_inputs(const GraphSource& source, Scope& scope) {
     if (is_default) continue;  // an initializer: a constant
     Tensor tensor;
     tensor.type = data_type_of(value.element_type);
+    if (value.is_sequence) {
+      fail_import(
+          "its input '{}' is a sequence of tensors, whose number is only known at run time; export "
+          "the model with tensors as inputs",
+          value.name);
+    }
     if (!value.is_tensor || tensor.type == DataType::undefined) {
       fail_import(
           "its input '{}' is not a tensor of a known element type; export the model with "
@@ -183,7 +229,8 @@ void Importer::note_symbols(std::string_view expression) {
 }
 
 void Importer::warn_of_idle_symbols() {
-  for (const auto& [symbol, value] : options_.symbols) {
+  for (const auto& definition : options_.symbols) {
+    const std::string& symbol = definition.first;
     if (used_symbols_.contains(symbol)) continue;
     if (options_.needs_all_symbols) {
       fail_import(
@@ -192,10 +239,11 @@ void Importer::warn_of_idle_symbols() {
           "model has for it",
           symbol);
     }
-    graph_.warnings.push_back(
-        fmt::format("-onnx-define-symbol={},{} has no effect: no input of the model has an open "
-                    "dimension of that name, or is one whole number or truth value of it",
-                    symbol, value));
+    graph_.warnings.push_back(fmt::format(
+        "-onnx-define-symbol={},{} has no effect: no input of the model has an open "
+        "dimension of that name, or is one whole number or truth value of it, and no If or "
+        "Loop has it",
+        symbol, options_.text_of(definition)));
   }
 }
 
@@ -205,6 +253,13 @@ std::int64_t Importer::resolve(const DimensionSource& dimension, std::string_vie
     return axis == 0 && old_batch_ > 0 ? options_.batch : *dimension.value;
   }
   const std::string by_position = fmt::format("{}.{}", input, axis);
+  for (const std::string_view name : {std::string_view(by_position), dimension.symbol}) {
+    if (!options_.truths.contains(name)) continue;
+    fail_import(
+        "dimension {} of its input '{}' is a size, and -onnx-define-symbol gives '{}' a truth "
+        "value; give it a number",
+        axis, input, name);
+  }
   const auto positioned = options_.symbols.find(by_position);
   if (positioned != options_.symbols.end()) {
     used_symbols_.insert(by_position);
@@ -230,16 +285,21 @@ void Importer::add_outputs(const GraphSource& source, const Scope& scope) {
     const ValueSource value = read_value_source(message);
     const auto id = find(value.name, scope);
     if (!id) fail_import("its output '{}' is made by no node; export the model again", value.name);
-    graph_.outputs.push_back(*id);
+    const auto sequence = sequences_.find(*id);
+    if (sequence == sequences_.end()) {
+      graph_.outputs.push_back(*id);
+    } else {
+      graph_.outputs.insert(graph_.outputs.end(), sequence->second.begin(), sequence->second.end());
+    }
   }
 }
 
 // The file's own statement about its outputs is a check of the propagated shapes.
-void Importer::warn_of_outputs(const GraphSource& source) {
-  for (std::size_t i = 0; i < source.outputs.size(); ++i) {
-    const ValueSource value = read_value_source(source.outputs[i]);
-    const Shape& shape = graph_[graph_.outputs[i]].shape;
+void Importer::warn_of_outputs(const GraphSource& source, const Scope& scope) {
+  for (const Encoded message : source.outputs) {
+    const ValueSource value = read_value_source(message);
     if (!value.dimensions) continue;
+    const Shape& shape = graph_[find(value.name, scope).value()].shape;
     bool same = value.dimensions->size() == shape.size();
     for (std::size_t axis = 0; same && axis < shape.size(); ++axis) {
       const auto& stated = (*value.dimensions)[axis].value;
@@ -286,13 +346,20 @@ void Importer::add_node(const NodeSource& source, std::size_t position, Scope& s
     unroll_scan(source, node, attributes, scope);
   } else if (source.op == "Loop" && source.domain.empty()) {
     unroll_loop(source, node, attributes, scope);
-  } else {
+  } else if (!add_sequence(source, node, scope)) {
     add_operator(source, std::move(node), attributes, scope);
   }
 }
 
 void Importer::add_operator(const NodeSource& source, Node node, const Attributes& attributes,
                             Scope& scope) {
+  for (const TensorId input : present(node.inputs)) {
+    if (!sequences_.contains(input)) continue;
+    fail_import(
+        "node '{}' ({}) reads the sequence '{}', which only operators on sequences can; check the "
+        "model",
+        node.name, node.op, graph_[input].name);
+  }
   const NodeId id{std::uint32_t(graph_.nodes.size())};
   for (const std::string_view output : source.outputs) {
     Tensor tensor;
@@ -352,10 +419,8 @@ void Importer::infer_unknown(const NodeSource& source, Node& node, const Attribu
                              const Scope& scope) {
   const std::int64_t opset = opset_of(*scope.opsets, source.domain);
   if (!options_.allow_unknown) {
-    fail_import(
-        "node '{}' has the operator {} of domain {} (opset {}), which npuscope does not "
-        "know; pass --allow-unknown to cost it as an elementwise operation",
-        node.name, node.op, shown_domain(node.domain), opset);
+    fail_import("node '{}' has the operator {} of domain {} (opset {}), which {}", node.name,
+                node.op, shown_domain(node.domain), opset, why_unknown(node.domain, node.op));
   }
   node.unknown = true;
   const std::string what =
@@ -456,10 +521,10 @@ std::string Importer::unique_node_name(const NodeSource& source, std::size_t pos
                                                          : std::string(source.name));
   // Later namesakes take their number, which is new itself, into their name.
   if (!node_names_.insert(name).second) {
-    std::string numbered = fmt::format("{}_{}", name, graph_.nodes.size());
-    while (!node_names_.insert(numbered).second) numbered += '_';
-    name = std::move(numbered);
+    name = fmt::format("{}_{}", name, graph_.nodes.size());
+    while (!node_names_.insert(name).second) name += '_';
   }
+  names_in_order_.push_back(*node_names_.find(name));
   return name;
 }
 

@@ -46,6 +46,11 @@ class Importer {
   Graph run();  // throws ImportFailure
 
  private:
+  struct UnknownOperator {
+    std::string first_node;
+    std::size_t count = 0;
+  };
+
   // Where names of a graph, branch or function have their meaning.
   struct Scope {
     const Scope* outer = nullptr;  // of a branch: it sees the names around it
@@ -70,8 +75,22 @@ class Importer {
   // Nodes that stand for others
   void inline_function(const FunctionSource& function, const NodeSource& call, const Node& node,
                        const Attributes& attributes, Scope& scope);
+  void bind(std::string_view name, TensorId id, Scope& scope) const;
+
+  // Branches (importer_branches.cpp)
+  struct Mark {
+    std::size_t tensors, nodes, warnings, names, folded_elements;
+    std::map<std::string, UnknownOperator> unknown;
+  };
   void inline_branch(const NodeSource& source, const Node& node, const Attributes& attributes,
                      Scope& scope);
+  void inline_dearer_branch(const NodeSource& source, const Node& node,
+                            const Attributes& attributes, Scope& scope);
+  void add_branch(bool taken, const NodeSource& source, const Node& node,
+                  const Attributes& attributes, Scope& scope);
+  Mark mark() const;
+  void roll_back(const Mark& to);
+  std::optional<std::int64_t> given_to(const Node& node);
   void charge(const NodeSource& source, const Attributes& attributes, const Scope& scope);
   void bind_results(const NodeSource& call, const std::vector<std::string_view>& results,
                     const Scope& inner, Scope& scope);
@@ -94,19 +113,32 @@ class Importer {
                                  const std::vector<std::string>& names);
   void stack_trips(const NodeSource& call, const Node& node, std::size_t output,
                    std::vector<TensorId> parts, std::int64_t axis, Scope& scope);
-  static void give_states(const NodeSource& call, const std::vector<TensorId>& states,
-                          Scope& scope);
+  void give_states(const NodeSource& call, const std::vector<TensorId>& states, Scope& scope) const;
   static std::vector<std::string> names_of(const NodeSource& call, std::size_t count,
                                            const Scope& scope);
   TensorId add_made(std::string_view op, std::string_view result,
                     const std::vector<TensorId>& inputs, std::int64_t axis, Scope& scope);
+  void add_made(std::string_view op, const std::vector<std::string_view>& results,
+                const std::vector<TensorId>& inputs, std::int64_t axis, Scope& scope);
+  TensorId add_integers(std::string name, std::vector<std::int64_t> values, bool is_list,
+                        Scope& scope);
+
+  // Sequences (importer_sequences.cpp)
+  bool add_sequence(const NodeSource& source, const Node& node, Scope& scope);
+  const std::vector<TensorId>& sequence_of(const Node& node, std::size_t input) const;
+  std::size_t place_in(const Node& node, std::size_t input, std::size_t count,
+                       std::size_t otherwise) const;
+  void check_length(std::string_view name, std::size_t elements);
+  void make_sequence(std::string_view name, std::vector<TensorId> elements, Scope& scope);
+  void split_to_sequence(const NodeSource& source, const Node& node, Scope& scope);
+  void join_sequence(const NodeSource& source, const Node& node, Scope& scope);
 
   // Another batch (importer_rewrite.cpp)
   void find_old_batch(const GraphSource& source, const Scope& scope);
   std::int64_t rebatched(std::int64_t first_dimension) const;
   void note_shapes(const Node& node);
   void rebatch_reshape(Node& node, Scope& scope);
-  void check_rebatched(const GraphSource& source) const;
+  void check_rebatched(const GraphSource& source, const Scope& scope) const;
 
   // Shapes
   void infer(const NodeSource& source, Node& node, const Attributes& attributes,
@@ -121,7 +153,7 @@ class Importer {
   void warn_of_idle_symbols();
   std::int64_t resolve(const DimensionSource& dimension, std::string_view input, std::size_t axis);
   void warn_of_experts();
-  void warn_of_outputs(const GraphSource& source);
+  void warn_of_outputs(const GraphSource& source, const Scope& scope);
 
   TensorId add_tensor(Tensor tensor, std::string_view name, Scope& scope);
   // Nothing for a name that is not known; TensorId::none for a function's input left out.
@@ -136,6 +168,9 @@ class Importer {
   std::unordered_set<std::string> used_symbols_;
   std::map<std::string_view, ValueSource> declared_;  // shapes that the file states
   std::unordered_set<std::string> node_names_;
+  std::vector<std::string_view> names_in_order_;  // of nodes, as node_names_ keeps them
+  // Elements of sequences, whose tensors only stand for them.
+  std::map<TensorId, std::vector<TensorId>> sequences_;
   std::size_t folded_elements_ = 0;
   std::int64_t old_batch_ = 0;              // that the model was exported with; 0: it is kept
   std::unordered_set<TensorId> of_shapes_;  // computed from shapes
@@ -144,11 +179,7 @@ class Importer {
   std::size_t inlined_bytes_ = 0;
   using FunctionKey = std::tuple<std::string_view, std::string_view, std::string_view>;
   std::map<FunctionKey, const FunctionSource*> functions_;  // by domain, name, overload
-  struct UnknownOperator {
-    std::string first_node;
-    std::size_t count = 0;
-  };
-  std::map<std::string, UnknownOperator> unknown_;  // by domain, operator and opset
+  std::map<std::string, UnknownOperator> unknown_;          // by domain, operator and opset
 };
 
 }  // namespace npuscope::npu

@@ -6,20 +6,13 @@
 // Each trip reads the state of the one before and its own part of what is scanned; weights of the
 // body are one tensor for all of them.
 #include <algorithm>
+#include <limits>
 
 #include "npu/graph/importer.hpp"
 #include "npu/graph/limits.hpp"
 
 namespace npuscope::npu {
 namespace {
-
-Tensor known_scalar(DataType type, std::int64_t value) {
-  Tensor tensor;
-  tensor.type = type;
-  tensor.constant = true;
-  tensor.values = {value};
-  return tensor;
-}
 
 // Of the attribute's list, which may be left out.
 std::int64_t item(const std::vector<std::int64_t>& list, std::size_t at) {
@@ -35,20 +28,36 @@ std::optional<std::int64_t> value_of(const Graph& graph, const Node& node, std::
 
 }  // namespace
 
-// A node of the importer's own whose one result has a name that the file does not have.
-TensorId Importer::add_made(std::string_view op, std::string_view result,
-                            const std::vector<TensorId>& inputs, std::int64_t axis, Scope& scope) {
+// A node of the importer's own.
+void Importer::add_made(std::string_view op, const std::vector<std::string_view>& results,
+                        const std::vector<TensorId>& inputs, std::int64_t axis, Scope& scope) {
   NodeSource source;
   source.op = op;
-  source.name = result;
-  source.outputs = {result};
+  source.name = results.front();
+  source.outputs = results;
   Node node;
   node.name = unique_node_name(source, graph_.nodes.size(), scope);
   node.op = op;
   node.inputs = inputs;
   node.attributes.emplace("axis", axis);
   add_operator(source, std::move(node), {}, scope);
+}
+
+TensorId Importer::add_made(std::string_view op, std::string_view result,
+                            const std::vector<TensorId>& inputs, std::int64_t axis, Scope& scope) {
+  add_made(op, std::vector{result}, inputs, axis, scope);
   return scope.tensors.at(result);
+}
+
+// A constant of the importer's own: one number, or a list of them.
+TensorId Importer::add_integers(std::string name, std::vector<std::int64_t> values, bool is_list,
+                                Scope& scope) {
+  Tensor tensor;
+  tensor.type = DataType::int64;
+  tensor.constant = true;
+  if (is_list) tensor.shape = {std::int64_t(values.size())};
+  tensor.values = std::move(values);
+  return add_tensor(std::move(tensor), own_names_.emplace_back(std::move(name)), scope);
 }
 
 Importer::Body Importer::read_body(const Node& node, const Attributes& attributes, Scope& scope) {
@@ -114,14 +123,8 @@ void Importer::stack_trips(const NodeSource& call, const Node& node, std::size_t
     fail_import("node '{}' ({}): axis {} is not one of the {} of '{}'; export the model again",
                 node.name, node.op, axis, rank, call.outputs[output]);
   }
-  const TensorId where = add_tensor(
-      [&] {
-        Tensor axes = known_scalar(DataType::int64, axis);
-        axes.shape = {1};
-        return axes;
-      }(),
-      own_names_.emplace_back(fmt::format("{}.axes of '{}'", node.name, call.outputs[output])),
-      scope);
+  const TensorId where = add_integers(
+      fmt::format("{}.axes of '{}'", node.name, call.outputs[output]), {axis}, true, scope);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::string& name = own_names_.emplace_back(
         fmt::format("{}.part {} of '{}'", node.name, i, call.outputs[output]));
@@ -131,12 +134,9 @@ void Importer::stack_trips(const NodeSource& call, const Node& node, std::size_t
 }
 
 void Importer::give_states(const NodeSource& call, const std::vector<TensorId>& states,
-                           Scope& scope) {
-  for (std::size_t i = 0; i < std::min(states.size(), call.outputs.size()); ++i) {
-    if (call.outputs[i].empty()) continue;
-    if (!scope.tensors.emplace(call.outputs[i], states[i]).second)
-      fail_import("'{}' is made twice; export the model again", call.outputs[i]);
-  }
+                           Scope& scope) const {
+  for (std::size_t i = 0; i < std::min(states.size(), call.outputs.size()); ++i)
+    if (!call.outputs[i].empty()) bind(call.outputs[i], states[i], scope);
 }
 
 void Importer::unroll_scan(const NodeSource& source, const Node& node, const Attributes& attributes,
@@ -188,8 +188,7 @@ void Importer::unroll_scan(const NodeSource& source, const Node& node, const Att
     for (std::size_t i = 0; i < std::size_t(scanned); ++i) {
       const std::int64_t at = item(backwards, i) != 0 ? *trips - 1 - trip : trip;
       const std::string prefix = fmt::format("{}/{}.input {}", node.name, trip, i);
-      const TensorId index = add_tensor(known_scalar(DataType::int64, at),
-                                        own_names_.emplace_back(prefix + " at"), scope);
+      const TensorId index = add_integers(prefix + " at", {at}, false, scope);
       given.push_back(add_made("Gather", own_names_.emplace_back(prefix),
                                {node.inputs[state_count + i], index}, axes[i], scope));
     }
@@ -210,14 +209,18 @@ void Importer::unroll_scan(const NodeSource& source, const Node& node, const Att
 
 void Importer::unroll_loop(const NodeSource& source, const Node& node, const Attributes& attributes,
                            Scope& scope) {
-  const auto most = value_of(graph_, node, 0);
-  const bool bounded = node.has_input(0);
-  if (node.inputs.size() < 2 || (bounded && !most)) {
+  auto most = given_to(node);
+  if (!most) most = value_of(graph_, node, 0);
+  if (node.inputs.size() < 2 || (node.has_input(0) && !most)) {
     fail_import(
         "node '{}' (Loop): its number of trips is only known at run time, which the compiler "
-        "cannot take; {}export the model with a constant one, or as a Scan",
-        node.name, deciding_input(node.inputs.empty() ? TensorId::none : node.inputs[0]));
+        "cannot take; {}give the node one (-onnx-define-symbol={},8)",
+        node.name, deciding_input(node.inputs.empty() ? TensorId::none : node.inputs[0]),
+        node.name);
   }
+  // What exporters write for loops that only a condition ends.
+  if (most == std::numeric_limits<std::int64_t>::max()) most.reset();
+  const bool bounded = most.has_value();
   const Body body = read_body(node, attributes, scope);
   std::vector<TensorId> states(node.inputs.begin() + 2, node.inputs.end());
   if (body.inputs.size() != states.size() + 2 || body.outputs.size() < states.size() + 1 ||
@@ -234,18 +237,16 @@ void Importer::unroll_loop(const NodeSource& source, const Node& node, const Att
   for (std::int64_t trip = 0; (!bounded || trip < *most) && goes_on != 0; ++trip) {
     if (!goes_on && !bounded) {
       fail_import(
-          "node '{}' (Loop) ends when a condition says so that is only known at run time; export "
-          "the "
-          "model with a constant number of trips",
-          node.name);
+          "node '{}' (Loop) ends when a condition says so that is only known at run time; give "
+          "the node a number of trips (-onnx-define-symbol={},8)",
+          node.name, node.name);
     }
     may_end = may_end || !goes_on;
     const std::string prefix = fmt::format("{}/{}", node.name, trip);
-    std::vector<TensorId> given{add_tensor(known_scalar(DataType::int64, trip),
-                                           own_names_.emplace_back(prefix + ".trip"), scope)};
+    std::vector<TensorId> given{add_integers(prefix + ".trip", {trip}, false, scope)};
     if (condition == TensorId::none) {
-      condition = add_tensor(known_scalar(DataType::boolean, 1),
-                             own_names_.emplace_back(prefix + ".condition"), scope);
+      condition = add_integers(prefix + ".condition", {1}, false, scope);
+      graph_[condition].type = DataType::boolean;
     }
     given.push_back(condition);
     given.insert(given.end(), states.begin(), states.end());

@@ -85,11 +85,11 @@ void Importer::rebatch_reshape(Node& node, Scope& scope) {
 }
 
 // Every output must have the new batch in the place of the old one, and nothing else changed.
-void Importer::check_rebatched(const GraphSource& source) const {
+void Importer::check_rebatched(const GraphSource& source, const Scope& scope) const {
   if (old_batch_ == 0) return;
-  for (std::size_t i = 0; i < source.outputs.size(); ++i) {
-    const ValueSource value = read_value_source(source.outputs[i]);
-    const Shape& shape = graph_[graph_.outputs[i]].shape;
+  for (const Encoded message : source.outputs) {
+    const ValueSource value = read_value_source(message);
+    const Shape& shape = graph_[find(value.name, scope).value()].shape;
     bool fits = !shape.empty() && shape.front() % options_.batch == 0;
     if (value.dimensions) {
       fits = value.dimensions->size() == shape.size() && !shape.empty();
@@ -108,7 +108,7 @@ void Importer::check_rebatched(const GraphSource& source) const {
   }
 }
 
-// Nodes that stand for others: calls of the model's functions, and If with a decided condition.
+// Calls of the model's functions.
 
 const FunctionSource* Importer::find_function(const NodeSource& source) const {
   if (functions_.empty()) return nullptr;
@@ -204,41 +204,6 @@ void Importer::inline_function(const FunctionSource& function, const NodeSource&
   bind_results(call, results, inner, scope);
 }
 
-void Importer::inline_branch(const NodeSource& source, const Node& node,
-                             const Attributes& attributes, Scope& scope) {
-  const Tensor* condition = node.inputs.size() == 1 && node.inputs[0] != TensorId::none
-                                ? &graph_[node.inputs[0]]
-                                : nullptr;
-  if (condition == nullptr || !condition->values || condition->values->size() != 1) {
-    fail_import(
-        "node '{}' (If): its condition is only known at run time, which the compiler "
-        "cannot take; {}export the model for one branch",
-        node.name, deciding_input(node.inputs.empty() ? TensorId::none : node.inputs[0]));
-  }
-  const bool taken = condition->values->front() != 0;
-  const auto branch = attributes.find(taken ? "then_branch" : "else_branch");
-  if (branch == attributes.end() || !branch->second.graph) {
-    fail_import("node '{}' (If) lacks its {} branch; export the model again", node.name,
-                taken ? "then" : "else");
-  }
-  const GraphSource graph = read_graph_source(*branch->second.graph);
-  Scope inner = nested(scope, node);
-  inner.outer = &scope;
-  std::vector<std::string_view> results;
-  for (const Encoded output : graph.outputs) results.push_back(read_value_source(output).name);
-  if (results.size() < source.outputs.size()) {
-    fail_import("node '{}' (If) has more outputs than its branch; export the model again",
-                node.name);
-  }
-  for (std::size_t i = 0; i < source.outputs.size(); ++i) {
-    if (!source.outputs[i].empty())
-      inner.renamed.emplace(results[i], scope.prefix + std::string(source.outputs[i]));
-  }
-  add_initializers(graph, inner);
-  add_nodes(graph.nodes, inner);
-  bind_results(source, results, inner, scope);
-}
-
 void Importer::bind_results(const NodeSource& call, const std::vector<std::string_view>& results,
                             const Scope& inner, Scope& scope) {
   for (std::size_t i = 0; i < call.outputs.size(); ++i) {
@@ -248,10 +213,13 @@ void Importer::bind_results(const NodeSource& call, const std::vector<std::strin
       fail_import("'{}', which {} should make as '{}', is made by no node; export the model again",
                   call.outputs[i], call.op, results[i]);
     }
-    if (!scope.tensors.emplace(call.outputs[i], *id).second) {
-      fail_import("'{}' is made twice; export the model again", call.outputs[i]);
-    }
+    bind(call.outputs[i], *id, scope);
   }
+}
+
+void Importer::bind(std::string_view name, TensorId id, Scope& scope) const {
+  if (!scope.tensors.emplace(name, id).second)
+    fail_import("'{}' is made twice; export the model again", name);
 }
 
 }  // namespace npuscope::npu

@@ -149,6 +149,25 @@ void read_tensor_type(Encoded message, ValueSource& value) {
   });
 }
 
+// An optional tensor is read as the tensor.
+void read_type(std::string_view message, ValueSource& value, bool is_optional = false) {
+  for_each_field(message, "type", [&](std::uint32_t field, pbf_reader& reader) {
+    switch (field) {
+      case bytes_field(1): read_tensor_type(bytes_of(reader), value); return true;
+      case bytes_field(4): value.is_sequence = true; return false;
+      case bytes_field(9):
+        if (is_optional) return false;
+        for_each_field(bytes_of(reader), "type", [&](std::uint32_t held, pbf_reader& type) {
+          if (held != bytes_field(1)) return false;
+          read_type(bytes_of(type), value, true);
+          return true;
+        });
+        return true;
+      default: return false;
+    }
+  });
+}
+
 }  // namespace
 
 ModelSource read_model_source(ByteSpan bytes) {
@@ -196,13 +215,7 @@ ValueSource read_value_source(Encoded message) {
   for_each_field(message, "value description", [&](std::uint32_t field, pbf_reader& reader) {
     switch (field) {
       case bytes_field(1): value.name = bytes_of(reader); return true;
-      case bytes_field(2):
-        for_each_field(bytes_of(reader), "type", [&](std::uint32_t kind, pbf_reader& type) {
-          if (kind != bytes_field(1)) return false;
-          read_tensor_type(bytes_of(type), value);
-          return true;
-        });
-        return true;
+      case bytes_field(2): read_type(bytes_of(reader), value); return true;
       default: return false;
     }
   });

@@ -81,6 +81,7 @@ struct DimensionSource {
 struct ValueSource {
   std::string_view name;
   bool is_tensor = false;
+  bool is_sequence = false;  // of tensors; an optional tensor is a tensor
   std::int64_t element_type = 0;
   std::optional<std::vector<DimensionSource>> dimensions;
 };

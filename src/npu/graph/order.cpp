@@ -5,6 +5,7 @@
 #include <numeric>
 #include <queue>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "npu/graph/limits.hpp"
 
@@ -23,7 +24,7 @@ bool may_hold_branches(const NodeSource& node) {
   return node.op == "If" || node.op == "Loop" || node.op == "Scan";
 }
 
-// Names that the branches inside a node read; some are the branches' own, which does no harm.
+// Names that the branches inside a node read and do not make themselves.
 void collect_branch_names(const NodeSource& node, std::size_t depth,
                           std::vector<std::string_view>& names) {
   if (depth > limits::nesting)
@@ -31,11 +32,17 @@ void collect_branch_names(const NodeSource& node, std::size_t depth,
   for (const auto& [name, attribute] : read_attribute_sources(node.attributes)) {
     if (!attribute.graph) continue;
     const GraphSource graph = read_graph_source(*attribute.graph);
+    std::vector<std::string_view> read;
+    std::unordered_set<std::string_view> own;
     for (const NodeSource& inner : graph.nodes) {
-      names.insert(names.end(), inner.inputs.begin(), inner.inputs.end());
-      if (may_hold_branches(inner)) collect_branch_names(inner, depth + 1, names);
+      read.insert(read.end(), inner.inputs.begin(), inner.inputs.end());
+      own.insert(inner.outputs.begin(), inner.outputs.end());
+      if (may_hold_branches(inner)) collect_branch_names(inner, depth + 1, read);
     }
-    for (const Encoded output : graph.outputs) names.push_back(read_value_source(output).name);
+    for (const Encoded input : graph.inputs) own.insert(read_value_source(input).name);
+    for (const Encoded output : graph.outputs) read.push_back(read_value_source(output).name);
+    for (const std::string_view each : read)
+      if (!own.contains(each)) names.push_back(each);
   }
 }
 

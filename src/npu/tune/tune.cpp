@@ -83,6 +83,7 @@ class Search {
   struct Field {
     TuneConfiguration configuration;
     TrialSpace space;
+    std::vector<std::uint32_t> asked_cores = {};
     std::uint32_t own_batch = 0;  // of the model; 0: it has none
     std::size_t first_point = 0;
   };
@@ -91,8 +92,9 @@ class Search {
     TRY_AS(space, trial_space(target));
     Field field{.configuration = {.target = target, .architecture = space->architecture},
                 .space = *space};
-    field.configuration.cores =
-        request_.cores.empty() ? space->cores : std::ranges::max(request_.cores);
+    field.asked_cores = asked_cores(field);
+    if (field.asked_cores.empty() && !request_.cores.empty()) return {};
+    field.configuration.cores = request_.cores.empty() ? space->cores : field.asked_cores.front();
     if (!request_.batches.empty()) field.configuration.batch = request_.batches.front();
     choose_precision(field);
     field.first_point = points_.size();
@@ -190,12 +192,26 @@ class Search {
     return batches;
   }
 
-  // As many as go to each activation of one, two, three … of them: fewer leave cores without work.
-  std::vector<std::uint32_t> cores_of(const Field& field) {
+  // Those of --cores that the target has, the most first.
+  std::vector<std::uint32_t> asked_cores(const Field& field) {
     std::vector<std::uint32_t> counts = request_.cores;
     std::ranges::sort(counts, std::greater());
-    if (!counts.empty()) return counts;
+    const std::uint32_t all = std::max(1u, field.space.cores);
+    std::erase_if(counts, [&](std::uint32_t cores) {
+      if (cores <= all) return false;
+      refuse("programs",
+             {ErrorKind::usage, fmt::format("--cores {}: {} has {} core{}; give no more", cores,
+                                            field.configuration.target, all, all > 1 ? "s" : "")});
+      return true;
+    });
+    return counts;
+  }
+
+  // As many as go to each activation of one, two, three … of them: fewer leave cores without work.
+  std::vector<std::uint32_t> cores_of(const Field& field) {
+    if (!request_.cores.empty()) return field.asked_cores;
     const std::uint32_t all = field.space.cores;
+    std::vector<std::uint32_t> counts;
     if (all == 0) return {0};
     for (std::uint32_t activations = 1; activations <= all; ++activations) {
       if (counts.empty() || counts.back() != all / activations) counts.push_back(all / activations);
@@ -255,9 +271,11 @@ class Search {
         request_.activations.empty() ? up_to(trial.max_activations) : request_.activations;
     for (const std::uint32_t activations : wanted) {
       if (activations > trial.max_activations) {
-        refuse("runs", {ErrorKind::usage,
-                        fmt::format("{} activations on {} cores each are more than {} has",
-                                    activations, configuration.cores, configuration.target)});
+        refuse("runs",
+               {ErrorKind::usage,
+                fmt::format("--activations {} on {} core{} each: {} runs {} at most", activations,
+                            std::max(1u, configuration.cores), configuration.cores > 1 ? "s" : "",
+                            configuration.target, trial.max_activations)});
         continue;
       }
       configuration.activations = activations;
@@ -274,6 +292,12 @@ class Search {
     }
     double reached = 0;
     for (const std::uint32_t queued : lengths) {
+      if (queued > 1 && !trial.has_queue) {
+        refuse("runs",
+               {ErrorKind::usage, fmt::format("--queued {}: {} runs one inference after the other",
+                                              queued, configuration.target)});
+        continue;
+      }
       configuration.queued = queued;
       const double least = as_fast * std::max(alone.latency_s, queued * alone.least_device_s);
       const double most = margin * configuration.activations * trial.batch / alone.least_device_s;

@@ -88,8 +88,7 @@ Result<std::vector<analysis::NodeMacs>> macs_of_model(const std::string& file,
                                                       const std::vector<std::string>& symbols) {
   npu::ImportOptions options;
   options.allow_unknown = true;  // they have no MACs to be counted
-  TRY_AS(values, npu::parse_symbols(symbols));
-  options.symbols = std::move(*values);
+  TRY(npu::parse_symbols(symbols, options));
   TRY_AS(graph, npu::import_onnx_file(file, options));
   std::vector<analysis::NodeMacs> nodes;
   for (const npu::Node& node : graph->nodes) {

@@ -130,8 +130,9 @@ std::string compile_command(const TuneRequest& request, const TuneConfiguration&
   std::string text =
       fmt::format("npuscope compile -m {} --target {}", shell_word(request.model.string()),
                   shell_word(configuration.target));
-  for (const auto& [name, value] : request.import.symbols) {
-    text += fmt::format(" -onnx-define-symbol={}", shell_word(fmt::format("{},{}", name, value)));
+  for (const auto& symbol : request.import.symbols) {
+    text += fmt::format(" -onnx-define-symbol={}",
+                        shell_word(symbol.first + "," + request.import.text_of(symbol)));
   }
   if (request.import.allow_unknown) text += " --allow-unknown";
   if (configuration.batch > 0) {

@@ -155,7 +155,7 @@ TEST(ImportWarnings, ASymbolThatTheModelDoesNotHaveWasIgnoredInSilence) {
   EXPECT_EQ(graph->warnings,
             (std::vector<std::string>{"-onnx-define-symbol=batch,3 has no effect: no input of the "
                                       "model has an open dimension of that name, or is one whole "
-                                      "number or truth value of it"}));
+                                      "number or truth value of it, and no If or Loop has it"}));
 }
 
 TEST(ImportErrors, NameTheMissingSymbolAndHowToDefineIt) {
@@ -224,6 +224,32 @@ TEST(ImportErrors, NameTheUnknownOperator) {
       "npuscope does not know; pass --allow-unknown to cost it as an elementwise operation");
 }
 
+TEST(ImportErrors, SayWhatToDoAboutOperatorsThatNoNpuRuns) {
+  for (const auto& [op, domain, what] :
+       {std::tuple{"StringSplit", "", "works on texts; leave it to the host"},
+        {"TreeEnsemble", "ai.onnx.ml", "is classical machine learning for a host"},
+        {"WhisperBeamSearch", "com.microsoft", "compile its decoder, a model of its own, alone"},
+        {"NhwcConv", "com.microsoft", "compile the model that it was made from"}}) {
+    test::GraphText text;
+    text.input("x", {2}).node({op, {"x"}, {"y"}, {}, domain, "odd"}).output("y");
+    const std::string said = error_of(import_model(test::model(text)));
+    EXPECT_THAT(said, HasSubstr(what));
+    EXPECT_THAT(said, HasSubstr(std::string("node 'odd' has the operator ") + op));
+  }
+}
+
+TEST(ImportErrors, ATruthValueWasTakenAsASize) {
+  test::GraphText text;
+  text.input("x", {"n", 4}).node({"Relu", {"x"}, {"y"}}).output("y");
+  for (const std::string name : {"n", "x.0"}) {
+    for (const std::int64_t value : {0, 1}) {
+      EXPECT_THAT(
+          error_of(import_model(test::model(text), {.symbols = {{name, value}}, .truths = {name}})),
+          HasSubstr("gives '" + name + "' a truth value; give it a number"));
+    }
+  }
+}
+
 TEST(ImportErrors, EscapeNamesFromTheFile) {
   test::GraphText text;
   text.input("x", {2}).node({"Bad\x1b[31m", {"x"}, {"y"}}).output("y");
@@ -267,6 +293,24 @@ TEST(Import, SizesOfOutputsThatTheFileStatesWereNotUsed) {
 }
 
 // As detectors are deployed: the device has room for so many boxes.
+TEST(Import, TakesTheMostThatAnOperatorCanFind) {
+  const auto found = [](const test::NodeText& node) -> Shape {
+    test::GraphText text;
+    text.input("x", {2, 3})
+        .input("keep", {2}, test::onnx_bool)
+        .input("keep4", {4}, test::onnx_bool);
+    const auto graph = import_model(test::model(text.node(node).output("y")));
+    if (!graph) return {-1};
+    EXPECT_THAT(graph->warnings, ElementsAre(HasSubstr("compiled for the most")));
+    return output_shape(*graph);
+  };
+  EXPECT_EQ(found({"NonZero", {"x"}, {"y"}}), (Shape{2, 6}));
+  EXPECT_EQ(found({"Compress", {"x", "keep"}, {"y"}, {{"axis", std::int64_t{1}}}}), (Shape{2, 2}));
+  EXPECT_EQ(found({"Compress", {"x", "keep4"}, {"y"}}), Shape{4});
+  EXPECT_EQ(found({"Unique", {"x"}, {"y", "", "", "n"}}), Shape{6});
+  EXPECT_EQ(found({"Unique", {"x"}, {"", "y"}, {{"axis", std::int64_t{-1}}}}), Shape{3});
+}
+
 TEST(Import, TakesTheMostBoxesThatASuppressionCanChoose) {
   test::GraphText text;
   text.input("boxes", {2, 9, 4}).input("scores", {2, 5, 9}).scalar("most", 4);
@@ -385,6 +429,97 @@ TEST(ImportErrors, ExplainUndecidedBranchesAndLoops) {
               StartsWith("m.onnx: node 'decide' (If): its condition is only known at run time"));
 }
 
+// Which of two branches runs depends on data: one is a product, the other a few elements.
+std::string undecided_if(const std::vector<test::NodeText>& other = {{"Relu", {"x"}, {"r"}}}) {
+  test::GraphText one, two, text;
+  one.node({"MatMul", {"x", "w"}, {"m"}, {}, "", "product"}).output("m");
+  for (const test::NodeText& node : other) two.node(node);
+  two.output("r");
+  text.input("x", {4, 8}).weight("w", {8, 16}).integers("zero", {0});
+  text.node({"ReduceMax", {"x"}, {"top"}, {{"keepdims", std::int64_t{0}}}});
+  text.node({"ReduceMin", {"x"}, {"low"}, {{"keepdims", std::int64_t{0}}}});
+  text.node({"Greater", {"top", "low"}, {"c"}});
+  text.node(
+      {"If",
+       {"c"},
+       {"y"},
+       {{"then_branch", test::Graphs{two.bytes()}}, {"else_branch", test::Graphs{one.bytes()}}},
+       "",
+       "decide"});
+  return test::model(text.node({"Relu", {"y"}, {"z"}, {}, "", "after"}).output("z"));
+}
+
+TEST(Import, CompilesTheDearerBranchWhereNothingDecides) {
+  const auto graph = import_model(undecided_if());
+  ASSERT_TRUE(graph) << error_of(graph);
+  EXPECT_THAT(node_names(*graph),
+              ElementsAre("ReduceMax_0", "ReduceMin_1", "Greater_2", "decide/product", "after"));
+  EXPECT_EQ(output_shape(*graph), (Shape{4, 16}));
+  EXPECT_THAT(
+      graph->warnings,
+      ElementsAre("node 'decide' (If): its condition is only known at run time; compiled for its "
+                  "else branch, the dearer one (512 multiply-accumulates and 256 bytes made, "
+                  "against 0 and 128); -onnx-define-symbol=decide,true compiles the other one"));
+  // What was tried and left leaves nothing.
+  for (const Tensor& tensor : graph->tensors) {
+    EXPECT_NE(tensor.name, "decide/r");
+    for (const NodeId consumer : tensor.consumers)
+      EXPECT_THAT((*graph)[consumer].inputs, Contains(TensorId(&tensor - graph->tensors.data())));
+  }
+}
+
+TEST(Import, CompilesTheBranchThatTheCallerNames) {
+  for (const bool branch : {true, false}) {
+    const auto graph = import_model(undecided_if(), {.symbols = {{"decide", branch}}});
+    ASSERT_TRUE(graph) << error_of(graph);
+    EXPECT_EQ(output_shape(*graph), branch ? (Shape{4, 8}) : (Shape{4, 16}));
+    EXPECT_TRUE(graph->warnings.empty());
+  }
+}
+
+TEST(Import, ABranchThatCannotBeCompiledLeavesTheOther) {
+  const auto graph = import_model(undecided_if({{"Mystery", {"x"}, {"r"}, {}, "", "odd"}}));
+  ASSERT_TRUE(graph) << error_of(graph);
+  EXPECT_THAT(graph->warnings,
+              ElementsAre(HasSubstr("else branch, since the other one cannot be: node 'decide/odd' "
+                                    "has the operator Mystery")));
+}
+
+// Each level of undecided branches is tried and then taken, with those in it.
+TEST(ImportErrors, RefuseUndecidedBranchesInEachOtherWithoutEnd) {
+  test::GraphText branch;
+  branch.node({"MatMul", {"x", "x"}, {"r"}}).output("r");
+  for (const std::size_t levels : {4U, 30U}) {
+    std::string deepest = branch.bytes();
+    for (std::size_t i = 0; i < levels; ++i) {
+      test::GraphText other, around;
+      other.node({"Relu", {"x"}, {"r"}}).output("r");
+      around.node(
+          {"If",
+           {"c"},
+           {"r"},
+           {{"then_branch", test::Graphs{deepest}}, {"else_branch", test::Graphs{other.bytes()}}}});
+      deepest = around.output("r").bytes();
+    }
+    test::GraphText text;
+    text.input("x", {2, 2}).input("b", {2}, test::onnx_bool).scalar("zero", 0);
+    text.node({"Gather", {"b", "zero"}, {"c"}});
+    text.node(
+        {"If",
+         {"c"},
+         {"y"},
+         {{"then_branch", test::Graphs{deepest}}, {"else_branch", test::Graphs{branch.bytes()}}}});
+    const auto graph = import_model(test::model(text.output("y")));
+    if (levels == 4) {
+      ASSERT_TRUE(graph) << error_of(graph);
+      EXPECT_EQ(graph->nodes.size(), 2u);
+      EXPECT_EQ(graph->warnings.size(), 5u);
+    } else {
+      EXPECT_THAT(error_of(graph), HasSubstr("simplify the model"));
+    }
+  }
+}
+
 // Merged decoders of exporters choose by an input whether there is a cache.
 TEST(Import, TakesTheBranchThatAGivenInputDecides) {
   test::GraphText one, other, text;
@@ -415,6 +550,12 @@ TEST(Import, TakesTheBranchThatAGivenInputDecides) {
 std::size_t trips_of(const Result<Graph>& graph) {
   if (!graph) return 0;
   return std::size_t(std::ranges::count(graph->nodes, "Relu", &Node::op));
+}
+
+TEST(Import, MakesAsManyTripsAsTheCallerSaysOfTheNode) {
+  const ImportOptions seven{.symbols = {{"again", 7}}};
+  EXPECT_EQ(trips_of(import_model(test::loop_of("some", "", "same"), seven)), 7u);
+  EXPECT_EQ(trips_of(import_model(test::loop_of("", "asked", "same"), seven)), 7u);
 }
 
 TEST(Import, MakesAsManyTripsAsAGivenInputSays) {

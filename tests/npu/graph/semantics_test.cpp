@@ -79,6 +79,11 @@ TEST(MatrixProducts, SayWhatIsMultiplied) {
                         {{"x", {7, 2, 16}}, {"W", {1, 32, 16}}, {"R", {1, 32, 8}}},
                         {{"hidden_size", 8}}}),
             "1 x [14 x 24] [24 x 32] constant area 1");
+  EXPECT_EQ(product_of({"DynamicQuantizeLSTM",
+                        {{"x", {7, 2, 16}}, {"W", {1, 16, 32}}, {"R", {1, 8, 32}}},
+                        {{"hidden_size", 8}},
+                        "com.microsoft"}),
+            "1 x [14 x 24] [24 x 32] constant area 1");
   EXPECT_EQ(product_of({"Relu", {{"x", {7, 2}}}}), "1 x [0 x 0] [0 x 0] area 1");
 }
 
@@ -94,6 +99,18 @@ TEST(MatrixProducts, CountAttentionAsItsTwoProducts) {
                      {{"num_heads", 4}},
                      "com.microsoft"}),
             scores + weighted);
+  // A past of 7 places in a buffer that the new key shares.
+  EXPECT_EQ(macs_of({"DecoderMaskedMultiHeadAttention",
+                     {{"q", {2, 1, 32}},
+                      {"k", {2, 1, 32}},
+                      {"v", {2, 1, 32}},
+                      {"mask", {2, 7}},
+                      {"bias", {1, 4, 1, 7}},
+                      {"pk", {2, 4, 7, 8}},
+                      {"pv", {2, 4, 7, 8}}},
+                     {{"num_heads", 4}, {"past_present_share_buffer", 1}},
+                     "com.microsoft"}),
+            batch * heads * keys * (8 + 8));
   // Here the input is projected to query, key and value first.
   const std::uint64_t projection = 2 * 5 * 48 * 96, self = 2 * 4 * 5 * 5 * (8 + 8);
   EXPECT_EQ(

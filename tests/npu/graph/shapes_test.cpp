@@ -83,6 +83,53 @@ constexpr int i64 = test::onnx_int64, i8 = test::onnx_int8, u8 = test::onnx_uint
               f16 = test::onnx_float16, boolean = test::onnx_bool;
 const std::string ms = "com.microsoft.";
 
+const Case runtime_cases[] = {
+    {ms + "GemmFastGelu", 18, {t({2, 5, 8}), t({8, 3}), t({3})}, {}, "float[2x5x3]"},
+    {ms + "FusedMatMulActivation", 18, {t({8, 5}), t({8, 3})}, {{"transA", 1}}, "float[5x3]"},
+    {ms + "DynamicQuantizeLSTM",
+     18,
+     {t({7, 2, 16}), t({1, 16, 32}, i8), t({1, 8, 32}, i8)},
+     {{"hidden_size", 8}},
+     "float[7x1x2x8] float[1x2x8] float[1x2x8]"},
+    {ms + "LinearAttention",
+     18,
+     {t({1, 5, 32}), t({1, 5, 32}), t({1, 5, 64}), none(), t({1, 5, 4}), t({1, 5, 4})},
+     {{"q_num_heads", 4}, {"kv_num_heads", 4}},
+     "float[1x5x64] float[1x4x8x16]"},
+    {ms + "CausalConvWithState",
+     18,
+     {t({1, 32, 5}), t({32, 1, 4})},
+     {},
+     "float[1x32x5] float[1x32x3]"},
+    {ms + "QLinearReduceMean",
+     18,
+     {t({1, 8, 7, 7}, u8), t({}), t({}, u8), t({}), t({}, u8)},
+     {{"axes", Ints{2, 3}}, {"keepdims", 0}},
+     "ui8[1x8]"},
+    {ms + "QLinearWhere",
+     18,
+     {t({3, 1}, boolean), t({1, 4}, u8), t({}), t({}, u8), t({3, 4}, u8), t({}), t({}, u8), t({}),
+      t({}, u8)},
+     {},
+     "ui8[3x4]"},
+    {ms + "QEmbedLayerNormalization",
+     18,
+     {t({2, 5}, i64), none(), t({9, 16}, u8), t({5, 16}, u8), none(), t({16}, u8), t({16}, u8),
+      none(), t({})},
+     {},
+     "float[2x5x16] index32[2]"},
+    {ms + "SkipGroupNorm",
+     18,
+     {t({1, 4, 4, 8}, f16), t({8}), t({8}), t({1, 4, 4, 8}, f16)},
+     {{"groups", 2}},
+     "float16[1x4x4x8] float16[1x4x4x8]"},
+    {ms + "RelativePositionBias", 18, {t({32, 8}), s(5), s(7)}, {}, "float[1x8x5x7]"},
+    {ms + "ComplexMul", 18, {t({3, 8, 2}), t({8, 2})}, {}, "float[3x8x2]"},
+    {ms + "Trilu", 18, {t({4, 4}), s(1)}, {}, "float[4x4]"},
+    {ms + "Pad", 18, {t({2, 3}), v({0, 1, 0, 1})}, {}, "float[2x5]"},
+    {ms + "Range", 18, {s(0), s(6), s(2)}, {}, "index64[3]"},
+};
+
 const Case elementwise_cases[] = {
     {"Add", 13, {t({2, 3}), t({4, 1, 3})}, {}, "float[4x2x3]"},
     {"Add", 6, {t({2, 3, 4}), t({3})}, {{"broadcast", 1}, {"axis", 1}}, "float[2x3x4]"},
@@ -444,6 +491,7 @@ std::string case_name(const testing::TestParamInfo<Case>& info) {
   return info.param.op.substr(dot + 1) + "_" + std::to_string(info.index);
 }
 
+INSTANTIATE_TEST_SUITE_P(Runtime, Shapes, testing::ValuesIn(runtime_cases), case_name);
 INSTANTIATE_TEST_SUITE_P(Elementwise, Shapes, testing::ValuesIn(elementwise_cases), case_name);
 INSTANTIATE_TEST_SUITE_P(Convolution, Shapes, testing::ValuesIn(convolution_cases), case_name);
 INSTANTIATE_TEST_SUITE_P(Matmul, Shapes, testing::ValuesIn(matmul_cases), case_name);
@@ -493,7 +541,6 @@ const Misfit misfits[] = {
     {{"Tile", 13, {t({3}), v({huge})}, {}, "[]"}, "is too large for a dimension"},
     {{"Slice", 13, {t({5}), v({0}), v({5}), v({0}), v({0})}, {}, "[]"}, "its step is 0"},
     {{"Gather", 13, {v({1, 2}), v({7})}, {}, "[]"}, "it reads index 7 of a dimension of 2"},
-    {{"NonZero", 13, {t({4})}, {}, "[]"}, "only known at run time"},
     {{"NonMaxSuppression", 11, {t({1, 9, 4}), t({1, 2, 9})}, {}, "[]"},
      "the size of its output depends on data"},
     {{"Einsum", 12, {t({2, 3})}, {{"equation", "ab,bc->ac"}}, "[]"}, "is for 2 inputs, not 1"},

@@ -56,13 +56,17 @@ TEST(Specializations, AreReadStrictly) {
 }
 
 TEST(ParseSymbols, TakeNamesAndValues) {
-  EXPECT_EQ(*parse_symbols({"batch_size,4", "seq_len,32", "batch_size,4"}),
-            (Symbols{{"batch_size", 4}, {"seq_len", 32}}));
-  EXPECT_EQ(*parse_symbols({"yes,true", "no,false"}), (Symbols{{"no", 0}, {"yes", 1}}));
-  EXPECT_FALSE(parse_symbols({"a,1", "a,2"}));
+  ImportOptions sizes, truths, refused;
+  ASSERT_TRUE(parse_symbols({"batch_size,4", "seq_len,32", "batch_size,4"}, sizes));
+  EXPECT_EQ(sizes.symbols, (Symbols{{"batch_size", 4}, {"seq_len", 32}}));
+  EXPECT_TRUE(sizes.truths.empty());
+  ASSERT_TRUE(parse_symbols({"yes,true", "no,false"}, truths));
+  EXPECT_EQ(truths.symbols, (Symbols{{"no", 0}, {"yes", 1}}));
+  EXPECT_THAT(truths.truths, testing::ElementsAre("no", "yes"));
+  EXPECT_FALSE(parse_symbols({"a,1", "a,2"}, refused));
   for (const char* bad :
        {"", "batch", ",4", "a,0", "a,-1", "a,4x", "a,", "a,99999999999999999999"}) {
-    EXPECT_FALSE(parse_symbols({bad})) << bad;
+    EXPECT_FALSE(parse_symbols({bad}, refused)) << bad;
   }
 }
 

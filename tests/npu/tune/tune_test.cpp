@@ -127,12 +127,12 @@ TEST_F(Tune, SaysWhatIsRefusedByKind) {
   ASSERT_THAT(tuned->refused, SizeIs(2));
   EXPECT_THAT(tuned->refused[0].reason, HasSubstr("aic100 has 16 cores"));
   EXPECT_THAT(tuned->refused[1].reason,
-              HasSubstr("9 activations on 2 cores each are more than aic100 has"));
+              HasSubstr("--activations 9 on 2 cores each: aic100 runs 8 at most"));
   request.cores = {17};
   const auto nothing = tune(request);
   ASSERT_FALSE(nothing);
   EXPECT_EQ(nothing.error().kind, ErrorKind::usage);
-  EXPECT_THAT(nothing.error().message, HasSubstr("-aic-num-cores=17: aic100 has 16 cores"));
+  EXPECT_THAT(nothing.error().message, HasSubstr("--cores 17: aic100 has 16 cores; give no more"));
 }
 
 TEST_F(Tune, TakesAModelWhoseBatchIsOpen) {

@@ -93,7 +93,11 @@ AttentionSizes multi_head(const Node& node, const Inputs& in) {
     const Shape& v = in.shape(2, 3);
     sizes.value_head_size = v.size() == 4 ? v[3] : part(v[2], sizes.heads);
   }
-  sizes.keys = add(sizes.keys, in.past(6));
+  // A shared buffer has the place of the new keys already.
+  const std::int64_t past = in.past(6);
+  sizes.keys = past > 0 && node.int_attribute("past_present_share_buffer", 0) != 0
+                   ? past
+                   : add(sizes.keys, past);
   return sizes;
 }
 

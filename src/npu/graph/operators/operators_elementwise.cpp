@@ -115,6 +115,7 @@ constexpr OperatorRow rows[] = {
      fold_plain_binary},
     {"And Equal Greater GreaterOrEqual Less LessOrEqual Or Xor", elementwise, infer_comparison,
      fold_plain_binary},
+    {"com.microsoft.ComplexMul com.microsoft.ComplexMulConj", elementwise, infer_binary},
     {"BitCast", elementwise, infer_bit_cast},
     {"Cast", elementwise, infer_cast, fold_cast},
     {"CastLike", elementwise, infer_cast_like, fold_cast},

@@ -130,6 +130,11 @@ void infer_mel_weights(Operation& op) {
          {op.integer(1) / 2 + 1, op.integer(0)});
 }
 
+// com.microsoft (table [buckets, heads], queries, keys) -> [1, heads, queries, keys]
+void infer_position_bias(Operation& op) {
+  op.set(0, op.type(0), {1, op.shape_of_rank(0, 2)[1], op.integer(1), op.integer(2)});
+}
+
 constexpr auto copy = OpClass::copy;
 constexpr auto elementwise = OpClass::elementwise;
 
@@ -142,9 +147,10 @@ constexpr OperatorRow rows[] = {
     {"MelWeightMatrix", copy, infer_mel_weights},
     {"Multinomial", OpClass::sort, infer_multinomial},
     {"RandomNormal RandomUniform", elementwise, infer_random},
-    {"Range", copy, infer_range},
+    {"Range com.microsoft.Range", copy, infer_range},
     {"Shape", copy, infer_shape},
     {"Size", copy, infer_size},
+    {"com.microsoft.RelativePositionBias", OpClass::gather, infer_position_bias},
 };
 
 }  // namespace operators_generator

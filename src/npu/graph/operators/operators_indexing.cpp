@@ -125,6 +125,33 @@ void infer_data_dependent(Operation&) {
   fail_size("the size of its output depends on data that is only known at run time");
 }
 
+// The most that one of these finds: every element.
+void bound_non_zero(Operation& op) {
+  op.set(0, DataType::int64, {std::int64_t(op.rank(0)), std::int64_t(op.input(0).elements())});
+}
+
+// (x, condition): along an axis, or of the elements as a list.
+void bound_compress(Operation& op) {
+  Shape out = {std::int64_t(op.input(0).elements())};
+  std::size_t axis = 0;
+  if (op.has_attribute("axis")) {
+    out = op.shape(0);
+    axis = normal_axis(op.attribute("axis", 0), out.size());
+  }
+  out[axis] = std::min(out[axis], op.shape_of_rank(1, 1)[0]);
+  op.set(0, op.type(0), std::move(out));
+}
+
+// -> (y, first places, places in y of all, counts)
+void bound_unique(Operation& op) {
+  const Shape list = {std::int64_t(op.input(0).elements())};
+  const bool has_axis = op.has_attribute("axis");
+  const Shape out = has_axis ? op.shape(0) : list;
+  const Shape found = {has_axis ? out[normal_axis(op.attribute("axis", 0), out.size())] : list[0]};
+  op.set(0, op.type(0), out);
+  for (std::size_t i = 1; i < 4; ++i) op.set(i, DataType::int64, found);
+}
+
 // Boxes of every class of every image: (boxes [N, B, 4], scores [N, C, B], boxes of a class, ...)
 void bound_boxes(Operation& op) {
   const Shape& boxes = op.shape_of_rank(0, 3);
@@ -149,18 +176,19 @@ constexpr auto scatter = OpClass::scatter;
 constexpr auto sort = OpClass::sort;
 
 constexpr OperatorRow rows[] = {
-    {"Compress Unique", sort, infer_data_dependent},
+    {"Compress", sort, infer_data_dependent, nullptr, bound_compress},
     {"CumProd CumSum", sort, infer_same},
     {"Gather", gather, infer_gather, fold_gather},
     {"GatherElements", gather, infer_gather_elements},
     {"GatherND com.microsoft.GatherND", gather, infer_gather_nd},
     {"NonMaxSuppression", sort, infer_data_dependent, nullptr, bound_boxes},
-    {"NonZero", sort, infer_non_zero},
+    {"NonZero", sort, infer_non_zero, nullptr, bound_non_zero},
     {"OneHot", scatter, infer_one_hot},
     {"Scatter ScatterElements ScatterND", scatter, infer_scatter},
     {"TensorScatter", scatter, infer_same},
     {"TopK", sort, infer_top_k},
     {"TRT.EfficientNMS_TRT", sort, infer_efficient_nms},
+    {"Unique", sort, infer_data_dependent, nullptr, bound_unique},
     {"com.microsoft.GatherBlockQuantized", gather, infer_gather_block_quantized},
 };
 

@@ -94,12 +94,13 @@ constexpr auto matmul = OpClass::matmul;
 constexpr OperatorRow rows[] = {
     {"Einsum", matmul, infer_einsum},
     {"Gemm com.microsoft.FusedGemm", matmul, infer_gemm},
-    {"MatMul", matmul, infer_matmul},
-    {"MatMulInteger", matmul, infer_matmul_integer},
+    {"MatMul com.microsoft.GemmFastGelu", matmul, infer_matmul},
+    {"MatMulInteger com.microsoft.MatMulInteger16", matmul, infer_matmul_integer},
     {"QLinearMatMul", matmul, infer_qlinear_matmul},
     {"com.microsoft.DynamicQuantizeMatMul com.microsoft.MatMulIntegerToFloat", matmul,
      infer_float_matmul},
-    {"com.microsoft.FusedMatMul com.microsoft.TransposeMatMul", matmul, infer_fused_matmul},
+    {"com.microsoft.FusedMatMul com.microsoft.FusedMatMulActivation com.microsoft.TransposeMatMul",
+     matmul, infer_fused_matmul},
     {"com.microsoft.MatMulBnb4 com.microsoft.MatMulFpQ4 com.microsoft.MatMulNBits", matmul,
      infer_packed_matmul},
     {"com.microsoft.QGemm", matmul, infer_qgemm},
@@ -109,14 +110,16 @@ constexpr OperatorRow rows[] = {
 
 std::span<const OperatorRow> matmul_operators() { return operators_matmul::rows; }
 
-// Recurrent layers: x [S, B, I], w [D, gates * H, I], r [D, gates * H, H].
+// Recurrent layers: x [S, B, I], w [D, gates * H, I], r [D, gates * H, H]; the quantised one has w
+// and r the other way round.
 
 namespace operators_recurrent {
 
 void infer_recurrent(Operation& op) {
   const Shape& x = op.shape_of_rank(0, 3);
   const Shape& r = op.shape_of_rank(2, 3);
-  const std::int64_t hidden = op.attribute("hidden_size", r[2]), directions = r[0];
+  const bool turned = op.node().op == "DynamicQuantizeLSTM";
+  const std::int64_t hidden = op.attribute("hidden_size", r[turned ? 1 : 2]), directions = r[0];
   const bool batch_first = op.attribute("layout", 0) != 0;
   const std::int64_t steps = x[batch_first ? 1 : 0], batch = x[batch_first ? 0 : 1];
   const Shape all = batch_first ? Shape{batch, steps, directions, hidden}
@@ -129,7 +132,7 @@ void infer_recurrent(Operation& op) {
 }
 
 constexpr OperatorRow rows[] = {
-    {"GRU LSTM RNN", OpClass::matmul, infer_recurrent},
+    {"GRU LSTM RNN com.microsoft.DynamicQuantizeLSTM", OpClass::matmul, infer_recurrent},
 };
 
 }  // namespace operators_recurrent

@@ -219,12 +219,12 @@ constexpr OperatorRow rows[] = {
     {"Col2Im", copy, infer_col2im},
     {"Concat", copy, infer_concat, fold_concat},
     {"Expand", copy, infer_expand, fold_expand},
-    {"Pad", copy, infer_pad},
+    {"Pad com.microsoft.Pad", copy, infer_pad},
     {"ReverseSequence", copy, infer_same},
     {"Slice", copy, infer_slice, fold_slice},
     {"Split", copy, infer_split, fold_split},
     {"Tile", copy, infer_tile, fold_tile},
-    {"Trilu", copy, infer_trilu},
+    {"Trilu com.microsoft.Trilu", copy, infer_trilu},
 };
 
 }  // namespace operators_movement

@@ -66,6 +66,14 @@ void infer_loss(Operation& op) {
   op.set(1, op.type(0), op.shape(0));
 }
 
+// com.microsoft (x, x_scale, x_zero, y_scale, y_zero): axes are an attribute.
+void infer_qlinear_reduce(Operation& op) {
+  std::vector<bool> reduced(op.rank(0), !op.has_attribute("axes"));
+  for (const std::size_t axis : normal_axes(op.node().ints_attribute("axes"), op.rank(0)))
+    reduced[axis] = true;
+  op.set(0, op.type(0), reduced_shape(op, reduced));
+}
+
 constexpr auto reduction = OpClass::reduction;
 
 constexpr OperatorRow rows[] = {
@@ -76,6 +84,7 @@ constexpr OperatorRow rows[] = {
      infer_reduce, nullptr, bound_reduce},
     {"ReduceMax ReduceMin ReduceProd ReduceSum", reduction, infer_reduce, fold_reduce,
      bound_reduce},
+    {"com.microsoft.QLinearReduceMean", reduction, infer_qlinear_reduce},
 };
 
 }  // namespace operators_reduction
@@ -117,14 +126,22 @@ void infer_skip_normalization(Operation& op) {
   op.set(3, op.type(0), op.shape(0));
 }
 
-// com.microsoft (ids [B, S], segments, word [V, H] ...) -> ([B, S, H], mask [B], sum)
+// com.microsoft (ids [B, S], segments, word [V, H] ...) -> ([B, S, H], mask [B], sum); quantised
+// words have a scale at `scale`.
+template <std::size_t scale>
 void infer_embed_normalization(Operation& op) {
   const Shape& ids = op.shape_of_rank(0, 2);
   const Shape& words = op.shape_of_rank(2, 2);
   const Shape out{ids[0], ids[1], words[1]};
-  op.set(0, op.type(2), out);
+  op.set(0, op.type(scale), out);
   op.set(1, DataType::int32, {ids[0]});
-  op.set(2, op.type(2), out);
+  op.set(2, op.type(scale), out);
+}
+
+// com.microsoft (x, gamma, beta, skip, bias) -> (y, x + skip)
+void infer_skip_group_norm(Operation& op) {
+  infer_same(op);
+  op.set(1, op.type(0), op.shape(0));
 }
 
 constexpr auto normalization = OpClass::normalization;
@@ -140,7 +157,9 @@ constexpr OperatorRow rows[] = {
      "com.microsoft.SimplifiedLayerNormalization",
      normalization, infer_layer_normalization},
     {"com.microsoft.BiasSoftmax", OpClass::softmax, infer_same},
-    {"com.microsoft.EmbedLayerNormalization", normalization, infer_embed_normalization},
+    {"com.microsoft.EmbedLayerNormalization", normalization, infer_embed_normalization<2>},
+    {"com.microsoft.QEmbedLayerNormalization", normalization, infer_embed_normalization<8>},
+    {"com.microsoft.SkipGroupNorm", normalization, infer_skip_group_norm},
     {"com.microsoft.SkipLayerNormalization com.microsoft.SkipSimplifiedLayerNormalization",
      normalization, infer_skip_normalization},
 };

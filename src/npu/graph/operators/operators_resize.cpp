@@ -130,7 +130,7 @@ constexpr auto copy = OpClass::copy;
 constexpr OperatorRow rows[] = {
     {"AffineGrid", OpClass::elementwise, infer_affine_grid},
     {"DFT", OpClass::reduction, infer_dft},
-    {"GridSample", OpClass::gather, infer_grid_sample},
+    {"GridSample com.microsoft.GridSample", OpClass::gather, infer_grid_sample},
     {"Resize", copy, infer_resize},
     {"STFT", OpClass::reduction, infer_stft},
     {"Upsample", copy, infer_upsample},

@@ -94,8 +94,9 @@ void infer_causal_convolution(Operation& op) {
 }
 
 constexpr OperatorRow rows[] = {
-    {"CausalConvWithState", OpClass::convolution, infer_causal_convolution},
-    {"LinearAttention", OpClass::matmul, infer_linear_attention},
+    {"CausalConvWithState com.microsoft.CausalConvWithState", OpClass::convolution,
+     infer_causal_convolution},
+    {"LinearAttention com.microsoft.LinearAttention", OpClass::matmul, infer_linear_attention},
 };
 
 }  // namespace operators_state_space

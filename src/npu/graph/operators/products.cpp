@@ -196,11 +196,13 @@ MatrixProduct transposed_convolution(const Graph& graph, const Node& node) {
 MatrixProduct recurrent(const Graph& graph, const Node& node) {
   const Shape& x = input(graph, node, 0).shape;
   const Tensor &w = input(graph, node, 1), &r = input(graph, node, 2);
+  const bool turned = node.op == "DynamicQuantizeLSTM";  // [D, I, gates * H]
+  const std::size_t depth = turned ? 1 : 2;
   MatrixProduct product;
   product.batch = std::uint64_t(w.shape.at(0));
   product.rows = count(x, 0, 2);
-  product.depth = std::uint64_t(w.shape.at(2)) + std::uint64_t(r.shape.at(2));
-  product.columns = std::uint64_t(w.shape.at(1));
+  product.depth = std::uint64_t(w.shape.at(depth)) + std::uint64_t(r.shape.at(depth));
+  product.columns = std::uint64_t(w.shape.at(turned ? 2 : 1));
   product.constant_weights = w.constant && r.constant;
   return product;
 }
@@ -283,7 +285,7 @@ MatrixProduct product_of(const Graph& graph, const Node& node) {
   if (is_one_of(op, {"Gemm", "FusedGemm"})) return gemm(graph, node, 1);
   if (op == "QGemm") return gemm(graph, node, 3);
   if (is_one_of(op, {"MatMulNBits", "MatMulBnb4", "MatMulFpQ4"})) return packed_matmul(graph, node);
-  if (is_one_of(op, {"LSTM", "GRU", "RNN"})) return recurrent(graph, node);
+  if (is_one_of(op, {"LSTM", "GRU", "RNN", "DynamicQuantizeLSTM"})) return recurrent(graph, node);
   if (op == "Einsum") return einsum(graph, node);
   const std::size_t right = op == "QLinearMatMul" ? 3 : 1;
   return matrices(input(graph, node, 0), input(graph, node, right),

@@ -35,6 +35,8 @@ const Places* places_of(const Node& node) {
       {"QLinearSoftmax", {{{0, 1}}, 3}},
       {"QLinearAveragePool", {{{0, 1}}, 3}},
       {"QLinearGlobalAveragePool", {{{0, 1}}, 3}},
+      {"QLinearReduceMean", {{{0, 1}}, 3}},
+      {"QLinearWhere", {{{1, 2}, {4, 5}}, 7}},
   };
   const auto found = places.find(node.op);
   return found == places.end() ? nullptr : &found->second;
@@ -162,6 +164,11 @@ void infer_qlinear_binary(Operation& op) {
   op.set(0, op.type(0), broadcast(op.shape(0), op.shape(3)));
 }
 
+// com.microsoft (condition, x, x_scale, x_zero, y, y_scale, y_zero, z_scale, z_zero)
+void infer_qlinear_where(Operation& op) {
+  op.set(0, op.type(1), broadcast(broadcast(op.shape(0), op.shape(1)), op.shape(4)));
+}
+
 // com.microsoft (y_scale, y_zero, x0, scale0, zero0, x1, ...)
 void infer_qlinear_concat(Operation& op) {
   Shape out = op.shape(2);
@@ -182,6 +189,7 @@ constexpr OperatorRow rows[] = {
     {"com.microsoft.QLinearAdd com.microsoft.QLinearMul", elementwise, infer_qlinear_binary},
     {"com.microsoft.QLinearConcat", OpClass::copy, infer_qlinear_concat},
     {"com.microsoft.QLinearLeakyRelu com.microsoft.QLinearSigmoid", elementwise, infer_same},
+    {"com.microsoft.QLinearWhere", elementwise, infer_qlinear_where},
     {"com.microsoft.QLinearSoftmax", OpClass::softmax, infer_same},
 };
 

@@ -18,8 +18,8 @@ auto maker_of(const Node& node) -> void (*)(Parts&, const Node&) {
   if (node.unknown) return nullptr;
   if (is_attention(node)) return make_attention;
   if (has_experts(node)) return make_experts;
-  if (node.domain.empty() && node.op == "LinearAttention") return make_linear_attention;
-  if (node.domain.empty() && node.op == "CausalConvWithState") return make_causal_convolution;
+  if (node.op == "LinearAttention") return make_linear_attention;
+  if (node.op == "CausalConvWithState") return make_causal_convolution;
   const bool recurrent = node.op == "LSTM" || node.op == "GRU" || node.op == "RNN";
   return recurrent && node.domain.empty() ? make_recurrent : nullptr;
 }

@@ -292,12 +292,29 @@ Result<Compiled> compile(const Graph& graph, const Target& target, const Compile
   return Compiler(target, options).run(graph);
 }
 
+namespace {
+
+// Of one image, which options.batch repeats; a model that cannot follow keeps its batch, unless the
+// caller asked for one.
+Result<Graph> import_one_image(const std::filesystem::path& model, ImportOptions options) {
+  if (options.batch != 0) return import_onnx_file(model, options);
+  options.batch = 1;
+  auto graph = import_onnx_file(model, options);
+  if (graph) return graph;
+  options.batch = 0;
+  auto as_it_is = import_onnx_file(model, options);
+  if (!as_it_is) return graph;
+  as_it_is->warnings.push_back(
+      fmt::format("compiled with the batch that the model has: {}", graph.error().message));
+  return as_it_is;
+}
+
+}  // namespace
+
 Result<BuildResult> build(const std::filesystem::path& model, BuildRequest request) {
   TRY_AS(file, find_target_file(request.target));
   TRY_AS(target, read_target(*file));
-  if (request.import.batch == 0)
-    request.import.batch = 1;  // options.batch repeats what it computes
-  TRY_AS(graph, import_onnx_file(model, request.import));
+  TRY_AS(graph, import_one_image(model, request.import));
   request.options.model_name = model.string();
   request.options.description = model.stem().string();
   TRY_AS(compiled, compile(*graph, *target, request.options));

@@ -1,8 +1,10 @@
 #include "npu/targets/ipu/compile.hpp"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "formats/sigmastar/write_image.hpp"
@@ -241,6 +243,22 @@ TEST(IpuCompile, IsTheSameEveryTime) {
   const Graph graph = repository_graph("light_squeezenet.onnx");
   EXPECT_EQ(sigmastar::write_image(compiled_ipu(graph).image),
             sigmastar::write_image(compiled_ipu(graph).image));
+}
+
+TEST(IpuCompile, AModelThatCannotFollowToOneImageWasRefused) {
+  test::GraphText text;
+  text.input("x", {3, 4}).input("y", {6, 4});
+  text.node({"Concat", {"x", "y"}, {"z"}, {{"axis", std::int64_t{0}}}}).output("z");
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("npuscope-ipu-batch-" + std::to_string(::getpid()) + ".onnx");
+  ASSERT_TRUE(write_file_atomically(path, as_byte_span(test::model(text))));
+  const auto built = build(path, {"ipu-muffin", {}, {}});
+  const auto asked = build(path, {"ipu-muffin", {.symbols = {}, .batch = 1}, {}});
+  std::filesystem::remove(path);
+  ASSERT_TRUE(built) << built.error().message;
+  EXPECT_THAT(built->warnings, testing::Contains(HasSubstr("with the batch that the model has: ")));
+  ASSERT_FALSE(asked);
+  EXPECT_THAT(asked.error().message, HasSubstr("begin with different dimensions, 3 and 6"));
 }
 
 }  // namespace

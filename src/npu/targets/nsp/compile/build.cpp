@@ -23,7 +23,13 @@ Result<std::vector<Symbols>> specializations_of(const BuildRequest& request) {
   TRY_AS(file, MappedFile::open(request.specializations));
   TRY_AS(list, read_specializations(file->bytes(), request.specializations));
   for (Symbols& symbols : *list) {
-    for (const auto& [name, value] : request.import.symbols) symbols.insert_or_assign(name, value);
+    for (const auto& symbol : request.import.symbols) {
+      const auto [known, added] = symbols.insert(symbol);
+      if (added || known->second == symbol.second) continue;
+      return usage_error("-onnx-define-symbol={},{} but {} gives it {}; give it one value",
+                         symbol.first, request.import.text_of(symbol), request.specializations,
+                         known->second);
+    }
   }
   return list;
 }

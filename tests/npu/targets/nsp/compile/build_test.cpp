@@ -73,6 +73,20 @@ TEST_F(Specializations, ThatLeaveASymbolOpenAreRefusedByItsName) {
   EXPECT_NE(built.error().message.find("ctx_len"), std::string::npos) << built.error().message;
 }
 
+TEST_F(Specializations, WereAllOverruledByADefinitionOfTheirSymbol) {
+  write_list(R"({"specializations": [
+      {"batch_size": "1", "seq_len": "32", "ctx_len": "128"},
+      {"batch_size": "1", "seq_len": "1", "ctx_len": "128"}]})");
+  request_.import.symbols = {{"ctx_len", 128}};
+  EXPECT_TRUE(build(folder_ / "model.onnx", request_));
+  request_.import.symbols = {{"seq_len", 32}};
+  const auto built = build(folder_ / "model.onnx", request_);
+  ASSERT_FALSE(built);
+  EXPECT_EQ(built.error().message, fmt::format("-onnx-define-symbol=seq_len,32 but {} gives it 1; "
+                                               "give it one value",
+                                               request_.specializations));
+}
+
 TEST_F(Specializations, OnSeveralDevicesHaveANetworkForEach) {
   write_list(R"({"specializations": [
       {"batch_size": "1", "seq_len": "32", "ctx_len": "128"},
