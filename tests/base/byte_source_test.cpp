@@ -182,6 +182,9 @@ TEST(ByteSource, SaysWhichOfTheChecksOfAGzipMemberFails) {
   EXPECT_EQ(with_broken(8).error, near(end - 4, "data"));
   EXPECT_EQ(with_broken(1).error, near(end, "length"));
   EXPECT_EQ(with_broken(1).text, "one " + text);
+  std::string whole = gzip(text);
+  whole.back() ^= 1;
+  EXPECT_EQ(read_bytes(whole).error, near(whole.size(), "length"));  // not "ends in the middle"
 }
 
 TEST(ByteSource, ChecksTheHeaderOfAGzipMemberThatHasAChecksum) {
