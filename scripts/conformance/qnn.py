@@ -117,7 +117,9 @@ FITS = ["chain8", "small", "attention", "squeezenet", "resnet50", "shufflenet", 
         "crossed", "sharpened"]
 PREDICTIONS = ["alexnet", "dense", "stacked", "residual", "tokens", "segments", "mixed", "mnas", "lite_segments", "tiny_detector",
                "distilled", "hourglass", "squeezed", "poses", "speech", "queried", "ghost", "linear_unet", "head", "mixer",
-               "yolo", "efficient", "cardinal", "next_convolutions", "vision", "windowed", "whisper", "bert", "pyramid_segments", "depth"]
+               "yolo", "efficient", "cardinal", "next_convolutions", "vision", "windowed", "whisper", "bert", "pyramid_segments", "depth",
+               "regular", "pooled_tokens", "transformer_detector", "upscaled", "keywords", "landmarks", "prompt", "long_vision",
+               "fully_convolutional", "recogniser"]
 
 
 def cells(theirs, ours):
