@@ -513,13 +513,32 @@ class GroupSplitter {
   void run() {
     std::vector<Node> nodes = std::exchange(graph_.nodes, {});
     for (Node& node : nodes) {
+      if (node.op.empty()) continue;  // done with the products before it
       const std::int64_t channels = channels_of_part(node);
-      channels > 0 ? split(node, channels) : graph_.nodes.push_back(std::move(node));
+      if (channels == 0) {
+        graph_.nodes.push_back(std::move(node));
+        continue;
+      }
+      while (Node* reader = done_with_products(node.outputs[0], nodes)) {
+        node.outputs = reader->outputs;
+        reader->op.clear();
+      }
+      split(node, channels);
     }
     connect(graph_);
   }
 
  private:
+  // What limits or scales the result, and nothing else reads; of integers a scale is a product of
+  // its own.
+  Node* done_with_products(TensorId made, std::vector<Node>& nodes) const {
+    if (!has_one_reader(graph_, made)) return nullptr;
+    Node& reader = nodes[std::uint32_t(graph_[made].consumers[0])];
+    const bool scales = reader.op == "BatchNormalization" && reader.inputs[0] == made &&
+                        reader.outputs.size() == 1 && bits_of(graph_[made].type) > 8;
+    return is_limit(reader) || scales ? &reader : nullptr;
+  }
+
   // 0: stays whole.
   std::int64_t channels_of_part(const Node& node) const {
     if (node.op != "Conv" || !node.has_input(0) || !node.has_input(1)) return 0;

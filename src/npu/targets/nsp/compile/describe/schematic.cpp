@@ -68,7 +68,7 @@ const Names& compute_types() {
       "aicsplitblocks=q::SlicePad_shape_inplace aicbroadcastmul=q::Mul aicmulrows=q::Mul "
       "aicdivrows=q::Div.exe "
       "aictransposevalues=q::Reshape aictransposeheads=q::Reshape aicconcatblocks=q::Concat "
-      "aicconcatblock=q::Concat aicflatadd=q::Add.fp16 "
+      "aicconcatblock=q::Concat aicflatadd=q::Add.fp16 aicaddcolumns=q::Add.fp16 "
       "elementspacerearrange=q::space_rearrange aicsoftmaxnarrow=q::Softmax "
       "aicsoftmaxfew=q::Softmax aicsoftmaxshort=q::Softmax "
       "elementdepthtospacestride2=q::x2s_opt elementdepthtospacecut=q::x2s_opt "

@@ -141,7 +141,9 @@ std::uint64_t MatrixLowering::packed_weights(const Node& node, const ProductJob&
   if (integer && channels == 1) return whole(round_up(area, grain) * columns);
   if (channels <= few_channels && (integer || stride < 2))
     return whole(rows * round_up(area / rows * few_channels, grain) * columns);
-  return whole(round_up(channels, grain) * area * columns);
+  constexpr std::uint64_t deep = 8;  // of windows without strides, and of those of integers
+  const bool narrow = area > 1 && channels < grain && (integer || stride < 2);
+  return whole(round_up(channels, narrow ? deep : grain) * area * columns);
 }
 
 // Few channels with strides: whole channels of places that lie side by side are one of the

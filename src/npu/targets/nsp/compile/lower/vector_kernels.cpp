@@ -26,8 +26,10 @@ double squares_of_rows(const Shape& shape) {
   constexpr std::uint64_t square = 64;
   if (shape.size() < 2 || shape[shape.size() - 2] < 1) return 1;
   const auto rows = std::uint64_t(shape[shape.size() - 2]);
-  const bool half = rows % square == square / 2;
-  const std::uint64_t taken = half ? rows / square * square + 4 : round_up(rows, square);
+  const std::uint64_t whole = rows / square * square, rest = rows - whole;
+  const std::uint64_t taken = rest > square / 2 || (whole > 0 && rest != square / 2)
+                                  ? round_up(rows, square)
+                                  : whole + (rest > 0 ? 4 : 0);
   return double(taken) / double(rows);
 }
 
@@ -44,6 +46,21 @@ std::string broadcast_kernel(const CompileContext& context, const Node& node) {
   if (other.elements() * columns == elements_of(made))
     return other.shape.back() != 1 ? "" : node.op == "Div" ? "aicdivrows" : "aicmulrows";
   return node.op == "Mul" && other.elements() == columns ? "aicbroadcastmul" : "";
+}
+
+// A bias of float16 whose last block of columns is not full: every block is taken out and put back.
+bool is_added_by_columns(const CompileContext& context, const Node& node) {
+  if (node.op != "Add" || node.inputs.size() != 2 || !node.has_input(0) || !node.has_input(1))
+    return false;
+  const TensorId made = node.outputs[0];
+  const Shape& shape = context.tensor(made).shape;
+  const auto block = std::int64_t(context.target.hmx_alignment);
+  if (context.images[std::uint32_t(made)] || bits_of(context.type_of(made)) != 16) return false;
+  if (shape.size() < 2 || shape.back() <= block || shape.back() % block == 0) return false;
+  return std::ranges::any_of(node.inputs, [&](TensorId id) {
+    const Tensor& bias = context.tensor(id);
+    return bias.constant && bias.elements() == std::uint64_t(shape.back());
+  });
 }
 
 // The mean of the rows of a matrix: a window as wide as it is.
@@ -124,6 +141,7 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
   if (std::string name = tiles ? broadcast_kernel(context, node) : ""; !name.empty()) return name;
   if (std::string name = tiles ? activation_kernel(context, node) : ""; !name.empty()) return name;
   if (tiles && is_added_to_attention(context.graph, node)) return "aicflatadd";
+  if (tiles && is_added_by_columns(context, node)) return "aicaddcolumns";
   if (tiles && is_mean_of_rows(context, node)) return "aicmeanofrows";
   if (tiles && node.op == "BatchNormalization") return "aicbatchnormd32";
   if (tiles && node.op == "AveragePool" && !is_of_whole_images(context, node))
