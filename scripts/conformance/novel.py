@@ -1,4 +1,4 @@
-"""Networks of kinds that the others have none of, recorded before the kernels of transposes, norms and gates were taken anew."""
+"""Networks of kinds that the others have none of: recorded first, then the figures were taken from how they are compiled."""
 
 import numpy
 
@@ -178,8 +178,8 @@ def recogniser(w):
     return w.node("Softmax", w.product(w.node("Relu", w.product(x, 256, 256)), 256, 96), axis=-1)
 
 
-PREDICTIONS = {"regular": (regular, [1, 3, 192, 192]), "pooled_tokens": (pooled_tokens, [1, 3, 224, 224]),
-               "transformer_detector": (transformer_detector, [1, 3, 224, 224]), "upscaled": (upscaled, [1, 3, 96, 128]),
-               "keywords": (keywords, [1, 1, 49, 10]), "landmarks": (landmarks, [1, 3, 112, 112]), "prompt": (prompt, [1, 64, 384]),
-               "long_vision": (long_vision, [1, 3, 320, 320]), "fully_convolutional": (fully_convolutional, [1, 3, 160, 160]),
-               "recogniser": (recogniser, [1, 1, 32, 256])}
+FITS = {"regular": (regular, [1, 3, 192, 192]), "pooled_tokens": (pooled_tokens, [1, 3, 224, 224]),
+        "transformer_detector": (transformer_detector, [1, 3, 224, 224]), "upscaled": (upscaled, [1, 3, 96, 128]),
+        "keywords": (keywords, [1, 1, 49, 10]), "landmarks": (landmarks, [1, 3, 112, 112]), "prompt": (prompt, [1, 64, 384]),
+        "long_vision": (long_vision, [1, 3, 320, 320]), "fully_convolutional": (fully_convolutional, [1, 3, 160, 160]),
+        "recogniser": (recogniser, [1, 1, 32, 256])}
