@@ -307,9 +307,11 @@ def light(path):
 def make(name, folders, path):
     """Saves the model; False where it is made of a file that none of the folders has."""
     import deployed  # which write with what stands here
+    import fresh
+    import novel
     import unseen
 
-    own = OWN | deployed.FITS | deployed.PREDICTIONS | unseen.PREDICTIONS
+    own = OWN | deployed.FITS | deployed.PREDICTIONS | unseen.PREDICTIONS | novel.FITS | fresh.PREDICTIONS
     if name in own:
         build, shape = own[name]
         writer = Writer(name, shape)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -36,13 +37,14 @@ bool has_one_reader(const Graph& graph, TensorId id) {
   return graph[id].consumers.size() == 1 && !is_output(graph, id);
 }
 
-// Channels to places, or back, in tiles: fewer channels than one has come out one after the other.
+constexpr std::int64_t block = 32;  // channels of a tile
+
+// Channels to places, or back: of fewer channels than a tile has, back in the host's order.
 bool moves_depth(const Graph& graph, const Node& node) {
   if ((node.op != "DepthToSpace" && node.op != "SpaceToDepth") || node.outputs.size() != 1)
     return false;
-  constexpr std::int64_t block = 32;
   const Shape& made = graph[node.outputs[0]].shape;
-  return made.size() == 4 && made[1] >= block;
+  return made.size() == 4 && (made[1] >= block || node.op == "DepthToSpace");
 }
 
 bool keeps_images(OpClass op_class) {
@@ -88,7 +90,10 @@ class Rewriter {
       const bool limits = is_limit(node) && spread_.contains(node.inputs[0]);
       const bool spreads = made != TensorId::none && (node.op == "ConvTranspose" || limits);
       const bool goes_on = spreads && !limits && is_limited(nodes, made);
-      if (goes_on) spread_.insert(made);
+      const std::string_view spreading = !spreads ? ""
+                                         : limits ? spread_.at(node.inputs[0])
+                                                  : spreading_of(node);
+      if (goes_on) spread_.emplace(made, spreading);
       if (spreads && !goes_on) node.outputs[0] = copy_of(made);
       const bool puts = spreads && !goes_on;
       const TensorId becomes_image =
@@ -102,7 +107,7 @@ class Rewriter {
       }
       if (puts) {
         const Node made_by = graph_.nodes.back();
-        add("DepthToSpaceStride2", made_by.name, made_by.outputs[0], made);
+        add(spreading, made_by.name, made_by.outputs[0], made);
       }
     }
     for (const auto& [output, from] : own) give_output(from, output);
@@ -144,6 +149,16 @@ class Rewriter {
       if (is_constant_product(term)) return !lies_in_tiles(graph_[graph_[term].producer].inputs[0]);
     }
     return false;
+  }
+
+  // By how far it puts the places of a transposed convolution apart, and whether it cuts off those
+  // beyond the result.
+  static std::string_view spreading_of(const Node& node) {
+    const auto strides = node.ints_attribute("strides");
+    const std::int64_t stride = strides.empty() ? 1 : strides.front();
+    const bool cuts = node.ints_attribute("kernel_shape") != strides;
+    if (stride > 2) return stride > 4 ? "DepthToSpaceStride8" : "DepthToSpaceStride4";
+    return cuts ? "DepthToSpaceCut" : "DepthToSpaceStride2";
   }
 
   bool is_limited(const std::vector<Node>& nodes, TensorId id) const {
@@ -221,12 +236,23 @@ class Rewriter {
       const TensorId next = i + 1 == steps.size() ? output : copy_of(at);
       const std::string_view step = steps[i] == "ManyToChannelsLast"   ? "ManyToChannelsFirst"
                                     : steps[i] == "WideToChannelsLast" ? "WideToChannelsFirst"
+                                    : comes_flat(from)                 ? "FlatToChannelsFirst"
                                     : steps[i] == "ToChannelsLast"     ? "ToChannelsFirst"
                                     : steps[i] == "SequenceToLast"     ? "SequenceToFirst"
                                                                        : steps[i];
       add(step, graph_[output].name, at, next);
       at = next;
     }
+  }
+
+  // Channels of floating point that have become places, too few to fill a tile, are in none.
+  bool comes_flat(TensorId id) const {
+    for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend(); ++node) {
+      if (std::ranges::find(node->outputs, id) == node->outputs.end()) continue;
+      return node->op == "DepthToSpace" && graph_[id].shape[1] < block &&
+             bits_of(graph_[id].type) > 8;
+    }
+    return false;
   }
 
   static bool reshapes(const Node& node) {
@@ -264,15 +290,29 @@ class Rewriter {
     if (integer && channels == 1 && !one_place) return arrange(node, "Im2Col");
     if (is_sequence(node.outputs[0]) && !one_place) return arrange(node, "ZapBorder");
     if (std::ranges::all_of(strides, [](std::int64_t stride) { return stride <= 1; })) return;
-    const bool depthwise = node.int_attribute("group", 1) > 1;
+    const bool depthwise = channels > 1 && node.int_attribute("group", 1) == channels;
     if (integer && depthwise) return;  // a kernel of its own reads every second place
     const bool patches = kernel == strides;
     const bool large = std::ranges::any_of(kernel, [](std::int64_t extent) { return extent > 3; });
+    if (patches && !one_place && from.shape.size() == 4 && channels < block)
+      return gather_patches(node);
     arrange(node, one_place      ? "Decimate"
                   : patches      ? "SpaceRearrange"
                   : large        ? "SpaceToDepthLarge"
                   : channels > 4 ? "SpaceToDepthStride2"
                                  : "SpaceToDepthFew");
+  }
+
+  // Patches of a camera's image become places before they are in tiles: small ones in vectors that
+  // are mostly empty.
+  void gather_patches(Node& node) {
+    constexpr std::int64_t small = 8;
+    const auto kernel = node.ints_attribute("kernel_shape");
+    const bool few = kernel.front() < small;
+    arrange(node, few ? "GatherFewPlaces" : "GatherPatches");
+    Shape& shape = graph_[node.inputs[0]].shape;
+    shape = {shape[0], shape[1] * kernel[0] * kernel[1], shape[2] / kernel[0],
+             shape[3] / kernel[1]};
   }
 
   // What moves the places of a convolution's input first.
@@ -285,7 +325,8 @@ class Rewriter {
   Graph graph_;
   bool fp16_;
   std::vector<bool> images_, sequences_;
-  std::set<TensorId> spread_;             // results of transposed convolutions that a limit follows
+  // Results of transposed convolutions that a limit follows, and how they are put apart.
+  std::map<TensorId, std::string_view> spread_;
   std::set<TensorId> makes_rows_;         // outputs that are a product's own result
   std::map<TensorId, TensorId> renamed_;  // inputs as the HTP has them
 };
@@ -365,6 +406,59 @@ class GeluFuser {
   std::vector<bool> gone_;
 };
 
+// A limit of places that a product's channels become is done with the product.
+void limit_before_places(Graph& graph) {
+  std::vector<bool> gone(graph.nodes.size());
+  for (std::size_t i = 0; i < gone.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    if (!is_limit(node) || node.outputs.size() != 1) continue;
+    const NodeId moves = graph[node.inputs[0]].producer;
+    if (moves == NodeId::none || graph[moves].op != "DepthToSpace" ||
+        !has_one_reader(graph, node.inputs[0]))
+      continue;
+    const TensorId from = graph[moves].inputs[0];
+    const NodeId product = graph[from].producer;
+    if (product == NodeId::none || graph[product].op != "Conv" || !has_one_reader(graph, from))
+      continue;
+    graph.nodes[std::uint32_t(moves)].outputs = {node.outputs[0]};
+    gone[i] = true;
+  }
+  remove_nodes(graph, gone);
+}
+
+// Places of an image as rows, or rows as the places of one, are one step where the host's order has
+// a reshape and a transpose.
+void fuse_places(Graph& graph) {
+  const std::vector<bool> images = find_images(graph);
+  std::vector<bool> gone(graph.nodes.size());
+  const auto turns = [](const Node& node) {
+    return node.op == "Transpose" && node.has_input(0) &&
+           node.ints_attribute("perm") == Shape{0, 2, 1};
+  };
+  const auto sees_places = [&](const Shape& image, const Shape& rows) {
+    return image.size() == 4 && rows.size() == 3 && image[0] == rows[0] && image[1] == rows[1];
+  };
+  for (std::size_t i = 0; i < gone.size(); ++i) {
+    Node& node = graph.nodes[i];
+    const bool first = turns(node);
+    if ((!first && node.op != "Reshape") || !node.has_input(0)) continue;
+    const NodeId before = graph[node.inputs[0]].producer;
+    if (before == NodeId::none || !has_one_reader(graph, node.inputs[0])) continue;
+    const Node& other = graph[before];
+    const bool pair = first ? other.op == "Reshape" && other.has_input(0) : turns(other);
+    if (!pair || gone[std::uint32_t(before)]) continue;
+    const TensorId from = other.inputs[0], image = first ? from : node.outputs[0];
+    if (!images[std::uint32_t(image)] ||
+        !sees_places(graph[image].shape, graph[node.inputs[0]].shape))
+      continue;
+    node.op = first ? "PlacesToRows" : "RowsToPlaces";
+    node.inputs = {from};
+    node.attributes.clear();
+    gone[std::uint32_t(before)] = true;
+  }
+  remove_nodes(graph, gone);
+}
+
 // What limits a sum in tiles, such as that of two images, is part of the sum.
 void fuse_limits(Graph& graph) {
   const std::vector<bool> images = find_images(graph);
@@ -386,6 +480,131 @@ void fuse_limits(Graph& graph) {
   }
   remove_nodes(graph, gone);
 }
+
+// A mean of windows that counts the zeros around the image is a depthwise convolution.
+void convolve_means(Graph& graph) {
+  for (Node& node : graph.nodes) {
+    if (node.op != "AveragePool" || !node.has_input(0) || node.int_attribute("ceil_mode", 0) != 0)
+      continue;
+    const Tensor& from = graph[node.inputs[0]];
+    const auto pads = node.ints_attribute("pads"), kernel = node.ints_attribute("kernel_shape");
+    const bool counts = node.int_attribute("count_include_pad", 0) != 0 &&
+                        std::ranges::any_of(pads, [](std::int64_t pad) { return pad > 0; });
+    if (!counts || from.shape.size() != 4 || kernel.size() != 2) continue;
+    Tensor weights;
+    weights.name = node.name + "_weights";
+    weights.type = from.type;
+    weights.shape = {from.shape[1], 1, kernel[0], kernel[1]};
+    weights.constant = true;
+    node.op = "Conv";
+    node.attributes["group"] = from.shape[1];
+    graph.tensors.push_back(std::move(weights));
+    node.inputs = {node.inputs[0], TensorId(graph.tensors.size() - 1)};
+  }
+  connect(graph);
+}
+
+// Convolutions of groups that do not fill tiles of channels: one for as many groups as lie at equal
+// places in a tile, whose channels are taken out first and joined again.
+class GroupSplitter {
+ public:
+  explicit GroupSplitter(Graph& graph) : graph_(graph) {}
+
+  void run() {
+    std::vector<Node> nodes = std::exchange(graph_.nodes, {});
+    for (Node& node : nodes) {
+      if (node.op.empty()) continue;  // done with the products before it
+      const std::int64_t channels = channels_of_part(node);
+      if (channels == 0) {
+        graph_.nodes.push_back(std::move(node));
+        continue;
+      }
+      while (Node* reader = done_with_products(node.outputs[0], nodes)) {
+        node.outputs = reader->outputs;
+        reader->op.clear();
+      }
+      split(node, channels);
+    }
+    connect(graph_);
+  }
+
+ private:
+  // What limits or scales the result, and nothing else reads; of integers a scale is a product of
+  // its own.
+  Node* done_with_products(TensorId made, std::vector<Node>& nodes) const {
+    if (!has_one_reader(graph_, made)) return nullptr;
+    Node& reader = nodes[std::uint32_t(graph_[made].consumers[0])];
+    const bool scales = reader.op == "BatchNormalization" && reader.inputs[0] == made &&
+                        reader.outputs.size() == 1 && bits_of(graph_[made].type) > 8;
+    return is_limit(reader) || scales ? &reader : nullptr;
+  }
+
+  // 0: stays whole.
+  std::int64_t channels_of_part(const Node& node) const {
+    if (node.op != "Conv" || !node.has_input(0) || !node.has_input(1)) return 0;
+    const Shape &from = graph_[node.inputs[0]].shape, &made = graph_[node.outputs[0]].shape;
+    const std::int64_t groups = node.int_attribute("group", 1);
+    if (from.size() != 4 || groups < 2 || groups >= from[1]) return 0;
+    const std::int64_t channels = from[1], own = channels / groups;
+    if (channels % block == 0) return 0;
+    const std::int64_t aligned = std::gcd(channels, block);
+    const std::int64_t part = aligned % own == 0 ? aligned : own;
+    return part < channels && made[1] % (channels / part) == 0 ? part : 0;
+  }
+
+  void split(const Node& node, std::int64_t channels) {
+    const TensorId from = node.inputs[0], made = node.outputs[0];
+    Node joined;
+    joined.name = node.name + "_Joined";
+    joined.op = "Concat";
+    joined.attributes["axis"] = std::int64_t{1};
+    joined.outputs = {made};
+    const std::int64_t all = graph_[from].shape[1];
+    const std::int64_t columns = graph_[made].shape[1] / (all / channels);
+    for (std::int64_t first = 0; first < all; first += channels) {
+      Node part = node;
+      part.name = fmt::format("{}_{}", node.name, first / channels);
+      part.attributes["group"] = std::int64_t{1};
+      part.inputs = {taken(node, from, first, channels),
+                     weights(node, part.name, channels, columns)};
+      if (node.has_input(2)) part.inputs.push_back(resized(node.inputs[2], part.name, 0, columns));
+      part.outputs = {resized(made, part.name, 1, columns)};
+      joined.inputs.push_back(part.outputs[0]);
+      graph_.nodes.push_back(std::move(part));
+    }
+    graph_.nodes.push_back(std::move(joined));
+  }
+
+  TensorId taken(const Node& node, TensorId from, std::int64_t first, std::int64_t channels) {
+    const std::string name = fmt::format("{}_From{}", node.name, first);
+    Node take;
+    take.name = name;
+    take.inputs = {from};
+    take.outputs = {resized(from, name, 1, channels)};
+    take.op = first % block == 0 ? "TakeBlocks" : "TakeChannels";
+    graph_.nodes.push_back(take);
+    return take.outputs[0];
+  }
+
+  TensorId weights(const Node& node, const std::string& name, std::int64_t channels,
+                   std::int64_t columns) {
+    const TensorId part = resized(node.inputs[1], name, 0, columns);
+    graph_[part].shape[1] = channels;
+    return part;
+  }
+
+  TensorId resized(TensorId id, const std::string& name, std::size_t axis, std::int64_t extent) {
+    Tensor part = graph_[id];
+    part.name = fmt::format("{}_{}", part.name, name);
+    part.shape[axis] = extent;
+    part.values.reset();
+    part.float_values.reset();
+    graph_.tensors.push_back(std::move(part));
+    return TensorId(graph_.tensors.size() - 1);
+  }
+
+  Graph& graph_;
+};
 
 // x * Sigmoid(x) becomes one operator.
 void fuse_swish(Graph& graph) {
@@ -456,6 +675,10 @@ Graph qnn_graph(const Graph& graph, bool convert_to_fp16) {
   GeluFuser(folded).run();
   fuse_swish(folded);
   fuse_limits(folded);
+  limit_before_places(folded);
+  fuse_places(folded);
+  convolve_means(folded);
+  GroupSplitter(folded).run();
   return Rewriter(std::move(folded), convert_to_fp16).run();
 }
 

@@ -179,6 +179,11 @@ void read_kernels(FieldReader& in, Target& target) {
     };
     number(".cycles_per_padded_kib", cost.cycles_per_padded_kib);
     number(".cycles_per_row", cost.cycles_per_row);
+    number(".row_columns", cost.row_columns);
+    number(".first_kib", cost.first_kib);
+    number(".cycles_per_first_kib", cost.cycles_per_first_kib);
+    number(".ddr_reads", cost.ddr_reads);
+    number(".ddr_writes", cost.ddr_writes);
     number(".tile_bytes", cost.tile_bytes);
     number(".whole_bytes", cost.whole_bytes);
     if (in.has(path + ".by_input")) in.boolean(path + ".by_input", cost.by_input);

@@ -26,8 +26,13 @@ struct KernelCost {
   // of one thread:
   double cycles_per_padded_kib = 0;  // more, for each KiB with rows and channels padded
   double cycles_per_row = 0;         // more, for each row of the innermost dimension
+  double row_columns = 0;            // less for longer rows, nothing for those of so many columns
+  double first_kib = 0;              // of so many padded KiB ...
+  double cycles_per_first_kib = 0;   // ... each takes so much more, where one thread takes it all
   double whole_bytes = 0;            // no more than these are left to one thread
   double tile_bytes = 0;             // that one thread takes at a time; 0: vector_tile_bytes
+  double ddr_reads = 0;              // times its result that it reads from DDR on the way ...
+  double ddr_writes = 0;             // ... and writes there
   bool by_input = false;             // KiB of the first input, not of the result
   bool by_window = false;            // times the places of a pooling window
   bool on_hmx = false;

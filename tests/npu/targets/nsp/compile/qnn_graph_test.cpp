@@ -97,7 +97,7 @@ TEST(QnnGraph, MovesChannelsLastAndSortsPlacesForStrides) {
   EXPECT_EQ(ops_of(qnn_graph(constant_weights(parsed(strided)), true)),
             "CastImage float16\nToChannelsLast float16\n"
             "SpaceToDepthFew float16\nConv float16\n"
-            "SpaceRearrange float16\nConv float16\n"
+            "GatherFewPlaces float16\nConv float16\n"
             "ManyToChannelsFirst float16\nCast float\nManyToChannelsFirst float16\nCast float\n");
 }
 

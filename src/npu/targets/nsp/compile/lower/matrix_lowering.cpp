@@ -48,8 +48,8 @@ void MatrixLowering::shape_for_tiles(const Node& node, ProductJob& job) const {
                                : one_row ? padded(1) * padded(made[2])
                                          : padded(made[2]);
   job.padding = double(std::uint64_t(made[0]) * places) / double(product.rows);
-  if (transposed) return;
   const std::uint64_t stride = stride_of(node);
+  if (transposed) return gather_windows(stride, job);
   job.in_place = stride < 2;
   const std::uint64_t grain = context_.target.hmx_alignment;
   const std::uint64_t channels = divide_up(product.depth, product.kernel_area);
@@ -87,6 +87,24 @@ void MatrixLowering::shape_for_tiles(const Node& node, ProductJob& job) const {
   }
 }
 
+// A transposed convolution is one of places apart: of each place that it spreads to, tiles of its
+// own channels, from as many places as reach there.
+void MatrixLowering::gather_windows(std::uint64_t stride, ProductJob& job) const {
+  const auto kernel = job.node->ints_attribute("kernel_shape");
+  MatrixProduct& product = job.product;
+  std::uint64_t area = 1, reach = 1, apart = 1;
+  for (const std::int64_t extent : kernel) {
+    area *= std::uint64_t(extent);
+    reach *= divide_up(std::uint64_t(extent), stride);
+    apart *= stride;
+  }
+  if (job.groups > 1 || area == 0 || product.columns % area != 0) return;
+  product.kernel_area = reach;
+  product.depth *= reach;
+  product.columns =
+      apart * round_up(product.columns / area, std::uint64_t{context_.target.hmx_alignment});
+}
+
 // What an HTP keeps of the weights: blocks of 32 channels by 32 columns, for each place of the
 // kernel; of one channel or few, so many less as lie side by side. As many as the tensor has on
 // other targets.
@@ -101,6 +119,9 @@ std::uint64_t MatrixLowering::packed_weights(const Node& node, const ProductJob&
   const auto whole = [&](std::uint64_t elements) {
     return round_up(device_bytes(elements, type), target.dma_unit_bytes);
   };
+  if (node.op == "ConvTranspose" && job.groups == 1)
+    return whole(round_up(divide_up(job.product.depth, job.product.kernel_area), std::uint64_t{8}) *
+                 job.product.kernel_area * round_up(job.product.columns, grain));
   if (!job.is_convolution() || node.op == "ConvTranspose")
     return whole(round_up(channels, grain) * area * columns) * product.batch;
   const auto kernel = node.ints_attribute("kernel_shape");
@@ -120,7 +141,9 @@ std::uint64_t MatrixLowering::packed_weights(const Node& node, const ProductJob&
   if (integer && channels == 1) return whole(round_up(area, grain) * columns);
   if (channels <= few_channels && (integer || stride < 2))
     return whole(rows * round_up(area / rows * few_channels, grain) * columns);
-  return whole(round_up(channels, grain) * area * columns);
+  constexpr std::uint64_t deep = 8;  // of windows without strides, and of those of integers
+  const bool narrow = area > 1 && channels < grain && (integer || stride < 2);
+  return whole(round_up(channels, narrow ? deep : grain) * area * columns);
 }
 
 // Few channels with strides: whole channels of places that lie side by side are one of the

@@ -15,6 +15,10 @@ bool is_image(const CompileContext& context, TensorId id) {
   return context.images[std::uint32_t(id)];
 }
 
+bool fills_tiles(const CompileContext& context, TensorId id) {
+  return context.tensor(id).shape[1] >= std::int64_t(context.target.hmx_alignment);
+}
+
 bool is_matrix(const CompileContext& context, TensorId id) {
   return !is_image(context, id) && context.tensor(id).shape.size() > 1;
 }
@@ -86,35 +90,8 @@ bool is_right_side(const CompileContext& context, TensorId id) {
   });
 }
 
-}  // namespace tile_formats
-
-bool moves_whole_tiles(const CompileContext& context, const Node& node) {
-  using namespace tile_formats;
-  if (context.target.vector_tile_bytes == 0) return false;
-  if (node.op == "Resize") return is_image(context, node.outputs[0]);
-  if (node.op == "DepthToSpace" || node.op == "SpaceToDepth")
-    return is_image(context, node.inputs[0]) && is_image(context, node.outputs[0]) &&
-           context.tensor(node.outputs[0]).shape[1] >= std::int64_t(context.target.hmx_alignment);
-  return along_channels(context, node) || moves_heads(context, node);
-}
-
-bool sees_same_tiles(const CompileContext& context, const Node& node) {
-  using namespace tile_formats;
-  if (context.target.vector_tile_bytes == 0 || !node.has_input(0) || node.outputs.size() != 1)
-    return false;
-  const Shape& from = context.tensor(node.inputs[0]).shape;
-  const Shape& to = context.tensor(node.outputs[0]).shape;
-  if (node.op == "Transpose") return true;  // between the two ways in which images are written
-  if (!is_matrix(context, node.inputs[0]) || !is_matrix(context, node.outputs[0])) return false;
-  if (from.back() == to.back()) return true;
-  const Shape& narrow = from.back() < to.back() ? from : to;
-  const Shape& wide = from.back() < to.back() ? to : from;
-  return in_blocks(context, narrow.back()) &&
-         narrow.back() * narrow[narrow.size() - 2] == wide.back();
-}
-
+// Blocks of channels of a Concat that several of its operands share: parts of them are moved.
 std::int64_t moved_blocks(const CompileContext& context, const Node& node) {
-  using namespace tile_formats;
   const std::int64_t grain = context.target.hmx_alignment;
   std::int64_t moved = 0, at = 0, begin = 0;
   std::size_t operands = 0;  // of this node, from `begin` on
@@ -136,6 +113,42 @@ std::int64_t moved_blocks(const CompileContext& context, const Node& node) {
   }
   if (operands > 1) moved += (at - begin + grain - 1) / grain;
   return moved;
+}
+
+// By a convolution of more places than one.
+bool is_read_by_windows(const CompileContext& context, TensorId id) {
+  return std::ranges::any_of(context.tensor(id).consumers, [&](NodeId reader) {
+    const auto kernel = context.graph[reader].ints_attribute("kernel_shape");
+    return context.plans[std::uint32_t(reader)].op_class == OpClass::convolution &&
+           std::ranges::any_of(kernel, [](std::int64_t extent) { return extent > 1; });
+  });
+}
+
+}  // namespace tile_formats
+
+bool moves_whole_tiles(const CompileContext& context, const Node& node) {
+  using namespace tile_formats;
+  if (context.target.vector_tile_bytes == 0) return false;
+  if (node.op == "Resize") return is_image(context, node.outputs[0]);
+  if (node.op == "DepthToSpace" || node.op == "SpaceToDepth")
+    return is_image(context, node.inputs[0]) && is_image(context, node.outputs[0]) &&
+           (node.op == "DepthToSpace" || fills_tiles(context, node.outputs[0]));
+  return along_channels(context, node) || moves_heads(context, node);
+}
+
+bool sees_same_tiles(const CompileContext& context, const Node& node) {
+  using namespace tile_formats;
+  if (context.target.vector_tile_bytes == 0 || !node.has_input(0) || node.outputs.size() != 1)
+    return false;
+  const Shape& from = context.tensor(node.inputs[0]).shape;
+  const Shape& to = context.tensor(node.outputs[0]).shape;
+  if (node.op == "Transpose") return true;  // between the two ways in which images are written
+  if (!is_matrix(context, node.inputs[0]) || !is_matrix(context, node.outputs[0])) return false;
+  if (from.back() == to.back()) return true;
+  const Shape& narrow = from.back() < to.back() ? from : to;
+  const Shape& wide = from.back() < to.back() ? to : from;
+  return in_blocks(context, narrow.back()) &&
+         narrow.back() * narrow[narrow.size() - 2] == wide.back();
 }
 
 double clipped_share(const CompileContext& context, const Node& node) {
@@ -161,7 +174,8 @@ std::string kernel_of_tiles(const CompileContext& context, const Node& node) {
         node.string_attribute("coordinate_transformation_mode", "") == "align_corners";
     return copies ? "aicresized32" : corners ? "aicresizecornersd32" : "aicresizelineard32";
   }
-  if (node.op == "DepthToSpace" || node.op == "SpaceToDepth") return "aicdepthtospace";
+  if (node.op == "DepthToSpace" || node.op == "SpaceToDepth")
+    return fills_tiles(context, node.outputs[0]) ? "aicdepthtospace" : "aicdepthtospaceshort";
   if (node.op == "Transpose") {
     constexpr std::int64_t many_rows =
         96;  // fewer lie in another way; from where on is between 80 and 96
@@ -181,7 +195,13 @@ std::string kernel_of_tiles(const CompileContext& context, const Node& node) {
   if (node.op == "Split")
     return parts_in_blocks(context, node.outputs) ? "aicjoind32" : "aicsplitblocks";
   const std::int64_t moved = moved_blocks(context, node);
-  if (moved > 0) return moved == 1 ? "aicconcatblock" : "aicconcatblocks";
+  constexpr std::ptrdiff_t many = 8;
+  if (moved > 0 && std::ranges::distance(present(node.inputs)) >= many) return "aicconcatmany";
+  if (moved > 0) {
+    // Of rows that windows share, each is joined for every strip that reads it.
+    const std::string name = moved == 1 ? "aicconcatblock" : "aicconcatblocks";
+    return is_read_by_windows(context, node.outputs[0]) ? name + "again" : name;
+  }
   // Products with no other reader put their channels where they belong.
   const bool in_place = std::ranges::all_of(present(node.inputs), [&](TensorId id) {
     const NodeId producer = context.tensor(id).producer;

@@ -18,9 +18,6 @@ bool moves_whole_tiles(const CompileContext& context, const Node& node);
 // Whether a view sees the same tiles.
 bool sees_same_tiles(const CompileContext& context, const Node& node);
 
-// Blocks of channels of a Concat that several of its operands share: parts of them are moved.
-std::int64_t moved_blocks(const CompileContext& context, const Node& node);
-
 // Of a Concat of images: the share that does not come in the scale of the whole, since something
 // else reads it as well or nothing calculates it.
 double clipped_share(const CompileContext& context, const Node& node);

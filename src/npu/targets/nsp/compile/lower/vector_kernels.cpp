@@ -20,6 +20,19 @@ std::uint64_t softmax_extent(const Graph& graph, const Node& node) {
   return place >= 0 && place < rank ? std::uint64_t(shape[std::size_t(place)]) : 1;
 }
 
+// Rows are taken in squares of eight by eight, the last of which is whole as well; half of one
+// takes next to nothing. How many rows that is for each that there is.
+double squares_of_rows(const Shape& shape) {
+  constexpr std::uint64_t square = 64;
+  if (shape.size() < 2 || shape[shape.size() - 2] < 1) return 1;
+  const auto rows = std::uint64_t(shape[shape.size() - 2]);
+  const std::uint64_t whole = rows / square * square, rest = rows - whole;
+  const std::uint64_t taken = rest > square / 2 || (whole > 0 && rest != square / 2)
+                                  ? round_up(rows, square)
+                                  : whole + (rest > 0 ? 4 : 0);
+  return double(taken) / double(rows);
+}
+
 // Of a matrix and one value for each of its columns, or for each of its rows.
 std::string broadcast_kernel(const CompileContext& context, const Node& node) {
   const bool scales = (node.op == "Mul" || node.op == "Div") && node.inputs.size() == 2 &&
@@ -33,6 +46,21 @@ std::string broadcast_kernel(const CompileContext& context, const Node& node) {
   if (other.elements() * columns == elements_of(made))
     return other.shape.back() != 1 ? "" : node.op == "Div" ? "aicdivrows" : "aicmulrows";
   return node.op == "Mul" && other.elements() == columns ? "aicbroadcastmul" : "";
+}
+
+// A bias of float16 whose last block of columns is not full: every block is taken out and put back.
+bool is_added_by_columns(const CompileContext& context, const Node& node) {
+  if (node.op != "Add" || node.inputs.size() != 2 || !node.has_input(0) || !node.has_input(1))
+    return false;
+  const TensorId made = node.outputs[0];
+  const Shape& shape = context.tensor(made).shape;
+  const auto block = std::int64_t(context.target.hmx_alignment);
+  if (context.images[std::uint32_t(made)] || bits_of(context.type_of(made)) != 16) return false;
+  if (shape.size() < 2 || shape.back() <= block || shape.back() % block == 0) return false;
+  return std::ranges::any_of(node.inputs, [&](TensorId id) {
+    const Tensor& bias = context.tensor(id);
+    return bias.constant && bias.elements() == std::uint64_t(shape.back());
+  });
 }
 
 // The mean of the rows of a matrix: a window as wide as it is.
@@ -61,8 +89,42 @@ std::string activation_kernel(const CompileContext& context, const Node& node) {
   const bool product = plan != nullptr && (convolution || plan->fate == NodeFate::fused ||
                                            plan->op_class == OpClass::matmul);
   if (!product) return name + "alone";
+  // A transpose after it moves before it: it is then one of a matrix.
+  const auto& readers = context.tensor(node.outputs[0]).consumers;
+  const bool turns = std::ranges::any_of(
+      readers, [&](NodeId reader) { return context.graph[reader].op == "Transpose"; });
   const bool sequence = convolution && context.tensor(from).shape.size() == 3;
+  if (sequence && turns) return name + "alone";
   return sequence && along_one_axis.contains(node.op) ? name + "sequence" : "";
+}
+
+// Whether a mean of whole float16 images takes next to nothing: those whose last tile of channels
+// is not full, and large ones.
+bool is_cheap_mean(const CompileContext& context, const Node& node) {
+  const Tensor& from = context.tensor(node.inputs[0]);
+  constexpr std::uint64_t large_bytes = 401408;  // 56 by 56 of 64 channels still takes its time
+  const auto block = std::int64_t(context.target.hmx_alignment);
+  if (bits_of(context.type_of(node.inputs[0])) != 16 || from.shape.size() != 4) return false;
+  const bool fills = from.shape[1] <= block || from.shape[1] % block == 0;
+  return !fills || context.bytes_of(node.inputs[0]) > large_bytes;
+}
+
+// Means of float16 with strides that leave out what lies beyond the image have no kernel for strips
+// at its border; an image of one strip has.
+bool leaves_border_out(const CompileContext& context, const Node& node) {
+  const auto pads = node.ints_attribute("pads"), strides = node.ints_attribute("strides");
+  const Shape& made = context.tensor(node.outputs[0]).shape;
+  return bits_of(context.type_of(node.outputs[0])) == 16 && made.size() == 4 &&
+         made[2] > std::int64_t(context.target.hmx_tile_rows) &&
+         node.int_attribute("count_include_pad", 0) == 0 && !strides.empty() &&
+         strides.front() > 1 && std::ranges::any_of(pads, [](std::int64_t pad) { return pad > 0; });
+}
+
+// Of the strips of an image: both of two, the first of more.
+double share_at_border(const CompileContext& context, const Node& node) {
+  const auto rows = std::uint64_t(context.tensor(node.outputs[0]).shape[2]);
+  const auto strips = double(divide_up(rows, std::uint64_t{context.target.hmx_tile_rows}));
+  return strips > 2 ? 1 / strips : 1;
 }
 
 // A window as large as the image.
@@ -79,10 +141,14 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
   if (std::string name = tiles ? broadcast_kernel(context, node) : ""; !name.empty()) return name;
   if (std::string name = tiles ? activation_kernel(context, node) : ""; !name.empty()) return name;
   if (tiles && is_added_to_attention(context.graph, node)) return "aicflatadd";
+  if (tiles && is_added_by_columns(context, node)) return "aicaddcolumns";
   if (tiles && is_mean_of_rows(context, node)) return "aicmeanofrows";
   if (tiles && node.op == "BatchNormalization") return "aicbatchnormd32";
   if (tiles && node.op == "AveragePool" && !is_of_whole_images(context, node))
-    return "aicavgwindowd32";
+    return leaves_border_out(context, node) ? "aicavgborderd32" : "aicavgwindowd32";
+  if (tiles && (node.op == "AveragePool" || node.op == "GlobalAveragePool") &&
+      is_cheap_mean(context, node))
+    return "aicavgpoolwhole";
   if (tiles && node.op == "LRN") return "aiclrnd32";
   if (tiles && op_class == OpClass::softmax) {
     constexpr std::uint64_t narrow = 256;  // 196 still is
@@ -106,6 +172,7 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
   if (tiles && node.op == "Transpose") {
     const auto order = node.ints_attribute("perm");
     if (order == Shape{0, 1, 3, 2, 4, 5}) return "aictransposewindows";
+    if (order == Shape{0, 2, 1, 3, 4}) return "aictransposechannels";  // a shuffle of groups
     const bool moves_rows = !order.empty() && order.back() == std::int64_t(order.size()) - 1;
     if (moves_rows) return "aictransposerows";
     if (order.size() > 4) return "aictransposechannels";
@@ -125,21 +192,21 @@ VectorKernel kernel_named(const CompileContext& context, const Node& node,
   VectorSize whole = vector_size(context, *outputs.begin());
   if (name.starts_with("aicsoftmax")) {
     const auto elements = double(context.tensor(*outputs.begin()).elements());
-    whole.rows = elements / double(std::max<std::uint64_t>(softmax_extent(context.graph, node), 1));
+    const std::uint64_t extent = std::max<std::uint64_t>(softmax_extent(context.graph, node), 1);
+    whole.rows = elements / double(extent);
+    const KernelCost& cost = kernel_cost(context.target, name, whole);
+    if (cost.row_columns > 0)
+      whole.rows *= squares_of_rows(context.tensor(*outputs.begin()).shape) *
+                    std::max(0.0, 1 - double(extent) / cost.row_columns);
   }
   if (name == "aicconcatd32") {
     const double share = clipped_share(context, node);
     whole.padded_bytes = std::uint64_t(double(whole.padded_bytes) * share);
     whole.cut_bytes = std::uint64_t(double(whole.cut_bytes) * share);
   }
-  if (name.starts_with("aicconcatblock")) {
-    const double blocks = double(divide_up(std::uint64_t(context.tensor(*outputs.begin()).shape[1]),
-                                           std::uint64_t{context.target.hmx_alignment}));
-    const double share = double(moved_blocks(context, node)) / blocks;
-    whole.padded_bytes = std::uint64_t(double(whole.padded_bytes) * share);
-    whole.cut_bytes = std::uint64_t(double(whole.cut_bytes) * share);
-  }
   const KernelCost& cost = kernel_cost(context.target, name, whole);
+  kernel.ddr_reads = cost.ddr_reads;
+  kernel.ddr_writes = cost.ddr_writes;
   const bool by_input = cost.by_input && node.has_input(0);
   double places = 1;
   if (cost.by_window) {
@@ -148,6 +215,7 @@ VectorKernel kernel_named(const CompileContext& context, const Node& node,
     // Without strides the places of a row serve several windows: rows first, then columns.
     if (name == "aicmaxpoolpaddedd32") places = std::pow(places, 1 / double(window.size()));
   }
+  if (name == "aicavgborderd32") places = share_at_border(context, node);
   const std::uint64_t cut_bytes = whole.cut_bytes;
   if (by_input) whole = vector_size(context, node.inputs[0]);
   whole.cut_bytes = cut_bytes;

@@ -267,6 +267,11 @@ class VectorTiles : LoweringPart {
       spec.thread_imbalance = 0;
       spec.macs = std::uint64_t(double(kernel.hmx_macs) * double(bytes) / double(all_bytes));
     }
+    if (kernel.ddr_reads + kernel.ddr_writes > 0) {
+      spec.ddr_read = std::uint64_t(kernel.ddr_reads * double(bytes));
+      spec.ddr_write = std::uint64_t(kernel.ddr_writes * double(bytes));
+      spec.read_purpose = TrafficPurpose::spill;
+    }
     if (kernel.reads_ddr) {
       spec.memory = writer_.intern("DDR");
       spec.ddr_read = bytes;

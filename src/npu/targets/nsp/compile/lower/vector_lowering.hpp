@@ -17,11 +17,12 @@ namespace npuscope::npu::nsp {
 struct VectorKernel {
   std::string name;
   std::function<VectorWork(std::uint64_t output_bytes)> work;
-  bool reads_ddr = false;           // as many bytes as it puts out, element by element
-  TensorId table = TensorId::none;  // of this
-  StorageId source = no_storage;    // which lies here; no storage: a constant
-  bool in_place = false;            // may write over an input of the same size
-  std::uint64_t hmx_macs = 0;       // of the whole operator; then it runs on the HMX
+  bool reads_ddr = false;                // as many bytes as it puts out, element by element
+  TensorId table = TensorId::none;       // of this
+  StorageId source = no_storage;         // which lies here; no storage: a constant
+  double ddr_reads = 0, ddr_writes = 0;  // KernelCost
+  bool in_place = false;                 // may write over an input of the same size
+  std::uint64_t hmx_macs = 0;            // of the whole operator; then it runs on the HMX
   // What must be computed at once: so many elements that follow one another; 0: everything.
   std::uint64_t row_elements = 0;
   bool by_rows = false;  // strips of its operands give strips of the result

@@ -248,11 +248,13 @@ BufferId Transfers::convert(StorageId id, BufferId from, const CoreBytes& core_b
                             const Partition& partition, Layout layout, Strips* strips) {
   const BufferId buffer = place_.residency.try_allocate(core_bytes, Lifetime::tensor);
   if (buffer == BufferId::none) return buffer;
-  const std::string kernel = layout == Layout::flat          ? "aicconvertfromd32"
-                             : layout == Layout::weights_d32 ? "aicconvertweightstod32"
-                                                             : "aicconverttod32";
   const TensorId tensor = place_.storages[id].views[0];
   const bool image = context_.images[std::uint32_t(tensor)];
+  const bool one_channel = image && context_.tensor(tensor).shape[1] == 1;
+  const std::string kernel = layout == Layout::weights_d32 ? "aicconvertweightstod32"
+                             : layout != Layout::flat      ? "aicconverttod32"
+                             : one_channel                 ? "aicconvertonechannel"
+                                                           : "aicconvertfromd32";
   // Integers are put in the host's order when all of them are there.
   const bool waits = layout == Layout::flat && bits_of(context_.type_of(tensor)) <= 8;
   const StripCut cut(

@@ -75,7 +75,9 @@ VectorWork vector_work(const Target& target, const std::string& kernel, const Ve
   const auto tiles = std::max<std::uint64_t>(1, std::uint64_t(cut / tile));
   const auto threads =
       cost.on_hmx ? 1 : std::uint32_t(std::min<std::uint64_t>(tiles, target.hvx_threads));
-  const double work = size.places * (double(size.bytes) / 1024 * cost.cycles_per_kib +
+  const double first = tiles == 1 ? std::min(double(size.padded_bytes) / 1024, cost.first_kib) : 0;
+  const double work = first * cost.cycles_per_first_kib +
+                      size.places * (double(size.bytes) / 1024 * cost.cycles_per_kib +
                                      double(size.padded_bytes) / 1024 * cost.cycles_per_padded_kib +
                                      size.rows * cost.cycles_per_row);
   const double cycles =

@@ -1,0 +1,144 @@
+// What an HTP's compiler makes of operators that it has no kernel for as they are.
+#include "npu/graph/parsed_onnx.hpp"
+#include "npu/graph/semantics.hpp"
+#include "npu/targets/nsp/compile/compile_fixture.hpp"
+#include "npu/targets/nsp/compile/qnn_graph.hpp"
+
+namespace npuscope::npu::nsp::htp_rewrites_test {
+namespace {
+
+// The inputs after the first are constants. `body`: of x, makes y.
+Graph graph_of(std::string_view inputs, std::string_view output, std::string_view body) {
+  Graph graph =
+      parsed(fmt::format(R"(<ir_version: 8, opset_import: ["" : 13]> model ({}) => ({}) {{ {} }})",
+                         inputs, output, body));
+  for (const TensorId id : std::vector(graph.inputs.begin() + 1, graph.inputs.end()))
+    graph[id].constant = true;
+  graph.inputs.resize(1);
+  return graph;
+}
+
+std::string ops_of(const Graph& graph) {
+  const Graph made = qnn_graph(graph, true);
+  std::string text;
+  for (const Node& node : made.nodes)
+    if (classify(made, node) != OpClass::folded) text += node.op + " ";
+  return text;
+}
+
+TEST(HtpRewrites, AMeanOfWindowsThatCountsItsBorderIsADepthwiseConvolution) {
+  const auto ops = [](int counts, int pad) {
+    return ops_of(
+        graph_of("float16[1,32,8,8] x", fmt::format("float16[1,32,{0},{0}] y", 6 + 2 * pad),
+                 fmt::format("y = AveragePool <kernel_shape = [3,3], pads = [{0},{0},{0},{0}], "
+                             "count_include_pad = {1}> (x)",
+                             pad, counts)));
+  };
+  EXPECT_EQ(ops(1, 1), "ManyToChannelsLast Conv ManyToChannelsFirst ");
+  EXPECT_EQ(ops(0, 1), "ManyToChannelsLast AveragePool ManyToChannelsFirst ");
+  EXPECT_EQ(ops(1, 0), "ManyToChannelsLast AveragePool ManyToChannelsFirst ");
+}
+
+TEST(HtpRewrites, GroupsThatDoNotFillTilesAreConvolutionsOfTheirOwn) {
+  const auto ops = [](int channels, int groups) {
+    return ops_of(graph_of(
+        fmt::format("float16[1,{0},8,8] x, float16[{0},{1},3,3] w", channels, channels / groups),
+        fmt::format("float16[1,{},8,8] y", channels),
+        fmt::format("y = Conv <kernel_shape = [3,3], pads = [1,1,1,1], group = {}> (x, w)",
+                    groups)));
+  };
+  EXPECT_EQ(ops(64, 8), "ManyToChannelsLast Conv ManyToChannelsFirst ");
+  EXPECT_EQ(ops(48, 6),  // 16 channels each
+            "ManyToChannelsLast TakeBlocks Conv TakeChannels Conv TakeBlocks Conv Concat "
+            "ManyToChannelsFirst ");
+  EXPECT_EQ(ops(72, 3),  // of a group
+            "ManyToChannelsLast TakeBlocks Conv TakeChannels Conv TakeChannels Conv Concat "
+            "ManyToChannelsFirst ");
+}
+
+TEST(HtpRewrites, PlacesOfAnImageBecomeRowsInOneStep) {
+  EXPECT_EQ(ops_of(graph_of("float16[1,32,8,8] x, float16[32,32,1,1] w, float16[32,32] v",
+                            "float16[1,64,32] y",
+                            R"(rows = Constant <value_ints = [1,32,64]> ()
+                               a = Conv <kernel_shape = [1,1]> (x, w)
+                               b = Reshape (a, rows)
+                               c = Transpose <perm = [0,2,1]> (b)
+                               y = MatMul (c, v))")),
+            "ManyToChannelsLast Conv PlacesToRows MatMul FromRows ");
+  EXPECT_EQ(ops_of(graph_of("float16[1,64,32] x, float16[32,32] v, float16[32,32,1,1] w",
+                            "float16[1,32,8,8] y",
+                            R"(image = Constant <value_ints = [1,32,8,8]> ()
+                               a = MatMul (x, v)
+                               b = Transpose <perm = [0,2,1]> (a)
+                               c = Reshape (b, image)
+                               y = Conv <kernel_shape = [1,1]> (c, w))")),
+            "MatMul RowsToPlaces Conv ManyToChannelsFirst ");
+}
+
+TEST(HtpRewrites, ALimitAfterDepthToSpaceIsDoneWithTheProduct) {
+  EXPECT_EQ(ops_of(graph_of("float16[1,32,8,8] x, float16[12,32,1,1] w", "float16[1,3,16,16] y",
+                            R"(a = Conv <kernel_shape = [1,1]> (x, w)
+                               b = DepthToSpace <blocksize = 2> (a)
+                               y = Relu (b))")),
+            "ManyToChannelsLast Conv DepthToSpace FlatToChannelsFirst ");
+}
+
+TEST(HtpRewrites, PatchesOfACameraAreGatheredBeforeTheyAreInTiles) {
+  const auto ops = [](int channels, int extent) {
+    return ops_of(graph_of(
+        fmt::format("float16[1,{0},32,32] x, float16[32,{0},{1},{1}] w", channels, extent),
+        fmt::format("float16[1,32,{0},{0}] y", 32 / extent),
+        fmt::format("y = Conv <kernel_shape = [{0},{0}], strides = [{0},{0}]> (x, w)", extent)));
+  };
+  EXPECT_EQ(ops(3, 16), "ToChannelsLast GatherPatches Conv ManyToChannelsFirst ");
+  EXPECT_EQ(ops(3, 4), "ToChannelsLast GatherFewPlaces Conv ManyToChannelsFirst ");
+  EXPECT_EQ(ops(64, 2), "ManyToChannelsLast SpaceRearrange Conv ManyToChannelsFirst ");
+}
+
+TEST(HtpRewrites, PlacesOfATransposedConvolutionGoAsFarApartAsItsStride) {
+  const auto ops = [](int extent, int stride) {
+    return ops_of(
+        graph_of(fmt::format("float16[1,32,4,4] x, float16[32,32,{0},{0}] w", extent),
+                 fmt::format("float16[1,32,{0},{0}] y", 4 * stride),
+                 fmt::format("y = ConvTranspose <kernel_shape = [{0},{0}], strides = [{1},{1}], "
+                             "pads = [{2},{2},{2},{2}]> (x, w)",
+                             extent, stride, (extent - stride) / 2)));
+  };
+  EXPECT_EQ(ops(2, 2), "ManyToChannelsLast ConvTranspose DepthToSpaceStride2 ManyToChannelsFirst ");
+  EXPECT_EQ(ops(4, 2), "ManyToChannelsLast ConvTranspose DepthToSpaceCut ManyToChannelsFirst ");
+  EXPECT_EQ(ops(8, 4), "ManyToChannelsLast ConvTranspose DepthToSpaceStride4 ManyToChannelsFirst ");
+  EXPECT_EQ(ops(16, 8),
+            "ManyToChannelsLast ConvTranspose DepthToSpaceStride8 ManyToChannelsFirst ");
+}
+
+// Of two by two places that reach each other: 4 x 32 deep, 64 times 32 columns.
+TEST(HtpRewrites, ATransposedConvolutionMultipliesWhatReachesAPlace) {
+  const CompiledNetwork network = compiled_for(
+      "htp-v73", graph_of("float16[1,32,8,8] x, float16[32,21,16,16] w", "float16[1,21,64,64] y",
+                          "y = ConvTranspose <kernel_shape = [16,16], strides = [8,8], "
+                          "pads = [4,4,4,4]> (x, w)"));
+  EXPECT_EQ(network.metrics.hmx_macs, 64u * 4 * 32 * 64 * 32);
+}
+
+TEST(HtpRewrites, AShuffleOfChannelsIsATransposeOfFiveDimensions) {
+  const auto kernels =
+      kernels_of(compiled_for("htp-v73", graph_of("float16[1,4,8,8,8] x", "float16[1,8,4,8,8] y",
+                                                  "y = Transpose <perm = [0,2,1,3,4]> (x)")));
+  EXPECT_TRUE(kernels.contains("aictransposechannels"));
+}
+
+TEST(HtpRewrites, WindowsOfAnImageGoThroughDdr) {
+  const auto traffic = [](std::string_view order, std::string_view shape) {
+    const CompiledNetwork network = compiled_for(
+        "htp-v73",
+        graph_of("float16[1,4,7,4,7,32] x", fmt::format("float16[{}] y", shape),
+                 fmt::format("a = Relu (x) b = Transpose <perm = {}> (a) y = Tanh (b)", order)));
+    return network.metrics.cores[0].ddr_write_bytes;
+  };
+  const std::uint64_t bytes = 4ull * 7 * 4 * 7 * 32 * 2;
+  EXPECT_EQ(traffic("[0,1,3,2,4,5]", "1,4,4,7,7,32"),
+            traffic("[0,3,2,1,4,5]", "1,4,7,4,7,32") + 3 * bytes);
+}
+
+}  // namespace
+}  // namespace npuscope::npu::nsp::htp_rewrites_test
