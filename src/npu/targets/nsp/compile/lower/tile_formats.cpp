@@ -75,8 +75,8 @@ bool moves_heads(const CompileContext& context, const Node& node) {
   const Shape& shape = context.tensor(node.inputs[0]).shape;
   const auto order = node.ints_attribute("perm");
   const bool heads = order == Shape{0, 2, 1, 3} || order == Shape{0, 2, 3, 1};
-  return heads && shape.size() == 4 && is_matrix(context, node.inputs[0]) &&
-         in_blocks(context, shape.back());
+  return heads && context.target.kernels.contains("aictransposeheads") && shape.size() == 4 &&
+         is_matrix(context, node.inputs[0]) && in_blocks(context, shape.back());
 }
 
 bool is_right_side(const CompileContext& context, TensorId id) {
@@ -90,7 +90,7 @@ bool is_right_side(const CompileContext& context, TensorId id) {
 
 bool moves_whole_tiles(const CompileContext& context, const Node& node) {
   using namespace tile_formats;
-  if (context.target.vector_tile_bytes == 0) return false;
+  if (!context.moves_tiles) return false;
   if (node.op == "Resize") return is_image(context, node.outputs[0]);
   if (node.op == "DepthToSpace" || node.op == "SpaceToDepth")
     return is_image(context, node.inputs[0]) && is_image(context, node.outputs[0]) &&
