@@ -255,7 +255,6 @@ class Rewriter {
   void sort_places(Node& node) {
     if ((node.op != "Conv" && node.op != "QLinearConv") || !node.has_input(0)) return;
     const Tensor& from = graph_[node.inputs[0]];
-    const auto strides = node.ints_attribute("strides");
     const auto kernel = node.ints_attribute("kernel_shape");
     const bool one_place =
         std::ranges::all_of(kernel, [](std::int64_t extent) { return extent == 1; });
@@ -263,16 +262,8 @@ class Rewriter {
     const std::int64_t channels = from.shape.size() == 4 ? from.shape[1] : 0;
     if (integer && channels == 1 && !one_place) return arrange(node, "Im2Col");
     if (is_sequence(node.outputs[0]) && !one_place) return arrange(node, "ZapBorder");
-    if (std::ranges::all_of(strides, [](std::int64_t stride) { return stride <= 1; })) return;
-    const bool depthwise = node.int_attribute("group", 1) > 1;
-    if (integer && depthwise) return;  // a kernel of its own reads every second place
-    const bool patches = kernel == strides;
-    const bool large = std::ranges::any_of(kernel, [](std::int64_t extent) { return extent > 3; });
-    arrange(node, one_place      ? "Decimate"
-                  : patches      ? "SpaceRearrange"
-                  : large        ? "SpaceToDepthLarge"
-                  : channels > 4 ? "SpaceToDepthStride2"
-                                 : "SpaceToDepthFew");
+    if (const auto sorting = sorting_for_strides(graph_, node); !sorting.empty())
+      arrange(node, sorting);
   }
 
   // What moves the places of a convolution's input first.
@@ -440,6 +431,51 @@ std::vector<bool> find_places(const Graph& graph, std::size_t rank, const Reads&
 }
 
 }  // namespace
+
+std::string_view sorting_for_strides(const Graph& graph, const Node& node) {
+  if ((node.op != "Conv" && node.op != "QLinearConv") || !node.has_input(0)) return {};
+  const auto strides = node.ints_attribute("strides");
+  const auto kernel = node.ints_attribute("kernel_shape");
+  if (std::ranges::all_of(strides, [](std::int64_t stride) { return stride <= 1; })) return {};
+  const Tensor& from = graph[node.inputs[0]];
+  // Of depthwise ones of integers a kernel of its own reads every second place.
+  if (bits_of(from.type) <= 8 && node.int_attribute("group", 1) > 1) return {};
+  const auto all_are_one = [](std::int64_t extent) { return extent == 1; };
+  if (std::ranges::all_of(kernel, all_are_one)) return "Decimate";
+  if (kernel == strides) return "SpaceRearrange";  // patches
+  if (std::ranges::any_of(kernel, [](std::int64_t extent) { return extent > 3; }))
+    return "SpaceToDepthLarge";
+  constexpr std::int64_t of_cameras = 4;
+  const std::int64_t channels = from.shape.size() == 4 ? from.shape[1] : 0;
+  return channels > of_cameras ? "SpaceToDepthStride2" : "SpaceToDepthFew";
+}
+
+std::optional<Graph> with_sorted_places(const Graph& graph) {
+  const auto needs_sorting = [&](const Node& node) {
+    return !sorting_for_strides(graph, node).empty() && graph[node.inputs[0]].shape.size() == 4 &&
+           !graph[node.inputs[0]].constant;
+  };
+  if (std::ranges::none_of(graph.nodes, needs_sorting)) return std::nullopt;
+  Graph sorted = graph;
+  sorted.nodes.clear();
+  for (Node node : graph.nodes) {
+    if (needs_sorting(node)) {
+      Tensor places = graph[node.inputs[0]];
+      places.name += "_sorted";
+      sorted.tensors.push_back(std::move(places));
+      Node sorting;
+      sorting.op = sorting_for_strides(graph, node);
+      sorting.name = fmt::format("{}_{}", node.name, sorting.op);
+      sorting.inputs = {node.inputs[0]};
+      sorting.outputs = {TensorId(sorted.tensors.size() - 1)};
+      node.inputs[0] = sorting.outputs[0];
+      sorted.nodes.push_back(std::move(sorting));
+    }
+    sorted.nodes.push_back(std::move(node));
+  }
+  connect(sorted);
+  return sorted;
+}
 
 std::vector<bool> find_images(const Graph& graph) {
   return find_places(graph, 4, [&](const Node& node) { return reads_images(graph, node); });
