@@ -7,6 +7,7 @@
 
 #include "npu/graph/parts/parts.hpp"
 #include "npu/graph/semantics.hpp"
+#include "npu/targets/nsp/compile/qnn_graph.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {
@@ -124,16 +125,21 @@ LoweredProgram lower_for(const Graph& graph, const Target& target, const Ways& o
   if (options.grouped_heads) {
     if (auto grouped = with_grouped_heads(remade ? *remade : graph)) remade = std::move(grouped);
   }
+  const bool sorts_places = !target.qnn_graphs && target.kernels.contains("elementdecimate");
   const auto lowered = [&](std::optional<Graph> own) {
+    if (sorts_places) {
+      if (auto sorted = with_sorted_places(own ? *own : graph)) own = std::move(sorted);
+    }
     LoweredNetwork network = lower(own ? *own : graph, target, options, log_accesses, expected);
     Schedule schedule = schedule_tasks(network.tasks, target);
     return LoweredProgram{std::move(own), std::move(network), std::move(schedule)};
   };
+  const std::optional<Graph> whole = remade;
   LoweredProgram layers = lowered(std::move(remade));
   const bool goes_deep = !options.layer_by_layer && !target.session && options.slices == 1;
   if (!goes_deep || layers.network.spills.empty()) return layers;
   std::optional<Graph> bands =
-      with_image_bands(layers.remade ? *layers.remade : graph, band_limits(target, options));
+      with_image_bands(whole ? *whole : graph, band_limits(target, options));
   if (!bands) return layers;
   try {
     LoweredProgram deep = lowered(std::move(bands));

@@ -38,6 +38,7 @@ bool has_one_reader(const Graph& graph, TensorId id) {
 }
 
 constexpr std::int64_t block = 32;  // channels of a tile
+constexpr std::string_view places_of_patches = "SpaceRearrange";
 
 // Channels to places, or back: of fewer channels than a tile has, back in the host's order.
 bool moves_depth(const Graph& graph, const Node& node) {
@@ -281,7 +282,6 @@ class Rewriter {
   void sort_places(Node& node) {
     if ((node.op != "Conv" && node.op != "QLinearConv") || !node.has_input(0)) return;
     const Tensor& from = graph_[node.inputs[0]];
-    const auto strides = node.ints_attribute("strides");
     const auto kernel = node.ints_attribute("kernel_shape");
     const bool one_place =
         std::ranges::all_of(kernel, [](std::int64_t extent) { return extent == 1; });
@@ -289,18 +289,11 @@ class Rewriter {
     const std::int64_t channels = from.shape.size() == 4 ? from.shape[1] : 0;
     if (integer && channels == 1 && !one_place) return arrange(node, "Im2Col");
     if (is_sequence(node.outputs[0]) && !one_place) return arrange(node, "ZapBorder");
-    if (std::ranges::all_of(strides, [](std::int64_t stride) { return stride <= 1; })) return;
-    const bool depthwise = channels > 1 && node.int_attribute("group", 1) == channels;
-    if (integer && depthwise) return;  // a kernel of its own reads every second place
-    const bool patches = kernel == strides;
-    const bool large = std::ranges::any_of(kernel, [](std::int64_t extent) { return extent > 3; });
-    if (patches && !one_place && from.shape.size() == 4 && channels < block)
+    const auto sorting = sorting_for_strides(graph_, node);
+    if (sorting.empty()) return;
+    if (sorting == places_of_patches && channels > 0 && channels < block)
       return gather_patches(node);
-    arrange(node, one_place      ? "Decimate"
-                  : patches      ? "SpaceRearrange"
-                  : large        ? "SpaceToDepthLarge"
-                  : channels > 4 ? "SpaceToDepthStride2"
-                                 : "SpaceToDepthFew");
+    arrange(node, sorting);
   }
 
   // Patches of a camera's image become places before they are in tiles: small ones in vectors that
@@ -659,6 +652,52 @@ std::vector<bool> find_places(const Graph& graph, std::size_t rank, const Reads&
 }
 
 }  // namespace
+
+std::string_view sorting_for_strides(const Graph& graph, const Node& node) {
+  if ((node.op != "Conv" && node.op != "QLinearConv") || !node.has_input(0)) return {};
+  const auto strides = node.ints_attribute("strides");
+  const auto kernel = node.ints_attribute("kernel_shape");
+  if (std::ranges::all_of(strides, [](std::int64_t stride) { return stride <= 1; })) return {};
+  const Tensor& from = graph[node.inputs[0]];
+  const std::int64_t channels = from.shape.size() == 4 ? from.shape[1] : 0;
+  // Of depthwise ones of integers a kernel of its own reads every second place.
+  const bool depthwise = channels > 1 && node.int_attribute("group", 1) == channels;
+  if (bits_of(from.type) <= 8 && depthwise) return {};
+  const auto all_are_one = [](std::int64_t extent) { return extent == 1; };
+  if (std::ranges::all_of(kernel, all_are_one)) return "Decimate";
+  if (kernel == strides) return places_of_patches;
+  if (std::ranges::any_of(kernel, [](std::int64_t extent) { return extent > 3; }))
+    return "SpaceToDepthLarge";
+  constexpr std::int64_t of_cameras = 4;
+  return channels > of_cameras ? "SpaceToDepthStride2" : "SpaceToDepthFew";
+}
+
+std::optional<Graph> with_sorted_places(const Graph& graph) {
+  const auto needs_sorting = [&](const Node& node) {
+    return !sorting_for_strides(graph, node).empty() && graph[node.inputs[0]].shape.size() == 4 &&
+           !graph[node.inputs[0]].constant;
+  };
+  if (std::ranges::none_of(graph.nodes, needs_sorting)) return std::nullopt;
+  Graph sorted = graph;
+  sorted.nodes.clear();
+  for (Node node : graph.nodes) {
+    if (needs_sorting(node)) {
+      Tensor places = graph[node.inputs[0]];
+      places.name += "_sorted";
+      sorted.tensors.push_back(std::move(places));
+      Node sorting;
+      sorting.op = sorting_for_strides(graph, node);
+      sorting.name = fmt::format("{}_{}", node.name, sorting.op);
+      sorting.inputs = {node.inputs[0]};
+      sorting.outputs = {TensorId(sorted.tensors.size() - 1)};
+      node.inputs[0] = sorting.outputs[0];
+      sorted.nodes.push_back(std::move(sorting));
+    }
+    sorted.nodes.push_back(std::move(node));
+  }
+  connect(sorted);
+  return sorted;
+}
 
 std::vector<bool> find_images(const Graph& graph) {
   return find_places(graph, 4, [&](const Node& node) { return reads_images(graph, node); });

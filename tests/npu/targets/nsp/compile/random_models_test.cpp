@@ -144,18 +144,31 @@ TEST(Kernels, OnlyDivisionByAScalarIsAMultiplication) {
   EXPECT_EQ(kernels(network)["elementdiv"], 1);
 }
 
-TEST(Depthwise, RunsOnHvxBecauseTheHmxWouldMostlyPad) {
-  const auto network = compiled(parsed(R"(
+Graph depthwise(const char* type) {
+  return parsed(fmt::format(R"(
       <ir_version: 8, opset_import: ["" : 13]>
-      depthwise (float[1,96,28,28] x) => (float[1,96,28,28] y) {
+      depthwise ({0}[1,96,28,28] x) => ({1}[1,96,28,28] y) {{
         ws = Constant <value_ints = [96,1,3,3]> ()
-        w = ConstantOfShape (ws)
-        y = Conv <kernel_shape = [3,3], pads = [1,1,1,1], group = 96> (x, w)
-      })"),
-                                options_for(4));
-  EXPECT_EQ(kernels(network)["aicdepthwiseconvd32"], 4);
-  EXPECT_EQ(network.metrics.hmx_macs, 0u);
-  EXPECT_EQ(network.metrics.non_hmx_macs, 96u * 28 * 28 * 9);
+        w = {2}
+        y = {3} <kernel_shape = [3,3], pads = [1,1,1,1], group = 96> (x, w)
+      }})",
+                            type, std::string_view(type) == "float" ? "float" : "int32",
+                            std::string_view(type) == "float"
+                                ? "ConstantOfShape (ws)"
+                                : "ConstantOfShape <value = int8[1] {1}> (ws)",
+                            std::string_view(type) == "float" ? "Conv" : "ConvInteger"));
+}
+
+// The estimate of an HTP has those of float on the HMX, some of integers on HVX.
+TEST(Depthwise, RanOnHvxWhereTheHmxIsFasterThoughItPads) {
+  const auto network = compiled(depthwise("float"), options_for(4));
+  EXPECT_EQ(kernels(network)["aicdepthwiseconvd32"], 0);
+  EXPECT_EQ(network.metrics.hmx_macs, 96u * round_up(28u * 28, 32u) * 9 * 32);
+  EXPECT_EQ(network.metrics.non_hmx_macs, 0u);
+  const auto integers = compiled(depthwise("int8"), options_for(4));
+  EXPECT_EQ(kernels(integers)["aicdepthwiseconvd32"], 4);
+  EXPECT_EQ(integers.metrics.hmx_macs, 0u);
+  EXPECT_EQ(integers.metrics.non_hmx_macs, 96u * 28 * 28 * 9);
 }
 
 TEST(LargeTensors, ThatNoDeviceCouldHoldAreRefusedBeforeTheyFillTheMemory) {

@@ -143,6 +143,7 @@ void Chains::lower_resident(const Chain& chain, const Pieces& pieces) {
   place_.residency.take_buffer(source);
   const StorageId result = place_.storages.make(chain.result, before.partition, before.layout);
   place_.storages[result].pieces = std::make_shared<const Pieces>(pieces);
+  place_.storages[result].of_vectors = true;
   end(chain,
       {result, context_.slices_of(before.partition, before.bytes), false, before.buffer, true});
 }

@@ -1,5 +1,6 @@
 // Products with constant weights: convolutions, fully connected layers.
 #include <algorithm>
+#include <cmath>
 
 #include "npu/targets/nsp/compile/lower/product.hpp"
 #include "npu/targets/nsp/compile/lower/vector_lowering.hpp"
@@ -82,6 +83,9 @@ class ConstantProducts : LoweringPart {
     const bool is_matmul = job.plan->op_class == OpClass::matmul;
     PieceWriter made(result.core_bytes, tiling.rows, tiling.chunks,
                      tiling.chunks == 1 && is_matmul ? job.product.columns : 1, is_matmul);
+    if (tiling.chunks == 1 && context_.images[std::uint32_t(job.plan->result)]) made.are_bands();
+    const bool follows =
+        tiling.rows > 1 && halo == BufferId::none && goes_by_rows(job, operands, tiling.rows);
     ProductJob part_of_depth = job;
     part_of_depth.product.depth = divide_up(job.product.depth, tiling.depth_parts);
     Strips strips{comes_in_strips(job, operands, tiling, result) ? std::uint32_t(tiling.rows) : 1,
@@ -90,7 +94,8 @@ class ConstantProducts : LoweringPart {
       const BufferId weights = load_weights(job, tiling, load);
       const std::uint64_t chunk = load / tiling.depth_parts;
       for (std::uint64_t row = 0; row < tiling.rows; ++row) {
-        ProductTile tile = tile_of(job, result.core_bytes, row, tiling.rows, chunk, tiling.chunks);
+        ProductTile tile = tile_of(job, result.core_bytes, row, tiling.rows, chunk, tiling.chunks,
+                                   whole_rows(job, operands, result, tiling.rows));
         tile.index = load * tiling.rows + row;
         tile.tiles = loads * tiling.rows;
         tile.whole_depth = (load + 1) % tiling.depth_parts == 0;
@@ -109,6 +114,7 @@ class ConstantProducts : LoweringPart {
         const auto own = place_.transfers.load_tiles(operands, row, tiling.rows, tile.reads);
         tile.read_bytes += writer_.bytes_in(own);
         tile.written = made.piece(chunk * tiling.rows + row, tile.output_bytes);
+        if (follows) tile.read_parts.assign(context_.cores, read_parts(job, tile));
         if (strips.count > 1) {
           tile.written = strip_part(row, tiling.rows, chunk, tiling.chunks);
           tile.read_parts = {read_parts(job, tile)};
@@ -128,6 +134,16 @@ class ConstantProducts : LoweringPart {
     place_.storages[result.storage].strips = strips;
   }
 
+  // Places of an image that bands of a convolution in VTCM are cut by: whole rows, else one.
+  std::uint64_t whole_rows(const ProductJob& job, std::span<const Operand> operands,
+                           const NodeResult& result, std::uint64_t bands) const {
+    const Shape& made = context_.tensor(job.plan->result).shape;
+    const bool streams = result.streamed || std::ranges::any_of(operands, &Operand::streamed);
+    if (!context_.cuts_resident || streams || !job.is_convolution() || made.size() != 4) return 1;
+    const auto row = std::uint64_t(made[3]), rows = std::uint64_t(made[2]) / context_.cores;
+    return job.product.rows % row == 0 && rows >= bands ? row : 1;
+  }
+
   bool comes_in_strips(const ProductJob& job, std::span<const Operand> operands,
                        const Tiling& tiling, const NodeResult& result) const {
     const bool sequence =
@@ -135,6 +151,19 @@ class ConstantProducts : LoweringPart {
     return context_.target.hmx_tile_rows > 0 && !sequence && tiling.rows > 1 &&
            tiling.depth_parts == 1 && !result.streamed &&
            std::ranges::none_of(operands, [](const Operand& each) { return each.streamed; });
+  }
+
+  // Whether rows of the result need no more than the same rows of the activation, and those came
+  // about one after the other.
+  bool goes_by_rows(const ProductJob& job, std::span<const Operand> operands,
+                    std::uint64_t rows) const {
+    if (operands.empty() || operands[0].storage == no_storage || operands[0].streamed) return false;
+    const Pieces* pieces = place_.storages[operands[0].storage].pieces.get();
+    if (pieces == nullptr) return false;
+    if (job.is_convolution()) return pieces->bands && windows_fit(context_, *job.node, rows);
+    const Shape& shape = context_.tensor(operands[0].tensor).shape;
+    return pieces->columns == 1 && !shape.empty() && shape.back() > 0 &&
+           pieces->row_elements % std::uint64_t(shape.back()) == 0;
   }
 
   // Rows lie one after the other, and of each the chunks of columns.
@@ -211,7 +240,8 @@ class ConstantProducts : LoweringPart {
     // the parts' products are added up in place.
     tiling.depth_parts = std::max<std::uint64_t>(
         divide_up(divide_up(own_weights, tiling.chunks), 2 * chunk_bytes), 1);
-    if (tiling.loads() == 1 && !streams && feeds_vectors(job, result))
+    const bool takes_turns = feeds_vectors(job, result) || follows_vectors(job, operands);
+    if (tiling.loads() == 1 && !streams && takes_turns)
       tiling.rows = std::max(tiling.rows, pieces_for_vectors);
     return tiling;
   }
@@ -225,8 +255,18 @@ class ConstantProducts : LoweringPart {
     return std::ranges::any_of(context_.tensor(job.plan->result).consumers, [&](NodeId id) {
       const NodePlan& plan = context_.plans[std::uint32_t(id)];
       return plan.fate == NodeFate::execute &&
-             (plan.op_class == OpClass::elementwise || plan.op_class == OpClass::softmax);
+             (plan.op_class == OpClass::elementwise || plan.op_class == OpClass::softmax ||
+              plan.op_class == OpClass::pooling);
     });
+  }
+
+  // Whether HVX makes the activation band by band, and that is large enough for the HMX to begin
+  // with a part.
+  bool follows_vectors(const ProductJob& job, std::span<const Operand> operands) const {
+    return context_.cuts_resident && job.on_hmx &&
+           goes_by_rows(job, operands, pieces_for_vectors) &&
+           place_.storages[operands[0].storage].of_vectors &&
+           largest(operands[0].core_bytes) >= pieces_for_vectors * min_piece_bytes;
   }
 
   // Strips of an image, blocks of a matrix.
@@ -320,7 +360,8 @@ class ConstantProducts : LoweringPart {
   }
 
   ProductTile tile_of(const ProductJob& job, const CoreBytes& output_bytes, std::uint64_t row_tile,
-                      std::uint64_t row_tiles, std::uint64_t chunk, std::uint64_t chunks) const {
+                      std::uint64_t row_tiles, std::uint64_t chunk, std::uint64_t chunks,
+                      std::uint64_t row_unit = 1) const {
     ProductTile tile;
     const std::uint64_t all_columns = job.product.columns * std::max<std::uint64_t>(job.groups, 1);
     const std::uint64_t all_bytes = std::max<std::uint64_t>(context_.bytes_of(job.plan->result), 1);
@@ -335,7 +376,7 @@ class ConstantProducts : LoweringPart {
         (job.by_columns ? columns : rows) =
             divide_up((job.by_columns ? all_columns : job.product.rows) * mine, extent);
       }
-      rows = even_part(rows, row_tile, row_tiles);
+      rows = even_part(rows / row_unit, row_tile, row_tiles) * row_unit;
       std::uint64_t groups = 1;
       if (job.groups > 1) {
         groups = even_part(divide_up(columns, job.product.columns), chunk, chunks);
@@ -349,8 +390,9 @@ class ConstantProducts : LoweringPart {
       const std::uint64_t elements = rows * columns * groups;
       tile.output_bytes.push_back(std::min(
           output_bytes[core],
-          std::uint64_t(double(all_bytes) * double(elements) /
-                        double(std::max<std::uint64_t>(job.product.rows * all_columns, 1)))));
+          std::uint64_t(
+              std::llround(double(all_bytes) * double(elements) /
+                           double(std::max<std::uint64_t>(job.product.rows * all_columns, 1))))));
     }
     return tile;
   }

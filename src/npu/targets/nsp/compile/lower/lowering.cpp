@@ -122,6 +122,9 @@ void Lowering::lower_view(const Node& node) {
       place_.transfers.convert_layout(id, Layout::flat);
     }
     place_.storages.add_view(id, output);
+    if (storage.pieces != nullptr && storage.pieces->bands &&
+        context_.tensor(output).shape != context_.tensor(input).shape)
+      place_.storages[id].pieces.reset();  // other rows
     if (storage.buffer == BufferId::none) continue;
     writer_.tasks().is_viewed(storage.buffer, std::uint32_t(writer_.position()), output);
   }
@@ -178,11 +181,16 @@ void Lowering::lower_output(TensorId output, std::vector<TaskIndex>& last_copy) 
     }
     return;
   }
-  const auto core_bytes = context_.slices_of(storage.partition, storage.bytes);
-  for (std::uint32_t core = 0; core < context_.cores; ++core) {
-    if (core_bytes[core] == 0 || (storage.partition.axis < 0 && core > 0)) continue;
-    last_copy[core] = place_.ddr.store(id, core, output, context_.slice_of(storage.partition, core),
-                                       core_bytes[core], storage.buffer);
+  const Pieces pieces = place_.ddr.pieces_to_leave(id);
+  const auto count = std::uint32_t(pieces.core_bytes.size());
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const CoreBytes& bytes = pieces.core_bytes[i];
+    const CoreShapes shapes = piece_shapes(pieces, storage.partition, bytes, storage.type);
+    for (std::uint32_t core = 0; core < context_.cores; ++core) {
+      if (bytes[core] == 0 || (storage.partition.axis < 0 && core > 0)) continue;
+      last_copy[core] = place_.ddr.store(id, core, output, shapes[core], bytes[core],
+                                         storage.buffer, {i, i + 1, count});
+    }
   }
 }
 

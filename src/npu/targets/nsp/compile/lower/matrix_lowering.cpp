@@ -28,6 +28,10 @@ bool is_dilated(const Node& node) {
                              [](std::int64_t extent) { return extent > 1; });
 }
 
+bool is_depthwise(const ProductJob& job) {
+  return job.is_convolution() && job.groups > 1 && job.product.depth == job.product.kernel_area;
+}
+
 constexpr std::uint64_t few_channels = 4;  // packed in fours: no more are images of cameras
 
 }  // namespace
@@ -65,9 +69,7 @@ void MatrixLowering::shape_for_tiles(const Node& node, ProductJob& job) const {
   } else if (job.groups > 1 && channels < grain && !on_hvx) {
     // Blocks of channels are multiplied whole; integers of one channel each two places at a time.
     if (channels == 1 && integer) product.kernel_area = divide_up(product.kernel_area, 2);
-    product.depth = grain * product.kernel_area;
-    product.columns = columns;
-    product.batch = job.groups = 1;
+    multiply_blocks(job);
   } else if (stride > 1 && job.groups == 1 && kernel_is_stride(node)) {  // patches side by side
     product.depth = round_up(product.depth, grain);
     product.kernel_area = 1;
@@ -111,7 +113,10 @@ void MatrixLowering::gather_windows(std::uint64_t stride, ProductJob& job) const
 std::uint64_t MatrixLowering::packed_weights(const Node& node, const ProductJob& job) const {
   const MatrixProduct product = matrix_product(context_.graph, node);
   const Target& target = context_.target;
-  if (target.dma_unit_bytes <= 1 || !product.constant_weights) return job.weight_bytes;
+  const bool depthwise =
+      job.is_convolution() && product.batch > 1 && product.depth == product.kernel_area;
+  if ((target.dma_unit_bytes <= 1 && !depthwise) || !product.constant_weights)
+    return job.weight_bytes;
   const DataType type = context_.type_of(job.plan->weights);
   const std::uint64_t grain = target.hmx_alignment, area = product.kernel_area;
   const std::uint64_t channels = divide_up(product.depth, area);
@@ -153,8 +158,13 @@ void MatrixLowering::gather_places(std::uint64_t stride, ProductJob& job) const 
   const std::uint64_t grain = context_.target.hmx_alignment;
   const std::uint64_t channels = divide_up(product.depth, product.kernel_area);
   const auto kernel = job.node->ints_attribute("kernel_shape");
-  const bool packs = context_.target.hmx_tile_rows > 0 && job.plan->integer && job.groups == 1;
-  if (packs && channels == 1 && product.kernel_area > 1) {  // every window a row (im2col)
+  const bool tiles = context_.target.hmx_tile_rows > 0;
+  const bool packs = (job.plan->integer || !tiles) && job.groups == 1;
+  if (!tiles && kernel_is_stride(*job.node)) {  // patches side by side
+    product.kernel_area = 1;
+    return;
+  }
+  if (tiles && packs && channels == 1 && product.kernel_area > 1) {  // every window a row (im2col)
     product.depth = round_up(product.kernel_area, grain);
     product.kernel_area = 1;
     return;
@@ -170,6 +180,13 @@ void MatrixLowering::gather_places(std::uint64_t stride, ProductJob& job) const 
     return;
   product.kernel_area = divide_up(product.kernel_area, stride * stride) + 3;
   product.depth = grain * product.kernel_area;
+}
+
+// Groups of few channels as one product, deep as a block of channels.
+void MatrixLowering::multiply_blocks(ProductJob& job) const {
+  job.product.depth = context_.target.hmx_alignment * job.product.kernel_area;
+  job.product.columns *= job.groups;
+  job.product.batch = job.groups = 1;
 }
 
 ProductJob MatrixLowering::describe(const Node& node, const NodePlan& plan) const {
@@ -195,6 +212,9 @@ ProductJob MatrixLowering::describe(const Node& node, const NodePlan& plan) cons
     job.weight_bytes = packed_weights(node, job);
   } else if (node.op != "ConvTranspose" && job.groups == 1) {
     gather_places(stride_of(node), job);
+  } else if (node.op != "ConvTranspose" && !plan.integer && is_depthwise(job)) {
+    multiply_blocks(job);
+    job.weight_bytes = packed_weights(node, job);
   }
   return job;
 }
@@ -205,9 +225,7 @@ void MatrixLowering::lower(const Node& node, const NodePlan& plan) {
   if (product.rows == 0 || product.columns == 0 || product.depth == 0 || job.groups == 0) {
     return lower_empty(job);
   }
-  const bool depthwise =
-      job.is_convolution() && job.groups > 1 && product.depth == product.kernel_area;
-  if (depthwise) return lower_depthwise(job);
+  if (is_depthwise(job)) return lower_depthwise(job);
   const std::uint64_t macs =
       product_work(context_, job, product.rows, product.columns, job.groups).macs;
   (job.on_hmx ? metrics_.hmx_macs : metrics_.non_hmx_macs) += macs;
@@ -224,7 +242,8 @@ void MatrixLowering::lower_empty(const ProductJob& job) {
   vector_.lower(empty, OpClass::elementwise, kernel_named(context_, empty, "aicconvolutiond32"));
 }
 
-// One input channel per group: on the HMX 31 of 32 depths would be padding, so HVX does it.
+// One input channel per group: on the HMX 31 of 32 depths would be padding, so HVX does it where
+// that is as fast.
 void MatrixLowering::lower_depthwise(const ProductJob& job) {
   const NodePlan& plan = *job.plan;
   const std::uint64_t macs = multiply_accumulates(context_.graph, *job.node);

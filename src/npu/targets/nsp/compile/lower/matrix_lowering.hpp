@@ -24,6 +24,7 @@ class MatrixLowering : LoweringPart {
  private:
   ProductJob describe(const Node& node, const NodePlan& plan) const;
   void shape_for_tiles(const Node& node, ProductJob& job) const;
+  void multiply_blocks(ProductJob& job) const;
   void gather_places(std::uint64_t stride, ProductJob& job) const;
   void gather_windows(std::uint64_t stride, ProductJob& job) const;
   std::uint64_t packed_weights(const Node& node, const ProductJob& job) const;

@@ -79,8 +79,8 @@ bool moves_heads(const CompileContext& context, const Node& node) {
   const Shape& shape = context.tensor(node.inputs[0]).shape;
   const auto order = node.ints_attribute("perm");
   const bool heads = order == Shape{0, 2, 1, 3} || order == Shape{0, 2, 3, 1};
-  return heads && shape.size() == 4 && is_matrix(context, node.inputs[0]) &&
-         in_blocks(context, shape.back());
+  return heads && context.target.kernels.contains("aictransposeheads") && shape.size() == 4 &&
+         is_matrix(context, node.inputs[0]) && in_blocks(context, shape.back());
 }
 
 bool is_right_side(const CompileContext& context, TensorId id) {
@@ -128,11 +128,12 @@ bool is_read_by_windows(const CompileContext& context, TensorId id) {
 
 bool moves_whole_tiles(const CompileContext& context, const Node& node) {
   using namespace tile_formats;
-  if (context.target.vector_tile_bytes == 0) return false;
+  if (!context.moves_tiles) return false;
   if (node.op == "Resize") return is_image(context, node.outputs[0]);
   if (node.op == "DepthToSpace" || node.op == "SpaceToDepth")
     return is_image(context, node.inputs[0]) && is_image(context, node.outputs[0]) &&
-           (node.op == "DepthToSpace" || fills_tiles(context, node.outputs[0]));
+           (fills_tiles(context, node.outputs[0]) ||
+            (node.op == "DepthToSpace" && context.target.kernels.contains("aicdepthtospaceshort")));
   return along_channels(context, node) || moves_heads(context, node);
 }
 
@@ -195,12 +196,14 @@ std::string kernel_of_tiles(const CompileContext& context, const Node& node) {
   if (node.op == "Split")
     return parts_in_blocks(context, node.outputs) ? "aicjoind32" : "aicsplitblocks";
   const std::int64_t moved = moved_blocks(context, node);
-  constexpr std::ptrdiff_t many = 8;
-  if (moved > 0 && std::ranges::distance(present(node.inputs)) >= many) return "aicconcatmany";
   if (moved > 0) {
+    constexpr std::ptrdiff_t many = 8;
+    const auto& kernels = context.target.kernels;
+    const std::string name = moved == 1 ? "aicconcatblock" : "aicconcatblocks", again = name + "again";
+    if (kernels.contains("aicconcatmany") && std::ranges::distance(present(node.inputs)) >= many)
+      return "aicconcatmany";
     // Of rows that windows share, each is joined for every strip that reads it.
-    const std::string name = moved == 1 ? "aicconcatblock" : "aicconcatblocks";
-    return is_read_by_windows(context, node.outputs[0]) ? name + "again" : name;
+    return kernels.contains(again) && is_read_by_windows(context, node.outputs[0]) ? again : name;
   }
   // Products with no other reader put their channels where they belong.
   const bool in_place = std::ranges::all_of(present(node.inputs), [&](TensorId id) {

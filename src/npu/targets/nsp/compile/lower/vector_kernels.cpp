@@ -133,6 +133,25 @@ bool is_of_whole_images(const CompileContext& context, const Node& node) {
   return made.shape.size() > 2 && made.elements() == elements_of(made.shape, 2);
 }
 
+// Windows across the border take longer.
+std::string max_pool_kernel(const CompileContext& context, const Node& node) {
+  const auto pads = node.ints_attribute("pads");
+  const bool inside = std::ranges::all_of(pads, [](std::int64_t pad) { return pad == 0; });
+  if (inside) return "aicmaxpoold32";
+  const auto strides = node.ints_attribute("strides");
+  if (strides.empty() || strides.back() < 2) return "aicmaxpoolpaddedd32";
+  constexpr std::int64_t most_places = 96;  // in a row; from where on is between 97 and 112
+  const bool wide = context.tensor(node.inputs[0]).shape.back() > most_places;
+  return wide ? "aicmaxpoolwided32" : "aicmaxpoolnarrowd32";
+}
+
+// What a kernel takes longer for, where it has one name for all: that of the price.
+std::string priced_as(const CompileContext& context, const Node& node, const std::string& name) {
+  if (name != "aicmaxpoold32" || node.op != "MaxPool") return name;
+  std::string special = max_pool_kernel(context, node);
+  return context.target.kernels.contains(special) ? special : name;
+}
+
 }  // namespace
 
 std::string kernel_of(const CompileContext& context, const Node& node, OpClass op_class) {
@@ -159,16 +178,7 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
            : extent <= narrow    ? "aicsoftmaxnarrow"
                                  : "aicsoftmax";
   }
-  if (tiles && node.op == "MaxPool") {  // windows across the border take longer
-    const auto pads = node.ints_attribute("pads");
-    const bool inside = std::ranges::all_of(pads, [](std::int64_t pad) { return pad == 0; });
-    if (inside) return "aicmaxpoold32";
-    const auto strides = node.ints_attribute("strides");
-    if (strides.empty() || strides.back() < 2) return "aicmaxpoolpaddedd32";
-    constexpr std::int64_t most_places = 96;  // in a row; from where on is between 97 and 112
-    const bool wide = context.tensor(node.inputs[0]).shape.back() > most_places;
-    return wide ? "aicmaxpoolwided32" : "aicmaxpoolnarrowd32";
-  }
+  if (tiles && node.op == "MaxPool") return max_pool_kernel(context, node);
   if (tiles && node.op == "Transpose") {
     const auto order = node.ints_attribute("perm");
     if (order == Shape{0, 1, 3, 2, 4, 5}) return "aictransposewindows";
@@ -182,9 +192,10 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
 }
 
 VectorKernel kernel_named(const CompileContext& context, const Node& node,
-                          const std::string& name) {
+                          const std::string& given) {
   VectorKernel kernel;
-  kernel.name = name;
+  kernel.name = given;
+  const std::string name = priced_as(context, node, given);
   auto outputs = present(node.outputs);
   if (outputs.empty()) return kernel;
   std::uint64_t all = 0;  // several results are made together

@@ -34,7 +34,7 @@ class VectorTiles : LoweringPart {
            std::vector<Operand>& operands, const std::vector<BufferId>& halos) {
     auto results = place_results(node, kernel, partition, layout, operands);
     const std::uint64_t tiles = find_tiles(operands, results);
-    const bool cut = tiles == 1 && (follow_pieces(kernel, operands, halos, results) ||
+    const bool cut = tiles == 1 && (follow_pieces(node, kernel, operands, halos, results) ||
                                     follow_strips(node, kernel, operands, results));
     for (std::uint64_t index = 0; index < tiles && !cut; ++index) {
       VectorTile tile;
@@ -149,22 +149,34 @@ class VectorTiles : LoweringPart {
 
   // Tile by tile along the pieces in which the newest operand came about. False when there are
   // none, or when the kernel cannot be cut there.
-  bool follow_pieces(const VectorKernel& kernel, std::span<const Operand> operands,
-                     std::span<const BufferId> halos, const std::vector<NodeResult>& results) {
+  bool follow_pieces(const Node& node, const VectorKernel& kernel,
+                     std::span<const Operand> operands, std::span<const BufferId> halos,
+                     const std::vector<NodeResult>& results) {
     if (!context_.cuts_resident || results.size() != 1 || results[0].streamed) return false;
     const auto is_there = [](BufferId halo) { return halo != BufferId::none; };
     if (std::ranges::any_of(halos, is_there)) return false;
     const NodeResult& result = results[0];
-    const auto pieces = pieces_to_follow(kernel, operands, result);
+    const auto pieces = newest_pieces(operands);
     if (pieces == nullptr) return false;
     // At least two: the first while the last comes about.
-    constexpr std::uint64_t min_tile_bytes = 64 * 1024, usual_tiles = 4;
+    constexpr std::uint64_t min_tile_bytes = 64 * 1024, min_tile_cycles = 2500, usual_tiles = 4;
     const std::uint64_t bytes = largest(result.core_bytes);
-    const std::uint64_t tiles = tiles_along(
-        *pieces, std::max(writer_.tiles_for(bytes), std::min(bytes / min_tile_bytes, usual_tiles)));
+    const std::uint64_t worth =
+        std::max(bytes / min_tile_bytes, kernel.work(bytes).cycles / min_tile_cycles);
+    const std::uint64_t tiles =
+        tiles_along(*pieces, std::max(writer_.tiles_for(bytes), std::min(worth, usual_tiles)));
     if (tiles < 2) return false;
     Storage& made = place_.storages[result.storage];
-    const auto mine = std::make_shared<const Pieces>(joined(*pieces, tiles));
+    std::shared_ptr<const Pieces> mine;
+    if (cuts_elements(kernel, *pieces, result)) {
+      mine = std::make_shared<const Pieces>(joined(*pieces, tiles));
+    } else if (kernel.by_rows && pieces->bands && context_.images[std::uint32_t(node.outputs[0])] &&
+               windows_fit(context_, node, tiles)) {
+      mine = std::make_shared<const Pieces>(bands_of(result.core_bytes, tiles, made.type));
+    } else {
+      return false;
+    }
+    const bool reaches = window_rows(node) > 1;
     for (std::uint64_t index = 0; index < tiles; ++index) {
       VectorTile tile;
       tile.index = index;
@@ -178,12 +190,16 @@ class VectorTiles : LoweringPart {
         const auto here =
             operand.storage == no_storage ? nullptr : place_.storages[operand.storage].pieces;
         const bool same = here != nullptr && !operand.temporary && *here == *pieces;
-        tile.read_parts.push_back(same ? tile.written : BufferPart{});
+        const bool band = here != nullptr && !operand.temporary && here->bands && mine->bands;
+        tile.read_parts.push_back(band   ? strips_of(index, index + 1, tiles, reaches)
+                                  : same ? tile.written
+                                         : BufferPart{});
       }
       tile.read_bytes = place_.tiles.bytes_of_resident(operands, tiles);
       emit(kernel, tile, results);
     }
     made.pieces = mine;
+    made.of_vectors = true;
     return true;
   }
 
@@ -228,21 +244,28 @@ class VectorTiles : LoweringPart {
     return context_.images[std::uint32_t(made)] ? std::uint64_t(context_.tensor(made).shape[2]) : 0;
   }
 
-  std::shared_ptr<const Pieces> pieces_to_follow(const VectorKernel& kernel,
-                                                 std::span<const Operand> operands,
-                                                 const NodeResult& result) const {
+  std::shared_ptr<const Pieces> newest_pieces(std::span<const Operand> operands) const {
     const Operand* newest = nullptr;
     for (const Operand& operand : operands) {
       if (operand.storage == no_storage || operand.temporary) continue;
       if (place_.storages[operand.storage].pieces == nullptr) continue;
       if (newest == nullptr || operand.storage > newest->storage) newest = &operand;
     }
-    if (newest == nullptr) return nullptr;
-    const std::shared_ptr<const Pieces>& pieces = place_.storages[newest->storage].pieces;
-    const bool cuts_there = kernel.row_elements > 0 &&
-                            pieces->row_elements % kernel.row_elements == 0 &&
-                            newest->core_bytes == result.core_bytes;
-    return cuts_there ? pieces : nullptr;
+    return newest == nullptr ? nullptr : place_.storages[newest->storage].pieces;
+  }
+
+  // Whether pieces of the result are those of a tensor as large.
+  static bool cuts_elements(const VectorKernel& kernel, const Pieces& pieces,
+                            const NodeResult& result) {
+    return kernel.row_elements > 0 && pieces.row_elements % kernel.row_elements == 0 &&
+           sum_of(pieces) == result.core_bytes;
+  }
+
+  static CoreBytes sum_of(const Pieces& pieces) {
+    CoreBytes sum(pieces.core_bytes[0].size(), 0);
+    for (const CoreBytes& piece : pieces.core_bytes)
+      for (std::size_t core = 0; core < sum.size(); ++core) sum[core] += piece[core];
+    return sum;
   }
 
   TaskSpec describe(const VectorKernel& kernel, const VectorTile& tile,
@@ -349,7 +372,9 @@ constexpr std::size_t max_parts_at_once = 64;
 // VectorKernel::row_elements
 std::uint64_t elements_at_once(const Graph& graph, const Node& node, OpClass op_class) {
   if (op_class == OpClass::elementwise) return 1;
-  if (op_class != OpClass::softmax || node.outputs.size() != 1) return 0;
+  const bool of_rows = op_class == OpClass::softmax || node.op.ends_with("LayerNormalization") ||
+                       node.op == "RMSNormalization";
+  if (!of_rows || node.outputs.size() != 1) return 0;
   const Shape& shape = graph[node.outputs[0]].shape;
   const std::int64_t axis = node.int_attribute("axis", -1);
   const bool last = axis == -1 || axis == std::int64_t(shape.size()) - 1;
@@ -358,9 +383,20 @@ std::uint64_t elements_at_once(const Graph& graph, const Node& node, OpClass op_
 
 }  // namespace
 
-// Whether strips of rows of its operands give strips of its result.
+std::uint64_t window_rows(const Node& node) {
+  const auto kernel = node.ints_attribute("kernel_shape");
+  const auto dilations = node.ints_attribute("dilations");
+  if (kernel.empty()) return node.op == "Resize" ? 2 : 1;
+  return std::uint64_t((kernel[0] - 1) * (dilations.empty() ? 1 : dilations[0]) + 1);
+}
+
+bool windows_fit(const CompileContext& context, const Node& node, std::uint64_t bands) {
+  const Shape& shape = context.tensor(node.inputs[0]).shape;
+  return shape.size() > 2 && std::uint64_t(shape[2]) / bands >= window_rows(node);
+}
+
 bool goes_by_rows(const CompileContext& context, const Node& node, OpClass op_class) {
-  if (context.target.vector_tile_bytes == 0 || !node.has_input(0)) return false;
+  if (!context.moves_tiles || !node.has_input(0)) return false;
   const bool image = context.images[std::uint32_t(node.outputs[0])];
   // Integers are put in the host's order when all of them are there.
   const bool integer = bits_of(context.type_of(node.outputs[0])) <= 8;
@@ -388,6 +424,14 @@ std::vector<Operand> VectorLowering::prepare_inputs(const Node& node, OpClass op
   return operands;
 }
 
+// What sorts the places of an image before a convolution does so in tiles: those of a flat one are
+// converted first, band by band.
+bool VectorLowering::sorts_places(const Node& node) const {
+  return context_.cuts_resident && context_.moves_tiles &&
+         (node.op.starts_with("SpaceToDepth") || node.op == "Decimate") &&
+         node.op != "SpaceToDepth" && context_.images[std::uint32_t(node.outputs[0])];
+}
+
 void VectorLowering::lower(const Node& node, OpClass op_class, const VectorKernel& kernel) {
   if (op_class == OpClass::reduction && lower_split_reduction(node, kernel.name)) return;
   if (node.op == "Concat" && node.inputs.size() > max_parts_at_once) {
@@ -407,6 +451,7 @@ void VectorLowering::lower(const Node& node, OpClass op_class, const VectorKerne
   const bool keeps = (keeps_layout(op_class) && !rows) || moves_whole_tiles(context_, node);
   if (keeps && first != no_storage) layout = place_.storages[first].layout;
   if (layout == Layout::weights_d32) layout = Layout::flat;
+  if (sorts_places(node)) layout = Layout::d32;
   auto operands = prepare_inputs(node, op_class, partition, layout);
   std::vector<BufferId> halos;
   for (Operand& operand : operands)

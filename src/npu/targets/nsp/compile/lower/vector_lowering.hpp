@@ -25,7 +25,7 @@ struct VectorKernel {
   std::uint64_t hmx_macs = 0;            // of the whole operator; then it runs on the HMX
   // What must be computed at once: so many elements that follow one another; 0: everything.
   std::uint64_t row_elements = 0;
-  bool by_rows = false;  // strips of its operands give strips of the result
+  bool by_rows = false;  // strips, or bands, of its operands give those of the result
 };
 
 // The kernel of a node that is not a matrix product.
@@ -33,6 +33,13 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
 
 // One whose cycles the target's description gives, for `node`.
 VectorKernel kernel_named(const CompileContext& context, const Node& node, const std::string& name);
+
+// Rows of the image that one row of the result takes, and whether a window of an image in so many
+// bands reaches no further than the next.
+std::uint64_t window_rows(const Node& node);
+bool windows_fit(const CompileContext& context, const Node& node, std::uint64_t bands);
+// Whether strips of rows of its operands give strips of its result.
+bool goes_by_rows(const CompileContext& context, const Node& node, OpClass op_class);
 
 class VectorLowering : LoweringPart {
  public:
@@ -44,6 +51,7 @@ class VectorLowering : LoweringPart {
   void lower_scatter(const Node& node);
 
  private:
+  bool sorts_places(const Node& node) const;
   std::vector<Operand> prepare_inputs(const Node& node, OpClass op_class, const Partition& output,
                                       Layout layout);
   // A Concat of very many parts: each is copied to its place in the result, one after the other.

@@ -64,9 +64,9 @@ class Transfers : LoweringPart {
   void convert_layout(StorageId id, Layout layout);  // spills it when VTCM is full
   // A new buffer with the bytes of `from`: split as needed, or in another layout.
   BufferId exchange(StorageId id, BufferId from, const Partition& needed);
-  // The same, `strips` those of what is in `from`, then those of the result.
+  // The same; `follows` has the strips or pieces of what is in `from`, then those of the result.
   BufferId convert(StorageId id, BufferId from, const CoreBytes& core_bytes,
-                   const Partition& partition, Layout layout, Strips* strips = nullptr);
+                   const Partition& partition, Layout layout, Storage* follows = nullptr);
 
   // One tile of a streamed operand, loaded (and converted) into a new buffer.
   BufferId load_tile(const Operand& operand, std::uint64_t tile, std::uint64_t tiles);
@@ -120,6 +120,8 @@ class Transfers : LoweringPart {
     BufferPart part{};
     VectorWork work{};  // of a part
   };
+  Pieces pieces_of_conversion(const Storage& storage, const CoreBytes& core_bytes,
+                              bool begins) const;
   VectorWork work_of_conversion(const std::string& kernel, TensorId tensor,
                                 std::uint64_t bytes) const;
   void convert(const Conversion& conversion, const CoreShapes& shapes = {});

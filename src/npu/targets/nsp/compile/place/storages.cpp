@@ -31,6 +31,15 @@ BufferPart part_of_bytes(const Pieces& pieces, std::uint32_t core, std::uint64_t
   return part;
 }
 
+Pieces bands_of(const CoreBytes& core_bytes, std::uint64_t count, DataType type) {
+  Pieces pieces;
+  pieces.rows = count;
+  pieces.bands = true;
+  for (std::uint64_t i = 0; i < count; ++i)
+    pieces.core_bytes.push_back(even_bytes(core_bytes, i, count, type));
+  return pieces;
+}
+
 Pieces joined(const Pieces& pieces, std::uint64_t count) {
   const std::uint64_t all = pieces.core_bytes.size();
   Pieces result;
@@ -38,6 +47,7 @@ Pieces joined(const Pieces& pieces, std::uint64_t count) {
   result.rows = pieces.rows;
   result.columns = pieces.columns;
   result.columns_are_last = pieces.columns_are_last;
+  result.bands = pieces.bands;
   for (std::uint64_t i = 0; i < count; ++i) {
     auto& bytes = result.core_bytes.emplace_back(pieces.core_bytes[0].size(), 0);
     for (std::uint64_t j = all * i / count; j < all * (i + 1) / count; ++j) {
@@ -66,7 +76,12 @@ CoreShapes piece_shapes(const Pieces& pieces, const Partition& partition,
     std::uint64_t outer = 1;
     for (std::size_t i = 0; i + 1 < shape.size(); ++i) outer *= std::uint64_t(shape[i]);
     const std::uint64_t elements = core_bytes[core] * 8 / std::max(bits_of(type), 1u);
-    if (along_last && !shape.empty() && outer > 0 && elements % outer == 0) {
+    const std::uint64_t of_row = pieces.bands && shape.size() == 4 && shape[2] > 0
+                                     ? std::uint64_t(shape[0] * shape[1] * shape[3])
+                                     : 0;
+    if (of_row > 0 && elements % of_row == 0) {
+      shape[2] = std::int64_t(elements / of_row);
+    } else if (along_last && !shape.empty() && outer > 0 && elements % outer == 0) {
       shape.back() = std::int64_t(elements / outer);
     } else {
       shape = part_of_shape(shape, core_bytes[core], type);
@@ -183,7 +198,14 @@ void DdrCopies::write_back(StorageId id, Spill::Cause cause, std::uint64_t wante
   Storage& storage = storages_[id];
   if (storage.in_ddr) return;
   begin_spill(id, cause, wanted_bytes);
-  store_tile(id, storage.buffer, context_.slices_of(storage.partition, storage.bytes));
+  const Pieces pieces = pieces_to_leave(id);
+  const auto count = std::uint32_t(pieces.core_bytes.size());
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const CoreBytes& bytes = pieces.core_bytes[i];
+    const CoreShapes shapes =
+        count > 1 ? piece_shapes(pieces, storage.partition, bytes, storage.type) : CoreShapes{};
+    store_tile(id, storage.buffer, bytes, shapes, {i, i + 1, count});
+  }
   storage.in_ddr = true;
   storage.ddr_layout = storage.layout;
 }
@@ -204,7 +226,7 @@ void DdrCopies::begin_spill(StorageId id, Spill::Cause cause, std::uint64_t want
 
 // Of a repeated tensor every core writes its part.
 void DdrCopies::store_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes,
-                           const CoreShapes& shapes) {
+                           const CoreShapes& shapes, const BufferPart& part) {
   const Storage& storage = storages_[id];
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
     const std::uint64_t all = core_bytes[core];
@@ -212,12 +234,24 @@ void DdrCopies::store_tile(StorageId id, BufferId buffer, const CoreBytes& core_
         storage.partition.axis < 0 ? even_bytes(all, core, context_.cores, storage.type) : all;
     if (bytes == 0) continue;
     const Shape& shape = shapes.empty() ? context_.slice_of(storage.partition, core) : shapes[core];
-    is_written(id, store(id, core, storage.views[0], shape, bytes, buffer));
+    is_written(id, store(id, core, storage.views[0], shape, bytes, buffer, part));
   }
 }
 
+Pieces DdrCopies::pieces_to_leave(StorageId id) const {
+  constexpr std::uint64_t min_bytes = 128 * 1024, usual_pieces = 4;
+  const Storage& storage = storages_[id];
+  Pieces whole;
+  whole.core_bytes = {context_.slices_of(storage.partition, storage.bytes)};
+  const bool split = context_.cores == 1 || storage.partition.axis >= 0;
+  if (storage.pieces == nullptr || storage.output_uses == 0 || !split) return whole;
+  const std::uint64_t worth = std::min(largest(whole.core_bytes[0]) / min_bytes, usual_pieces);
+  const std::uint64_t count = tiles_along(*storage.pieces, worth);
+  return count > 1 ? joined(*storage.pieces, count) : whole;
+}
+
 TaskIndex DdrCopies::store(StorageId id, std::uint32_t core, TensorId tensor, const Shape& shape,
-                           std::uint64_t bytes, BufferId buffer) {
+                           std::uint64_t bytes, BufferId buffer, const BufferPart& part) {
   const Storage& storage = storages_[id];
   const DataType packed = context_.packed_type(storage.made_as);
   const std::uint64_t moved = context_.ddr_bytes(storage.made_as, bytes);
@@ -226,10 +260,10 @@ TaskIndex DdrCopies::store(StorageId id, std::uint32_t core, TensorId tensor, co
   spec.ddr_write = moved;
   spec.write_purpose = storages_.purpose_of_writing(id);
   spec.movement = storage.output_uses > 0 ? Movement::output : Movement::spill;
-  if (packed == DataType::undefined) return writer_.add(spec, {reads(buffer, core)});
+  if (packed == DataType::undefined) return writer_.add(spec, {reads(buffer, core, part)});
   const TaskSpec pack = writer_.packing_task(core, packing_kernel(packed), name, tensor, shape,
                                              {bytes, context_.type_of(tensor)}, {moved, packed});
-  return writer_.add(spec, {}, {{writer_.add(pack, {reads(buffer, core)}), true}});
+  return writer_.add(spec, {}, {{writer_.add(pack, {reads(buffer, core, part)}), true}});
 }
 
 void DdrCopies::is_read(StorageId id, TaskIndex task) {

@@ -24,12 +24,16 @@ struct Pieces {
   std::uint64_t row_elements = 1;
   std::uint64_t rows = 1, columns = 1;  // how often whoever made them cut the rows, the columns
   bool columns_are_last = false;        // of the dimensions; else they are channels
+  bool bands = false;  // one after the other: rows of images, with all their channels
   bool operator==(const Pieces&) const = default;
 };
 
 // The pieces of `pieces` that have bytes [begin, end) of what one core holds.
 BufferPart part_of_bytes(const Pieces& pieces, std::uint32_t core, std::uint64_t begin,
                          std::uint64_t end);
+
+// Rows of images, in so many even parts.
+Pieces bands_of(const CoreBytes& core_bytes, std::uint64_t count, DataType type);
 
 // Neighbours joined, so that `count` are left.
 Pieces joined(const Pieces& pieces, std::uint64_t count);
@@ -46,6 +50,8 @@ class PieceWriter {
   // Of a result that is cut into so many rows, each into so many columns.
   PieceWriter(const std::vector<std::uint64_t>& core_bytes, std::uint64_t rows,
               std::uint64_t columns, std::uint64_t row_elements, bool columns_are_last = true);
+  // The pieces are rows of images.
+  void are_bands() { pieces_.bands = true; }
   // The bytes of piece `index`, given again for each task that has a share in making it.
   BufferPart piece(std::uint64_t index, const std::vector<std::uint64_t>& core_bytes);
   // Null when there is only one, or too many to tell apart.
@@ -73,7 +79,8 @@ struct Storage {
   Layout ddr_layout = Layout::flat;
   bool host_input = false;               // written there by the host
   std::shared_ptr<const Pieces> pieces;  // of what is in the buffer; null: one
-  Strips strips;                         // the same on an HTP
+  bool of_vectors = false;  // made on HVX: where in pieces, the HMX can begin with the first
+  Strips strips;            // the same on an HTP
   static constexpr std::size_t never_spilled = ~std::size_t{0};
   std::size_t spill = never_spilled;  // the latest entry of the log
   TaskNeeds ddr_writers;              // of each queue the last, which implies those before it
@@ -147,10 +154,12 @@ class DdrCopies {
   void begin_spill(StorageId id, Spill::Cause cause, std::uint64_t wanted_bytes = 0);
   // `shapes`: of the tile on each core; empty: a part of the outermost dimension.
   void store_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes,
-                  const CoreShapes& shapes = {});
+                  const CoreShapes& shapes = {}, const BufferPart& part = {});
   // So many bytes of one core, packed on their way where the tensor lies packed in DDR.
   TaskIndex store(StorageId id, std::uint32_t core, TensorId tensor, const Shape& shape,
-                  std::uint64_t bytes, BufferId buffer);
+                  std::uint64_t bytes, BufferId buffer, const BufferPart& part = {});
+  // In which an output leaves: the first while the last comes about, none too small for a transfer.
+  Pieces pieces_to_leave(StorageId id) const;
   // Records that a task of the current node reads the copy.
   void is_read(StorageId id, TaskIndex task);
 

@@ -223,8 +223,8 @@ void Transfers::convert(const Conversion& conversion, const CoreShapes& shapes) 
     TaskSpec spec = writer_.vector_task(core, kernel, writer_.name_of_tile(tile, tiles),
                                         context_.type_of(tensor));
     spec.output_bytes = bytes;
-    set_work(spec, part.count == 1 ? work_of_conversion(kernel, tensor, bytes) : work);
-    if (tiles > 1 && part.count > 1) {
+    set_work(spec, work.cycles > 0 ? work : work_of_conversion(kernel, tensor, bytes));
+    if (tiles > 1 && work.cycles > 0) {  // strips; other pieces are of the node that follows
       spec.tile = std::uint32_t(tile);
       spec.tiles = std::uint32_t(tiles);
     }
@@ -244,21 +244,49 @@ VectorWork Transfers::work_of_conversion(const std::string& kernel, TensorId ten
   return vector_work(context_.target, kernel, size);
 }
 
+// Along the pieces in which it came about; of an image that the HMX will read, its rows.
+Pieces Transfers::pieces_of_conversion(const Storage& storage, const CoreBytes& core_bytes,
+                                       bool begins) const {
+  constexpr std::uint64_t min_bytes = 64 * 1024, usual_tiles = 4;
+  const std::uint64_t worth = std::min(largest(core_bytes) / min_bytes, usual_tiles);
+  const std::uint64_t tiles = storage.pieces != nullptr ? tiles_along(*storage.pieces, worth)
+                              : begins                  ? worth
+                                                        : 1;
+  if (tiles < 2) return bands_of(core_bytes, 1, storage.type);
+  return storage.pieces != nullptr ? joined(*storage.pieces, tiles)
+                                   : bands_of(core_bytes, tiles, storage.type);
+}
+
 BufferId Transfers::convert(StorageId id, BufferId from, const CoreBytes& core_bytes,
-                            const Partition& partition, Layout layout, Strips* strips) {
+                            const Partition& partition, Layout layout, Storage* follows) {
   const BufferId buffer = place_.residency.try_allocate(core_bytes, Lifetime::tensor);
   if (buffer == BufferId::none) return buffer;
   const TensorId tensor = place_.storages[id].views[0];
   const bool image = context_.images[std::uint32_t(tensor)];
-  const bool one_channel = image && context_.tensor(tensor).shape[1] == 1;
+  const bool one_channel = image && context_.tensor(tensor).shape[1] == 1 &&
+                           context_.target.kernels.contains("aicconvertonechannel");
   const std::string kernel = layout == Layout::weights_d32 ? "aicconvertweightstod32"
                              : layout != Layout::flat      ? "aicconverttod32"
                              : one_channel                 ? "aicconvertonechannel"
                                                            : "aicconvertfromd32";
+  if (follows != nullptr && context_.cuts_resident) {
+    const Pieces pieces =
+        pieces_of_conversion(*follows, core_bytes, image && layout == Layout::d32);
+    const std::uint64_t tiles = pieces.core_bytes.size();
+    for (std::uint64_t i = 0; i < tiles; ++i) {
+      const BufferPart part{std::uint32_t(i), std::uint32_t(i + 1), std::uint32_t(tiles)};
+      const CoreBytes& bytes = pieces.core_bytes[i];
+      convert({kernel, tensor, partition, bytes, from, buffer, i, tiles, part},
+              tiles > 1 ? piece_shapes(pieces, partition, bytes, follows->type) : CoreShapes{});
+    }
+    follows->pieces = tiles > 1 ? std::make_shared<const Pieces>(pieces) : nullptr;
+    follows->of_vectors = true;
+    return buffer;
+  }
   // Integers are put in the host's order when all of them are there.
   const bool waits = layout == Layout::flat && bits_of(context_.type_of(tensor)) <= 8;
   const StripCut cut(
-      context_.target, strips != nullptr && !waits ? *strips : Strips{},
+      context_.target, follows != nullptr && !waits ? follows->strips : Strips{},
       image && !waits ? std::uint64_t(context_.tensor(tensor).shape[2]) : 0, core_bytes[0],
       [&](std::uint64_t bytes) { return work_of_conversion(kernel, tensor, bytes); });
   for (std::uint64_t i = 0; i < cut.tasks(); ++i) {
@@ -266,7 +294,7 @@ BufferId Transfers::convert(StorageId id, BufferId from, const CoreBytes& core_b
     convert(
         {kernel, tensor, partition, bytes, from, buffer, i, cut.tasks(), cut.part(i), cut.work(i)});
   }
-  if (strips != nullptr) *strips = cut.made();
+  if (follows != nullptr) follows->strips = cut.made();
   return buffer;
 }
 
@@ -275,7 +303,7 @@ void Transfers::convert_layout(StorageId id, Layout layout) {
   const BufferId from = storage.buffer;
   if (from == BufferId::none) return;  // each tile is converted after loading
   const CoreBytes core_bytes = context_.slices_of(storage.partition, storage.bytes);
-  const BufferId buffer = convert(id, from, core_bytes, storage.partition, layout, &storage.strips);
+  const BufferId buffer = convert(id, from, core_bytes, storage.partition, layout, &storage);
   if (buffer == BufferId::none) {
     return place_.residency.spill(
         id,
@@ -284,7 +312,6 @@ void Transfers::convert_layout(StorageId id, Layout layout) {
   place_.residency.release(from);
   storage.buffer = buffer;
   storage.layout = layout;
-  storage.pieces.reset();
 }
 
 BufferId Transfers::place_tile(const NodeResult& result, const CoreBytes& core_bytes) {

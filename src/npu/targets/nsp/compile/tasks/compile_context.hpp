@@ -100,7 +100,8 @@ struct CompileContext {
         options(options),
         plans(plan_nodes(graph, target.qnn_graphs)),
         packed(packed_types(graph, plans, options)),
-        images(target.qnn_graphs ? find_images(graph) : std::vector<bool>(graph.tensors.size())),
+        moves_tiles(target.kernels.contains("aicconcatd32")),
+        images(moves_tiles ? find_images(graph) : std::vector<bool>(graph.tensors.size())),
         cores(options.cores),
         vtcm_bytes(target.vtcm_bytes - target.vtcm_reserved_bytes),
         resident_limit(target.qnn_graphs ? vtcm_bytes * 4 / 5 : vtcm_bytes * 2 / 5),
@@ -111,7 +112,10 @@ struct CompileContext {
   const CompileOptions& options;
   const std::vector<NodePlan> plans;   // by node
   const std::vector<DataType> packed;  // by tensor, in DDR; undefined: as in VTCM
-  const std::vector<bool> images;      // by tensor (qnn_graph.hpp)
+  // Whether the target has kernels that move data without leaving its tiles
+  // (lower/tile_formats.hpp).
+  const bool moves_tiles;
+  const std::vector<bool> images;  // by tensor (qnn_graph.hpp)
   const std::uint32_t cores;
   const std::uint64_t vtcm_bytes;  // of each core, for tensors
   const std::uint64_t tile_bytes = vtcm_bytes / 16 / options.overlap_split;  // streamed at a time

@@ -17,8 +17,9 @@ const KernelCost* find_cost(const Target& target, const std::string& kernel) {
 
 // Of a kernel that all threads share evenly.
 std::uint64_t shared_cycles(const KernelCost& cost, const VectorSize& size) {
-  return std::uint64_t(std::llround(cost.overhead_cycles +
-                                    size.places * double(size.bytes) / 1024 * cost.cycles_per_kib));
+  const double work = double(size.bytes) / 1024 * cost.cycles_per_kib +
+                      double(size.padded_bytes) / 1024 * cost.cycles_per_padded_kib;
+  return std::uint64_t(std::llround(cost.overhead_cycles + size.places * work));
 }
 
 }  // namespace
