@@ -7,7 +7,7 @@
 
 #include "npu/graph/parts/parts.hpp"
 #include "npu/graph/semantics.hpp"
-#include "npu/targets/nsp/compile/qnn_graph.hpp"
+#include "npu/targets/nsp/compile/images.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {

@@ -4,6 +4,7 @@
 #include "npu/graph/parsed_onnx.hpp"
 #include "npu/graph/semantics.hpp"
 #include "npu/targets/nsp/compile/compile_fixture.hpp"
+#include "npu/targets/nsp/compile/images.hpp"
 
 namespace npuscope::npu::nsp::qnn_graph_test {
 namespace {

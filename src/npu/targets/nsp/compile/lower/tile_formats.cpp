@@ -199,7 +199,8 @@ std::string kernel_of_tiles(const CompileContext& context, const Node& node) {
   if (moved > 0) {
     constexpr std::ptrdiff_t many = 8;
     const auto& kernels = context.target.kernels;
-    const std::string name = moved == 1 ? "aicconcatblock" : "aicconcatblocks", again = name + "again";
+    const std::string name = moved == 1 ? "aicconcatblock" : "aicconcatblocks",
+                      again = name + "again";
     if (kernels.contains("aicconcatmany") && std::ranges::distance(present(node.inputs)) >= many)
       return "aicconcatmany";
     // Of rows that windows share, each is joined for every strip that reads it.

@@ -9,7 +9,7 @@
 #include "npu/graph/graph.hpp"
 #include "npu/graph/semantics.hpp"
 #include "npu/targets/nsp/compile/compile.hpp"
-#include "npu/targets/nsp/compile/qnn_graph.hpp"
+#include "npu/targets/nsp/compile/images.hpp"
 #include "npu/targets/nsp/compile/tasks/packed.hpp"
 
 namespace npuscope::npu::nsp {
@@ -115,7 +115,7 @@ struct CompileContext {
   // Whether the target has kernels that move data without leaving its tiles
   // (lower/tile_formats.hpp).
   const bool moves_tiles;
-  const std::vector<bool> images;  // by tensor (qnn_graph.hpp)
+  const std::vector<bool> images;  // by tensor (images.hpp)
   const std::uint32_t cores;
   const std::uint64_t vtcm_bytes;  // of each core, for tensors
   const std::uint64_t tile_bytes = vtcm_bytes / 16 / options.overlap_split;  // streamed at a time
