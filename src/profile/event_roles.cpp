@@ -21,7 +21,7 @@ constexpr SpanKind roles[] = {SpanKind::kernel,       SpanKind::copy,      SpanK
                               SpanKind::runtime_call, SpanKind::inference, SpanKind::profiler,
                               SpanKind::instant,      SpanKind::slice};
 
-constexpr Engine engines[] = {Engine::core, Engine::hvx,  Engine::hmx,     Engine::dma_issue,
+constexpr Engine rule_engines[] = {Engine::core, Engine::hvx,  Engine::hmx,     Engine::dma_issue,
                               Engine::dma,  Engine::host, Engine::compute, Engine::communication};
 using Part = RoleRule::Part;
 constexpr std::pair<std::string_view, Part> part_words[] = {{"wait", Part::wait},
@@ -59,7 +59,7 @@ void check(TomlReader& in, const RoleRule& rule) {
 
 RoleRule read_rule(TomlReader& in) {
   static const auto role_words = words_of(roles);
-  static const auto engine_words = words_of(engines);
+  static const auto engine_words = words_of(rule_engines);
   RoleRule rule;
   in.pattern("category", rule.category);
   in.pattern("name", rule.name);

@@ -116,7 +116,7 @@ Section numbers_section(const Diff& diff, MeasuredIn unit) {
 }
 
 // What the runs are judged by, in one unit.
-Section call_section(const Diff& diff, MeasuredIn unit) {
+Section call_change_section(const Diff& diff, MeasuredIn unit) {
   Section section{.key = "call", .in_list = true};
   section.table.fields = {{"name", "number"}, {"source", "which is"}};
   add_estimate_fields(unit, section.table.fields);
@@ -270,7 +270,7 @@ Document diff_document(const Diff& diff) {
   constexpr MeasuredIn units[] = {MeasuredIn::cycles, MeasuredIn::ticks, MeasuredIn::seconds,
                                   MeasuredIn::bytes, MeasuredIn::count};
   for (const MeasuredIn unit : units) {
-    Section section = call_section(diff, unit);
+    Section section = call_change_section(diff, unit);
     if (!section.title.empty()) document.sections.push_back(std::move(section));
   }
   for (const MeasuredIn unit : units) {
