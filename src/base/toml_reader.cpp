@@ -38,7 +38,7 @@ void TomlReader::texts(std::string_view key, std::vector<std::string>& out, Need
   const toml::array* const list = node->as_array();
   if (list == nullptr) take_one(*node);
   for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) take_one((*list)[i]);
-  if (read.empty() || read.size() != (list != nullptr ? list->size() : 1)) {
+  if (read.size() != (list != nullptr ? list->size() : 1)) {
     return fail(key, "'{}' must be a text or a list of texts", key);
   }
   out = std::move(read);

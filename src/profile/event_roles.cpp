@@ -21,8 +21,9 @@ constexpr SpanKind roles[] = {SpanKind::kernel,       SpanKind::copy,      SpanK
                               SpanKind::runtime_call, SpanKind::inference, SpanKind::profiler,
                               SpanKind::instant,      SpanKind::slice};
 
-constexpr Engine rule_engines[] = {Engine::core, Engine::hvx,  Engine::hmx,     Engine::dma_issue,
-                              Engine::dma,  Engine::host, Engine::compute, Engine::communication};
+constexpr Engine rule_engines[] = {Engine::core,      Engine::hvx,          Engine::hmx,
+                                   Engine::dma_issue, Engine::dma,          Engine::host,
+                                   Engine::compute,   Engine::communication};
 using Part = RoleRule::Part;
 constexpr std::pair<std::string_view, Part> part_words[] = {{"wait", Part::wait},
                                                             {"transfer", Part::transfer}};

@@ -8,6 +8,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "analysis/ops/row_names.hpp"
 #include "base/near_names.hpp"
 #include "base/numbers.hpp"
 #include "base/try.hpp"
@@ -96,7 +97,12 @@ std::function<bool(const Profile&, OpId)> op_filter(Pattern pattern) {
     const Op& op = profile.ops[index_of(id)];
     for (const StringId text : {op.name, op.kind, op.node}) {
       const auto [place, is_new] = known->try_emplace(index_of(text), false);
-      if (is_new) place->second = pattern.found_in(profile.text(text));
+      if (is_new) {
+        const std::string_view name = profile.text(text), row = analysis::without_tile(name);
+        // A row of several tiles bears the name of their op.
+        place->second =
+            pattern.found_in(name) || (row.size() != name.size() && pattern.found_in(row));
+      }
       if (place->second) return true;
     }
     return false;

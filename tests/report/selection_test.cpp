@@ -86,6 +86,15 @@ TEST(Selection, PatternsAreFoundInUnitPathsAndInNamesKindsAndNodesOfOps) {
   EXPECT_EQ(select(profile, {"", "", "", "kern"}, {.cut = false})->profile.spans.size(), 1u);
 }
 
+TEST(Selection, TilesAreOfTheRowThatBearsTheNameOfTheirOp) {
+  ProfileBuilder made;
+  const UnitId unit = made.unit("HVX", Engine::hvx);
+  made.span(unit, "sort/__0", 0, 10);
+  made.span(unit, "sort/__1", 10, 20);
+  made.span(unit, "sort_again", 20, 30);
+  EXPECT_EQ(select(made.profile, {"", "", "", "^sort$"}, {.cut = false})->profile.spans.size(), 2u);
+}
+
 TEST(Selection, ABrokenPatternAndAnEmptyResultAreRefused) {
   EXPECT_EQ(refusal(in_nanoseconds(), {"", "", "(", ""}),
             "--unit '(': not a regular expression without back references and look-around; check "

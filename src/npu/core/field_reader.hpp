@@ -43,6 +43,8 @@ class FieldReader {
 
   bool has(std::string_view path) { return bool(take(path)); }
   bool has_table(std::string_view path) { return take(path).is_table(); }
+  // Null where it is none.
+  const toml::array* array(std::string_view path) { return take(path).as_array(); }
 
   void text(std::string_view path, std::string& out);
   void boolean(std::string_view path, bool& out);

@@ -199,7 +199,7 @@ void read_pmu(FieldReader& in, Target& target) {
   static const std::set<std::string, std::less<>> countable{
       "cycles",         "hmx_macs",        "hmx_cycles",      "hvx_cycles", "dma_cycles",
       "ddr_read_bytes", "ddr_write_bytes", "multicast_bytes", "tasks"};
-  if (const auto* events = in.root()["pmu"]["events"].as_array()) {
+  if (const auto* events = in.array("pmu.events")) {
     for (std::size_t i = 0; i < events->size(); ++i) {
       const std::string path = fmt::format("pmu.events[{}]", i);
       PmuEvent event;

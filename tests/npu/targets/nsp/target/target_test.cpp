@@ -143,7 +143,7 @@ TEST(HtpV73, DescribesTilesAndGraphs) {
     EXPECT_EQ(target->vector_tile_bytes, 32u << 10);
     EXPECT_EQ(target->hmx_tile_columns, 256u);
     EXPECT_TRUE(target->kernels.at("elementadd").on_hmx);
-    EXPECT_TRUE(target->kernels.at("aicmaxpoold32").by_window);
+    EXPECT_TRUE(target->kernels.at("aicmaxpoolwided32").by_window);
     EXPECT_TRUE(target->kernels.at("aicavgpoold32").by_input);
     EXPECT_GT(target->kernels.at("aicsoftmax").cycles_per_row, 0);
   }
@@ -248,7 +248,7 @@ TEST(BasedOn, TakesOverWhatTheFileDoesNotSay) {
   EXPECT_EQ(v79.core_hz, v75.core_hz);
   EXPECT_EQ(v79.kernels.size(), builtin_target("htp-v73")->kernels.size());
   // Of an entry that a file has in part, the rest.
-  const KernelCost& changed = v75.kernels.at("aicconverttod32_int8");
+  const KernelCost& changed = v75.kernels.at("aicconverttod32_int8_matrix");
   EXPECT_EQ(changed.cycles_per_kib, 45);
   EXPECT_EQ(changed.cycles_per_padded_kib, 30);
 }
