@@ -145,10 +145,11 @@ const toml::array& TomlReader::tables_of(std::string_view key, Needed needed, st
 Status TomlReader::finish() {
   std::vector<std::string_view> names(known_.begin(), known_.end());
   for (const auto& [key, node] : table_) {
+    if (allows_others_ || is_builtin()) break;
     const bool is_known = std::any_of(names.begin(), names.end(), [&](std::string_view name) {
       return name.substr(0, name.find('.')) == key.str();
     });
-    if (is_known || allows_others_) continue;
+    if (is_known) continue;
     error_.reset();
     fail(key.str(), "'{}' is unknown{}; {} {}", key.str(), did_you_mean(names, key.str()),
          names.size() == 1 ? "the only key here is" : "the keys here are", fmt::join(names, ", "));
@@ -164,8 +165,16 @@ std::string TomlReader::place_of(std::string_view key) const {
   return fmt::format("{}:{}", file_.name, source.begin.line);
 }
 
+const toml::node* TomlReader::find(std::string_view key) const {
+  if (key.find('.') != key.npos) return table_.at_path(key).node();
+  for (const auto& [name, node] : table_) {  // of few: a rule has three keys of two dozen
+    if (name.str() == key) return &node;
+  }
+  return nullptr;
+}
+
 const toml::node* TomlReader::take(std::string_view key, Needed needed) {
-  known_.emplace_back(key);
+  if (!is_builtin()) known_.emplace_back(key);
   const toml::node* const node = find(key);
   if (node == nullptr && needed == Needed::yes) fail(key, "'{}' is missing", key);
   return node;

@@ -31,7 +31,7 @@ enum class Needed : bool { no, yes };
 struct TomlFile {
   std::string name;
   ErrorKind error = ErrorKind::usage;  // of all that is wrong with it
-  bool is_builtin = false;             // its patterns have been tried by tests (Pattern::builtin)
+  bool is_builtin = false;             // tests have tried its patterns (Pattern::builtin) and keys
 };
 
 Result<toml::table> parse_toml(std::string_view text, const std::string& file, ErrorKind error);
@@ -109,9 +109,7 @@ class TomlReader {
   Status finish();
 
  private:
-  const toml::node* find(std::string_view key) const {
-    return key.find('.') == key.npos ? table_.get(key) : table_.at_path(key).node();
-  }
+  const toml::node* find(std::string_view key) const;
   const toml::node* take(std::string_view key, Needed needed);
   std::optional<std::int64_t> whole_number(std::string_view key, std::int64_t min, std::int64_t max,
                                            Needed needed);

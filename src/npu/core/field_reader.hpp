@@ -39,7 +39,9 @@ Result<TargetArchitecture> architecture_of(const toml::table& root, const std::s
 // Reads fields from one TOML document and keeps the first error, with its line.
 class FieldReader {
  public:
-  FieldReader(const toml::table& root, std::string name) : root_(root), name_(std::move(name)) {}
+  // `remembers` what it was asked for, for refuse_others().
+  FieldReader(const toml::table& root, std::string name, bool remembers)
+      : root_(root), name_(std::move(name)), remembers_(remembers) {}
 
   bool has(std::string_view path) { return bool(take(path)); }
   bool has_table(std::string_view path) { return take(path).is_table(); }
@@ -72,13 +74,14 @@ class FieldReader {
 
  private:
   toml::node_view<const toml::node> take(std::string_view path) {
-    asked_for_.emplace(path);
+    if (remembers_) asked_for_.emplace(path);
     return root_.at_path(path);
   }
   void refuse_others(const toml::node& node, const std::string& path);
 
   const toml::table& root_;
   std::string name_;
+  const bool remembers_;
   std::string error_;
   std::set<std::string, std::less<>> asked_for_;
 };
@@ -91,8 +94,12 @@ struct WantedTarget {
   std::string needed;
 };
 
-// `allowed` where a program holds the text: an older version may have written it.
+// `allowed` where a program holds the text, as an older version may have written it, and of
+// built-in targets, whose fields tests have tried.
 enum class OtherFields : bool { refused, allowed };
+inline OtherFields other_fields_of(const TargetFile& file) {
+  return file.is_builtin ? OtherFields::allowed : OtherFields::refused;
+}
 
 Result<toml::table> read_toml_of(const WantedTarget& wanted, std::string_view toml,
                                  const std::string& name);
@@ -106,11 +113,12 @@ Result<Target> read_fields(std::string_view toml, const std::string& name,
   TRY_AS(root, read_toml_of(wanted, toml, name));
   const bool is_based = root->erase("based_on") > 0;
   Target target;
-  FieldReader in(*root, name);
+  const bool refuses = others == OtherFields::refused;
+  FieldReader in(*root, name, refuses);
   in.text("name", target.name);
   in.text("description", target.description);
   read(in, target);
-  if (others == OtherFields::refused) in.refuse_others();
+  if (refuses) in.refuse_others();
   if (!in.error().empty()) return input_error("{}", in.error());
   target.toml = is_based ? written(*root) : std::string(toml);
   return target;

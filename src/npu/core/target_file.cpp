@@ -42,7 +42,7 @@ std::string place_of(const toml::node& node, const std::string& name) {
 Result<TargetFile> target_file(std::string name, std::string_view toml) {
   TRY_AS(root, read_toml(toml, name));
   TRY_AS(architecture, architecture_of(*root, name));
-  return TargetFile{std::move(name), *architecture, std::string(toml)};
+  return TargetFile{std::move(name), *architecture, std::string(toml), false};
 }
 
 std::optional<std::string_view> find_builtin(std::string_view name) {
@@ -52,20 +52,20 @@ std::optional<std::string_view> find_builtin(std::string_view name) {
   return std::nullopt;
 }
 
-// The architecture of a built-in target, out of what stands before its first table: help lists
-// names by it, for which all of the files need not be parsed.
-std::string architecture_in(std::string_view toml) {
+// The architecture of a built-in target, out of what stands before its first table: all of the file
+// need not be parsed.
+TargetArchitecture builtin_architecture(std::string_view toml) {
   const toml::table head = toml::parse(toml.substr(0, toml.find("\n[")));
-  if (const auto own = head["architecture"].value<std::string>()) return *own;
   const auto base = find_builtin(head["based_on"].value_or(std::string_view()));
-  return base ? architecture_in(*base) : std::string(name_of(TargetArchitecture::nsp));
+  return !head.contains("architecture") && base ? builtin_architecture(*base)
+                                                : *architecture_of(head, "");
 }
 
 // The names of the built-in targets, of one architecture or of all.
 std::string names_of(std::optional<TargetArchitecture> architecture) {
   std::string names;
   for (const auto& [name, toml] : builtin_target_files) {
-    if (architecture && architecture_in(toml) != name_of(*architecture)) continue;
+    if (architecture && builtin_architecture(toml) != *architecture) continue;
     names += names.empty() ? name : fmt::format(", {}", name);
   }
   return names;
@@ -166,7 +166,8 @@ Result<TargetFile> find_target_file(const std::string& name_or_path) {
     return target_file(name_or_path, as_text(file->bytes()));
   }
   if (const auto toml = find_builtin(name_or_path)) {
-    return target_file(file_of_builtin(name_or_path), *toml);
+    return TargetFile{file_of_builtin(name_or_path), builtin_architecture(*toml),
+                      std::string(*toml), true};
   }
   return usage_error("target '{}' is not built in{}; use one of: {}, or the path of a .toml file",
                      name_or_path, did_you_mean(names_of(std::nullopt), name_or_path),

@@ -29,6 +29,7 @@ struct TargetFile {
   std::string name;  // for messages: "targets/torq-sl2610.toml", or the path
   TargetArchitecture architecture = TargetArchitecture::nsp;
   std::string toml;
+  bool is_builtin = false;
 };
 
 // A built-in target's name or the path of a .toml file. An unknown name is a usage error that lists

@@ -170,7 +170,7 @@ Result<Target> read(std::string_view toml, const std::string& name, OtherFields 
 }  // namespace
 
 Result<Target> read_target(const TargetFile& file) {
-  return read(file.toml, file.name, OtherFields::refused);
+  return read(file.toml, file.name, other_fields_of(file));
 }
 
 Result<Target> parse_target(std::string_view toml, const std::string& name) {

@@ -67,5 +67,15 @@ TEST(Target, EveryFieldIsNeeded) {
   EXPECT_GE(fields, 25u);
 }
 
+TEST(BuiltInTargets, HaveNoFieldThatNobodyReads) {
+  for (const char* name : {"ipu-muffin"}) {
+    const auto file =
+        find_target_file(fmt::format("{}/targets/{}.toml", NPUSCOPE_SOURCE_DIR, name));
+    ASSERT_TRUE(file) << file.error().message;
+    const auto target = read_target(*file);
+    EXPECT_TRUE(target) << target.error().message;
+  }
+}
+
 }  // namespace
 }  // namespace npuscope::npu::ipu::target_test

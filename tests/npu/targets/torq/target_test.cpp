@@ -81,5 +81,15 @@ TEST(ParseTorqTarget, RefusesAnotherArchitecture) {
             "Synaptics Torq NPU: torq-sl2610, torq-sr200, or the path of such a .toml file");
 }
 
+TEST(BuiltInTargets, HaveNoFieldThatNobodyReads) {
+  for (const char* name : {"torq-sl2610", "torq-sr200"}) {
+    const auto file =
+        find_target_file(fmt::format("{}/targets/{}.toml", NPUSCOPE_SOURCE_DIR, name));
+    ASSERT_TRUE(file) << file.error().message;
+    const auto target = read_target(*file);
+    EXPECT_TRUE(target) << target.error().message;
+  }
+}
+
 }  // namespace
 }  // namespace npuscope::npu::torq::target_test

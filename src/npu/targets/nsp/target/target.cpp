@@ -275,7 +275,7 @@ Result<Target> find_target(const std::string& name_or_path) {
         ".toml file",
         name_or_path, family_of(file->architecture), builtin_target_names(TargetArchitecture::nsp));
   }
-  return read(file->toml, file->name, OtherFields::refused);
+  return read(file->toml, file->name, other_fields_of(*file));
 }
 
 Result<Target> builtin_target(std::string_view name) { return find_target(std::string(name)); }

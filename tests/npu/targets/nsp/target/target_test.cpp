@@ -240,6 +240,13 @@ struct Folder {
   }
 };
 
+TEST(BuiltInTargets, HaveNoFieldThatNobodyReads) {
+  for (const char* name : {"aic100", "htp-v73", "htp-v75", "htp-v79"}) {
+    const auto target = find_target(fmt::format("{}/targets/{}.toml", NPUSCOPE_SOURCE_DIR, name));
+    EXPECT_TRUE(target) << target.error().message;
+  }
+}
+
 TEST(BasedOn, TakesOverWhatTheFileDoesNotSay) {
   const Target v75 = *builtin_target("htp-v75"), v79 = *builtin_target("htp-v79");
   EXPECT_EQ(v79.name, "htp-v79");
