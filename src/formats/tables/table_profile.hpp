@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/text.hpp"
 #include "formats/tables/description.hpp"
 #include "formats/tables/records.hpp"
 
