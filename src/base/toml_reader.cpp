@@ -122,8 +122,7 @@ const toml::array& TomlReader::tables_of(std::string_view key, Needed needed, st
   const toml::node* const node = take(key, Needed::no);
   if (node == nullptr) {
     if (needed == Needed::yes) {
-      keep({file_.error,
-            fmt::format("{}: has no {}; begin each with [[{}]]", file_.name, key, key)});
+      keep({file_.error, fmt::format("{}: [[{}]] is missing; add one", file_.name, key)});
     }
     return none;
   }

@@ -1,5 +1,5 @@
 // How the project's own TOML files are read: keys are asked for with what they must be, and what
-// nobody asked for is unknown. The first error stays, with its file and line.
+// was not asked for is unknown. The first error stays, with its file and line.
 //
 //   TRY_AS(root, parse_toml(text, "mine.toml", ErrorKind::usage));
 //   TomlReader in(*root, {"mine.toml", ErrorKind::usage});

@@ -188,8 +188,8 @@ void add_counters(const std::vector<Detailed>& detailed, Profile& profile) {
   }
 }
 
-// The track beside it, of the same parent, that a rule names.
-UnitId track_beside(const Profile& profile, UnitId unit, const Pattern& name) {
+// The track next to it, of the same parent, that a rule names.
+UnitId track_next_to(const Profile& profile, UnitId unit, const Pattern& name) {
   if (index_of(unit) >= profile.units.size()) return UnitId::none;
   const UnitId parent = profile.units[index_of(unit)].parent;
   for (std::uint32_t i = 0; i < profile.units.size(); ++i) {
@@ -201,7 +201,7 @@ UnitId track_beside(const Profile& profile, UnitId unit, const Pattern& name) {
 }
 
 // Slices of one track, by start, that lie in those of another go there, one after another: what
-// runs at once with one that went stays beside.
+// runs at once with one that went stays.
 void move_slices(std::vector<std::uint32_t>& rows, std::vector<Interval> around, UnitId to,
                  Profile& profile) {
   Spans& spans = profile.spans;
@@ -223,13 +223,13 @@ void move_slices(std::vector<std::uint32_t>& rows, std::vector<Interval> around,
 }
 
 void move_within(const std::vector<Detailed>& detailed, Profile& profile) {
-  std::map<std::pair<std::uint32_t, const RoleRule*>, UnitId> beside;
+  std::map<std::pair<std::uint32_t, const RoleRule*>, UnitId> next_to;
   std::map<std::uint32_t, std::vector<std::uint32_t>> rows_to;  // by where they go
   for (const auto& [row, rule, was_known] : detailed) {
     if (was_known || !rule->within) continue;
     const UnitId unit = profile.spans.unit[row];
-    const auto [to, is_new] = beside.try_emplace({index_of(unit), rule}, UnitId::none);
-    if (is_new) to->second = track_beside(profile, unit, *rule->within);
+    const auto [to, is_new] = next_to.try_emplace({index_of(unit), rule}, UnitId::none);
+    if (is_new) to->second = track_next_to(profile, unit, *rule->within);
     if (to->second != UnitId::none) rows_to[index_of(to->second)].push_back(row);
   }
   if (rows_to.empty()) return;

@@ -57,7 +57,7 @@ struct SelectOptions {
 struct ProfilePart {
   Profile profile;
   // Of the timeline: from where asked to where asked, also where nothing ran; empty without one,
-  // and of all of a profile whose timeline nobody needs.
+  // and of all of a profile whose timeline is not asked for.
   Interval window;
   std::int64_t origin = 0;  // what times count from
   std::string text;

@@ -260,7 +260,7 @@ TEST(EventRoles, MemoryInstantsOfKinetoAreACounterOfEachDevice) {
 TEST(EventRoles, WhatIsNoTableSaysWhere) {
   EXPECT_THAT(error_of("a = 1"),
               StartsWith("mine.toml:1: 'a' is unknown; the only key here is rule"));
-  EXPECT_THAT(error_of(""), HasSubstr("has no rule"));
+  EXPECT_THAT(error_of(""), HasSubstr("[[rule]] is missing"));
   EXPECT_THAT(error_of("[[rule"), StartsWith("mine.toml:1: "));
   EXPECT_THAT(error_of("[[rule]]\nname = 'a'"), HasSubstr("'role' is missing"));
   EXPECT_THAT(error_of("[[rule]]\nname = 'a'\nrole = 'op'"), HasSubstr("mine.toml:3: 'role' must"));

@@ -66,7 +66,7 @@ class FieldReader {
 
   void fail(std::string_view path, std::string_view expected);
 
-  // Fails at the first field that nobody has asked for: what is misspelt would change nothing.
+  // Fails at the first field that was not asked for: what is misspelt would change nothing.
   void refuse_others();
 
   const toml::table& root() const { return root_; }

@@ -44,7 +44,7 @@ bool obeys(const RuledOp& op, const Condition& condition) {
 TEST(Rules, SayWhereTheyAreWrong) {
   const auto error = [](const char* text) { return Rules::parse(text, "r.toml").error().message; };
   EXPECT_EQ(error("x = 1\n"), "r.toml:1: 'x' is unknown; the only key here is rule");
-  EXPECT_EQ(error(""), "r.toml: has no rule; begin each with [[rule]]");
+  EXPECT_EQ(error(""), "r.toml: [[rule]] is missing; add one");
   EXPECT_EQ(error("[[rule]]\nname = 'a'\n"),
             "r.toml:1: rule 'a' has no pattern; give it node, op, kind, operator or any");
   EXPECT_EQ(error("[[rule]]\nany = 'a'\n"), "r.toml:1: 'name' is missing");

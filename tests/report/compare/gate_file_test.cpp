@@ -46,7 +46,7 @@ TEST(GateFile, HasGatesWithNamesReasonsAndPolicies) {
 }
 
 TEST(GateFile, ThatIsWrongSaysWhichLine) {
-  EXPECT_THAT(error_of(""), HasSubstr("gates.toml: has no gate"));
+  EXPECT_THAT(error_of(""), HasSubstr("gates.toml: [[gate]] is missing"));
   EXPECT_THAT(error_of("[[gate]]\nname = 'x'\n"),
               HasSubstr("gates.toml:1: a gate has either fail_if or require, this one has none"));
   EXPECT_THAT(error_of("[[gate]]\nfail_if = 'wall > 3ms'\nrequire = 'wall < 3ms'\n"),

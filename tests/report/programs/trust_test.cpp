@@ -110,7 +110,7 @@ TEST(JudgedRuns, SayWhichKeyIsWrongAndWhere) {
     return runs ? std::string("none") : runs.error().message;
   };
   EXPECT_EQ(error_of("runs = [" + good + "]"), "none");
-  EXPECT_THAT(error_of("x = 1"), HasSubstr("has no runs"));
+  EXPECT_THAT(error_of("x = 1"), HasSubstr("[[runs]] is missing"));
   EXPECT_THAT(error_of("runs = [1]"), HasSubstr("must be tables"));
   EXPECT_THAT(error_of("runs = ["), StartsWith("validation.toml:1: "));
   for (const auto& [old, now, wrong] :
