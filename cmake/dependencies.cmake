@@ -15,6 +15,7 @@ endif()
 find_package(xxHash REQUIRED)
 find_package(re2 REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(libdeflate REQUIRED)
 find_package(zstd REQUIRED)
 find_package(SQLite3 REQUIRED)
 find_package(xlsxwriter REQUIRED)  # loaded when it is needed; the wheel links it

@@ -37,7 +37,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/npuscopeConfigVersion.cma
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/npuscopeConfig.cmake
         ${PROJECT_BINARY_DIR}/npuscopeConfigVersion.cmake cmake/FindxxHash.cmake
-        cmake/Findre2.cmake
+        cmake/Findre2.cmake cmake/Findlibdeflate.cmake
         DESTINATION ${package_folder} COMPONENT dev)
 
 # What an installation takes of the build, for ./dev package.

@@ -20,6 +20,7 @@ function(npuscope_read_version variable header)
 endfunction()
 
 npuscope_read_version(zlib_version ${ZLIB_INCLUDE_DIR}/zlib.h ZLIB_VERSION)
+npuscope_read_version(libdeflate_version ${LIBDEFLATE_INCLUDE_DIR}/libdeflate.h LIBDEFLATE_VERSION_STRING)
 npuscope_read_version(xxhash_version ${XXHASH_INCLUDE_DIR}/xxhash.h XXH_VERSION_MAJOR XXH_VERSION_MINOR
                       XXH_VERSION_RELEASE)
 npuscope_read_version(xlsxwriter_version ${XLSXWRITER_INCLUDE_DIR}/xlsxwriter.h LXW_VERSION)
@@ -28,6 +29,7 @@ string(REGEX MATCH "^[0-9]+\\.[0-9]+" tbb_version "${TBB_VERSION}")
 set(libraries  # pairs, in the order of -V
   CLI11 "${CLI11_VERSION}"
   fmt "${fmt_VERSION}"
+  libdeflate "${libdeflate_version}"
   simdjson "${simdjson_VERSION}"
   SQLite "${SQLite3_VERSION}"
   TBB "${tbb_version}"

@@ -1,6 +1,7 @@
 #include "base/byte_source_codecs.hpp"
 
 #include <fcntl.h>
+#include <libdeflate.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -12,7 +13,6 @@
 #include <cstring>
 #include <limits>
 
-#include "base/crc32.hpp"
 #include "base/system_error.hpp"
 
 namespace npuscope {
@@ -160,7 +160,7 @@ class GzipSource final : public CodecSource {
     const int outcome = ::inflate(&stream_, in_body_ ? Z_NO_FLUSH : Z_BLOCK);
     take_input(input_.bytes().size() - stream_.avail_in);
     const std::size_t produced = room - stream_.avail_out;
-    crc_ = crc32_with(crc_, into.first(produced));
+    crc_ = ::libdeflate_crc32(crc_, into.data(), produced);
     if (outcome == Z_STREAM_END) {
       between_members_ = first_member_done_ = true;
       check_trailer();

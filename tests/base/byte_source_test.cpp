@@ -9,7 +9,6 @@
 #include <random>
 
 #include "base/compressed.hpp"
-#include "base/crc32.hpp"
 #include "base/memory_use.hpp"
 #include "sanitized.hpp"
 
@@ -192,15 +191,6 @@ TEST(ByteSource, ChecksTheHeaderOfAGzipMemberThatHasAChecksum) {
   bytes[3] |= 2;  // FHCRC
   bytes.insert(10, std::string("\0\0", 2));
   EXPECT_THAT(read_bytes(bytes).error, HasSubstr("header crc mismatch"));
-}
-
-TEST(ByteSource, ChecksumsOfAnyLengthAreZlibs) {
-  const std::string text = sample_text(1'000);
-  for (std::size_t size = 0; size < text.size(); ++size) {
-    const std::string_view part = std::string_view(text).substr(size % 17, size);
-    const auto* bytes = reinterpret_cast<const Bytef*>(part.data());
-    EXPECT_EQ(crc32_with(std::uint32_t(size), part), ::crc32(size, bytes, uInt(part.size())));
-  }
 }
 
 TEST(ByteSource, StopsAtTheLimitOfABomb) {

@@ -79,6 +79,7 @@ std::vector<std::string> includes_of(const fs::path& file) {
 // What has to be linked where a header is included; by how the header's name begins.
 const std::map<std::string, std::string> library_of{
     {"CLI/", "CLI11::CLI11"},
+    {"libdeflate.h", "libdeflate::libdeflate"},
     {"re2/", "re2::re2"},
     {"simdjson.h", "simdjson::simdjson"},
     {"sqlite3.h", "SQLite::SQLite3"},
