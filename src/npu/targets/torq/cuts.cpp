@@ -172,8 +172,16 @@ class Cutter {
     if (keeps_all && sum_of({whole, data}) > room_ + (shape_.ways - 1) * program_bytes_)
       return false;
     if (shape_.segmented && sum_of({data, data}) > room_) return false;
-    return sum_of({data, weights, makes, saturating_product({channels, shape_.bias_bytes})}) <=
-           room_;
+    // An image of constants is each slice's own, next to what is left of the result without
+    // borders.
+    const std::uint64_t frames =
+        shape_.framed ? sum_of({saturating_product({shape_.ways - 1, data}), makes}) : 0;
+    const std::uint64_t made = shape_.framed
+                                   ? saturating_product({channels, shape_.in_rows,
+                                                         shape_.in_columns, shape_.element_bytes})
+                                   : makes;
+    return sum_of({data, weights, made, frames,
+                   saturating_product({channels, shape_.bias_bytes})}) <= room_;
   }
 
   const ImageShape& shape_;

@@ -84,7 +84,7 @@ class Lram {
   std::uint64_t room() const { return room_ > used_ ? room_ - used_ : 0; }
 
   void hold(std::uint32_t buffer) {
-    if (held_.insert(buffer).second) used_ += stages_.buffers[buffer].bytes;
+    if (readers_[buffer] > 0 && held_.insert(buffer).second) used_ += stages_.buffers[buffer].bytes;
   }
   void drop(std::uint32_t buffer) {
     if (held_.erase(buffer) > 0) used_ -= stages_.buffers[buffer].bytes;
@@ -287,6 +287,7 @@ class Emitter {
     for (std::size_t i = 0; i < stage.calls.size(); ++i) {
       const Call& call = stage.calls[i];
       const bool makes = stage.kind != StageKind::move;  // or else it goes out as it came
+      bytes += call.frame;
       if (makes && stages_.buffers[stage.result].outside) bytes += call.writes;
       for (const std::uint64_t each : call.constants) bytes += each;
       for (std::size_t k = 0; k < stage.reads.size(); ++k) {
@@ -321,10 +322,16 @@ class Emitter {
     const Call& call = stage.calls[index];
     for (std::size_t k = 0; k < stage.reads.size(); ++k) {
       const Read& read = stage.reads[k];
-      if (lram_.holds(read.buffer)) continue;
-      tasks_.transfer(Unit::dma_in,
-                      read.whole ? stages_.buffers[read.buffer].bytes : call.reads[k]);
-      if (read.whole) lram_.hold(read.buffer);
+      const bool is_framed = k == 0 && call.frame > 0;
+      if (is_framed) tasks_.transfer(Unit::dma_out, call.frame);
+      if (!lram_.holds(read.buffer)) {
+        tasks_.transfer(Unit::dma_in,
+                        read.whole ? stages_.buffers[read.buffer].bytes : call.reads[k]);
+        if (read.whole) lram_.hold(read.buffer);
+      }
+      if (!is_framed) continue;
+      tasks_.transfer(Unit::dma_out, call.reads[k]);
+      tasks_.transfer(Unit::dma_in, call.frame);
     }
     if (index > 0 || !fetched_[at_]) {
       for (const std::uint64_t each : call.constants) tasks_.transfer(Unit::dma_in, each);

@@ -38,13 +38,15 @@ void Expander::plan_image(const Operation& operation, Plan& plan) {
     columns = window.empty() ? 1 : largest_of({window.back()}, 1);
   } else {
     const Tensor& weights = graph_[node.inputs[node.op == "QLinearConv" ? 3 : 1]];
-    shape.in_channels = std::max<std::uint64_t>(1, extent(weights.shape, 1));
+    const std::size_t of_data = node.op == "ConvTranspose" ? 0 : 1;
+    shape.in_channels = std::max<std::uint64_t>(1, extent(weights.shape, of_data));
     shape.window = std::max<std::uint64_t>(1, extent(weights.shape, 2));
     columns = std::max<std::uint64_t>(1, extent(weights.shape, 3));
     shape.bias_bytes = operation.is_int8 ? 8 : 4;
   }
   shape.window_area = saturating_product({shape.window, columns});
   shape.channelwise = operation.form != Form::convolution;
+  plan_frame(node, plan, shape);
   shape.segmented = shape.stride > 1;
   auto cut = cut_of(shape, target_);
   // Cut both ways it is one slice's where that takes fewer tiles; with windows of three and a
@@ -73,6 +75,37 @@ void Expander::plan_image(const Operation& operation, Plan& plan) {
   plan.cut = *cut;
 }
 
+// Windows with gaps, and those of transposed convolutions, whose data have the gaps: the data go
+// into an image of zeros as large as all windows reach. Gaps of windows that reach over seven rows
+// or less are zeros among the weights, those of wider ones the kernel leaves out.
+void Expander::plan_frame(const Node& node, Plan& plan, ImageShape& shape) const {
+  const bool is_transposed = node.op == "ConvTranspose";
+  const auto spreads = node.ints_attribute("dilations");
+  const std::uint64_t spread = largest_of(spreads, 1);
+  if (!is_transposed && (spread == 1 || shape.stride > 1 || node.op.ends_with("Pool"))) return;
+  constexpr std::uint64_t widest_of_zeros = 7;
+  const std::uint64_t columns = shape.window_area / shape.window;
+  const auto reach = [&](std::uint64_t taps, std::size_t side) {
+    return (taps - 1) * (spreads.size() == 2 ? largest_of({spreads[side]}, 1) : 1) + 1;
+  };
+  const std::uint64_t high = reach(shape.window, 0), wide = reach(columns, 1);
+  const Shape& in = graph_[node.inputs[0]].shape;
+  const std::uint64_t images = std::max<std::uint64_t>(1, extent(in, 0));
+  const std::uint64_t rows = saturating_product({images, shape.out_rows / images + high - 1});
+  const std::uint64_t columns_read = shape.out_columns + wide - 1;
+  const bool has_frame = is_transposed || rows > shape.in_rows || columns_read > shape.in_columns;
+  shape.in_rows = rows;
+  shape.in_columns = columns_read;
+  shape.stride = 1;
+  if (std::max(high, wide) <= widest_of_zeros) {
+    shape.window = high;
+    shape.window_area = high * wide;
+  }
+  if (!has_frame) return;
+  shape.framed = !is_transposed;  // those lie between others, which only all of them can
+  plan.frame = saturating_product({extent(in, 1), rows, columns_read, shape.element_bytes});
+}
+
 // The four parts of data that came from XRAM; what a kernel before made it writes so itself.
 std::uint32_t Expander::segmented(std::uint32_t from, std::uint64_t channels, std::uint64_t rows,
                                   std::uint64_t columns, std::uint64_t ways) {
@@ -94,10 +127,11 @@ void Expander::image(const Plan& plan) {
   const ImageShape& shape = *plan.image;
   const TileCut cut = plan.cut;
   const std::uint64_t each = shape.channels(cut), row_parts = cut.row_parts;
+  const std::uint32_t whole = plan.frame > 0 ? framed(plan) : data();
   for (std::uint64_t channel = 0; channel < shape.out_channels; channel += each) {
     const std::uint64_t channels = std::min(each, shape.out_channels - channel);
     const auto tile = [&](std::uint64_t r) {
-      if (r * shape.rows(cut) < shape.out_rows) image_rows(plan, channels, r);
+      if (r * shape.rows(cut) < shape.out_rows) image_rows(plan, whole, channels, r);
     };
     tile(0);
     if (row_parts > 1 && cut.channel_parts == 1) {
@@ -139,7 +173,8 @@ bool Expander::joins_first_tile(const std::function<void(std::uint64_t)>& make) 
 }
 
 // A tile of a result's rows.
-void Expander::image_rows(const Plan& plan, std::uint64_t channels, std::uint64_t r) {
+void Expander::image_rows(const Plan& plan, std::uint32_t data, std::uint64_t channels,
+                          std::uint64_t r) {
   const ImageShape& shape = *plan.image;
   const TileCut cut = plan.cut;
   const bool is_segmented = shape.stride > 1 && is_from_outside();
@@ -155,7 +190,7 @@ void Expander::image_rows(const Plan& plan, std::uint64_t channels, std::uint64_
   const std::uint64_t row_bytes = saturating_product(
       {shape.channelwise ? channels : shape.in_channels, shape.in_columns, shape.element_bytes});
   std::uint32_t from =
-      !by_rows && !parted ? data() : new_buffer(saturating_product({read, row_bytes}), true);
+      !by_rows && !parted ? data : new_buffer(saturating_product({read, row_bytes}), true);
   const std::uint64_t even = by_windows ? round_up(read, 2) : read;
   if (even > read) from = made_even(from, read * row_bytes, even * row_bytes);
   // Weights of one slice stay for all rows.
@@ -199,6 +234,15 @@ std::uint32_t Expander::filled(std::uint32_t from, std::uint64_t bytes, std::uin
   return made;
 }
 
+// The data of a whole operation within its image of constants, or the data, where each slice has an
+// image of its own.
+std::uint32_t Expander::framed(const Plan& plan) {
+  if (!plan.frames_apart()) return filled(data(), plan.frame, 1);
+  const std::uint64_t bytes = plan.frame * (plan.image->channelwise ? 1 : plan.ways);
+  step(SliceKernel::fill, {}, bytes / element_bytes(), bytes, plan.ways);
+  return data();
+}
+
 // A kernel computes all rows that it reads; a further one takes those off that its neighbours have.
 void Expander::image_tile(const Plan& plan, std::uint32_t from, std::uint64_t channels,
                           std::uint64_t rows, std::uint64_t rows_read, bool is_segmented,
@@ -225,8 +269,9 @@ void Expander::image_tile(const Plan& plan, std::uint32_t from, std::uint64_t ch
       takes_off || has_border
           ? new_buffer(saturating_product({channels, made_rows, row_bytes}), has_border)
           : result();
-  Stage& stage = add(kernel, {{from, !alone || plan.ways == 1}}, made);
-  stage.follows = alone && is_segmented;
+  Stage& stage = add(kernel, {{from, !plan.frames_apart() && (!alone || plan.ways == 1)}}, made);
+  const bool apart = plan.frames_apart();
+  stage.follows = apart || (alone && is_segmented);
   const std::uint64_t read_bytes = out_.buffers[from].bytes;
   // Without a window a stride leaves out results that are computed all the same.
   const bool at_full_rate = strided && shape.window == 1;
@@ -243,6 +288,7 @@ void Expander::image_tile(const Plan& plan, std::uint32_t from, std::uint64_t ch
     if (loads_weights) call.constants.push_back(shape.weight_bytes(part));
     call.constants.push_back(part * std::max<std::uint64_t>(4, shape.bias_bytes));
     call.reads = {alone ? read_bytes / channels * part : read_bytes};
+    if (apart) call.frame = alone ? plan.frame / channels * part : plan.frame;
     call.writes = saturating_product({part, made_rows, row_bytes});
   }
   if (has_border) {

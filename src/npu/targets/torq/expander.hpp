@@ -28,12 +28,16 @@ class Expander {
     bool reads_parts = false;  // each call of it a part of the data
     bool on_host = false;      // its smallest tile does not fit LRAM
     std::optional<ImageShape> image;
+    std::uint64_t frame = 0;  // bytes of an image of constants that its data go into
+    // Each slice makes that itself, of what it reads.
+    bool frames_apart() const { return frame > 0 && image->framed && ways > 1 && cut == TileCut{}; }
     TileCut cut;
   };
 
   // Where data are: decided for all operations before their stages.
   void plan(std::size_t index);
   void plan_image(const Operation& operation, Plan& plan);
+  void plan_frame(const Node& node, Plan& plan, ImageShape& shape) const;
   void leave_to_host(const Operation& operation, Plan& plan, std::string_view why);
   bool reads_in_parts(std::size_t index) const;
   std::uint64_t ways_of(std::size_t index) const;
@@ -67,7 +71,7 @@ class Expander {
 
   // Images
   void image(const Plan& plan);
-  void image_rows(const Plan& plan, std::uint64_t channels, std::uint64_t r);
+  void image_rows(const Plan& plan, std::uint32_t data, std::uint64_t channels, std::uint64_t r);
   bool takes_in_first_tile();
   bool joins_first_tile(const std::function<void(std::uint64_t)>& make);
   void image_tile(const Plan& plan, std::uint32_t from, std::uint64_t channels, std::uint64_t rows,
@@ -76,6 +80,7 @@ class Expander {
   std::uint32_t segmented(std::uint32_t from, std::uint64_t channels, std::uint64_t rows,
                           std::uint64_t columns, std::uint64_t ways);
   std::uint32_t filled(std::uint32_t from, std::uint64_t bytes, std::uint64_t ways);
+  std::uint32_t framed(const Plan& plan);
   void store_all_of_result();
   void max_pooling(const Plan& plan);
   void max_pooling_in_float(const ImageShape& shape);

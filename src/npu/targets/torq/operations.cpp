@@ -52,6 +52,11 @@ const Tensor* input_of(const Graph& graph, const Node& node, std::size_t index) 
   return node.has_input(index) ? &graph[node.inputs[index]] : nullptr;
 }
 
+bool is_dilated(const Node& node) {
+  return std::ranges::any_of(node.ints_attribute("dilations"),
+                             [](std::int64_t each) { return each > 1; });
+}
+
 class Describer {
  public:
   Describer(const Graph& graph, NodeId id, OpClass op_class, bool is_int8)
@@ -100,10 +105,12 @@ class Describer {
   void convolution() {
     const Tensor* weights = input_of(graph_, node_, node_.op == "QLinearConv" ? 3 : 1);
     const MatrixProduct matrix = matrix_product(graph_, node_);
-    if (weights == nullptr || matrix.kernel_area == 0 || weights->shape.size() != 4 ||
-        node_.op == "DeformConv" || node_.op == "ConvTranspose") {
-      return on_host();
+    if (weights == nullptr || weights->shape.size() != 4) return on_host();
+    if (node_.op == "ConvTranspose") {
+      const bool is_plain = node_.int_attribute("group", 1) == 1 && !is_dilated(node_);
+      return is_plain ? be(Form::convolution, slices, "conv2d") : on_host();
     }
+    if (matrix.kernel_area == 0 || node_.op == "DeformConv") return on_host();
     const bool alone = matrix.batch > 1 && matrix.depth == matrix.kernel_area;
     alone ? be(Form::depthwise, slices, "DepthwiseConv2d")
           : be(Form::convolution, slices, "conv2d");

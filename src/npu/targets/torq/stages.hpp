@@ -39,6 +39,7 @@ struct Call {
   std::uint64_t elements = 0;  // of the CSS and the host: of the result
   std::vector<std::uint64_t> constants = {};
   std::vector<std::uint64_t> reads = {};  // bytes of its part of each read of the stage
+  std::uint64_t frame = 0;  // bytes of an image of constants in XRAM that its first read goes into
   std::uint64_t writes = 0;
 };
 
@@ -81,6 +82,7 @@ struct ImageShape {
   std::uint64_t ways = 1;        // slices that share a tile
   bool channelwise = false;      // a channel of the result needs one of the data
   bool segmented = false;        // the data are made into four parts first
+  bool framed = false;           // in_rows and in_columns are of an image of constants around them
 
   std::uint64_t channels(const TileCut& cut) const;
   std::uint64_t rows(const TileCut& cut) const;
