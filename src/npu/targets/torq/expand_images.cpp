@@ -7,11 +7,9 @@
 namespace npuscope::npu::torq {
 namespace {
 
-std::uint64_t extent(const Shape& shape, std::size_t i) { return std::uint64_t(shape[i]); }
-
-std::uint64_t largest_of(const std::vector<std::int64_t>& values, std::int64_t otherwise) {
-  const std::int64_t largest = values.empty() ? otherwise : *std::ranges::max_element(values);
-  return std::uint64_t(std::clamp<std::int64_t>(largest, 1, 1 << 20));
+// A row of places has one column.
+std::uint64_t extent(const Shape& shape, std::size_t i) {
+  return i < shape.size() ? std::uint64_t(shape[i]) : 1;
 }
 
 }  // namespace
@@ -46,7 +44,10 @@ void Expander::plan_image(const Operation& operation, Plan& plan) {
   }
   shape.window_area = saturating_product({shape.window, columns});
   shape.channelwise = operation.form != Form::convolution;
-  plan_frame(node, plan, shape);
+  plan.is_row = in.shape.size() == 3;
+  plan_gaps(node, plan, shape);
+  plan_odd(node, plan, shape);
+  plan_phases(node, plan, shape);
   shape.segmented = shape.stride > 1;
   auto cut = cut_of(shape, target_);
   // Cut both ways it is one slice's where that takes fewer tiles; with windows of three and a
@@ -75,49 +76,21 @@ void Expander::plan_image(const Operation& operation, Plan& plan) {
   plan.cut = *cut;
 }
 
-// Windows with gaps, and those of transposed convolutions, whose data have the gaps: the data go
-// into an image of zeros as large as all windows reach. Gaps of windows that reach over seven rows
-// or less are zeros among the weights, those of wider ones the kernel leaves out.
-void Expander::plan_frame(const Node& node, Plan& plan, ImageShape& shape) const {
-  const bool is_transposed = node.op == "ConvTranspose";
-  const auto spreads = node.ints_attribute("dilations");
-  const std::uint64_t spread = largest_of(spreads, 1);
-  if (!is_transposed && (spread == 1 || shape.stride > 1 || node.op.ends_with("Pool"))) return;
-  constexpr std::uint64_t widest_of_zeros = 7;
-  const std::uint64_t columns = shape.window_area / shape.window;
-  const auto reach = [&](std::uint64_t taps, std::size_t side) {
-    return (taps - 1) * (spreads.size() == 2 ? largest_of({spreads[side]}, 1) : 1) + 1;
-  };
-  const std::uint64_t high = reach(shape.window, 0), wide = reach(columns, 1);
-  const Shape& in = graph_[node.inputs[0]].shape;
-  const std::uint64_t images = std::max<std::uint64_t>(1, extent(in, 0));
-  const std::uint64_t rows = saturating_product({images, shape.out_rows / images + high - 1});
-  const std::uint64_t columns_read = shape.out_columns + wide - 1;
-  const bool has_frame = is_transposed || rows > shape.in_rows || columns_read > shape.in_columns;
-  shape.in_rows = rows;
-  shape.in_columns = columns_read;
-  shape.stride = 1;
-  if (std::max(high, wide) <= widest_of_zeros) {
-    shape.window = high;
-    shape.window_area = high * wide;
-  }
-  if (!has_frame) return;
-  shape.framed = !is_transposed;  // those lie between others, which only all of them can
-  plan.frame = saturating_product({extent(in, 1), rows, columns_read, shape.element_bytes});
-}
-
 // The four parts of data that came from XRAM; what a kernel before made it writes so itself.
 std::uint32_t Expander::segmented(std::uint32_t from, std::uint64_t channels, std::uint64_t rows,
                                   std::uint64_t columns, std::uint64_t ways) {
   const std::uint64_t bytes = saturating_product({channels, rows, columns, element_bytes()});
   const std::uint32_t made = new_buffer(bytes);
+  const bool apart = plan().frames_apart();
   Stage& stage = add(SliceKernel::segmentation, {{from, ways == 1}}, made);
+  stage.follows = apart;
   for (const std::uint64_t part : parts_of(channels, ways, 1)) {
     KernelWork work = work_of(SliceKernel::segmentation, saturating_product({part, rows, columns}));
     work.row_bytes = divide_up(columns, 2) * element_bytes();
     stage.calls.push_back({.cycles = kernel_cycles(work, target_),
                            .constants = constants_of(SliceKernel::segmentation),
-                           .reads = {bytes / channels * part},
+                           .reads = {out_.buffers[from].bytes / channels * part},
+                           .frame = apart ? bytes / channels * part : 0,
                            .writes = bytes / channels * part});
   }
   return made;
@@ -127,7 +100,8 @@ void Expander::image(const Plan& plan) {
   const ImageShape& shape = *plan.image;
   const TileCut cut = plan.cut;
   const std::uint64_t each = shape.channels(cut), row_parts = cut.row_parts;
-  const std::uint32_t whole = plan.frame > 0 ? framed(plan) : data();
+  std::uint32_t whole = plan.frame > 0 ? framed(plan) : data();
+  if (plan.turned > 0) whole = phases(plan, whole);
   for (std::uint64_t channel = 0; channel < shape.out_channels; channel += each) {
     const std::uint64_t channels = std::min(each, shape.out_channels - channel);
     const auto tile = [&](std::uint64_t r) {
@@ -177,7 +151,7 @@ void Expander::image_rows(const Plan& plan, std::uint32_t data, std::uint64_t ch
                           std::uint64_t r) {
   const ImageShape& shape = *plan.image;
   const TileCut cut = plan.cut;
-  const bool is_segmented = shape.stride > 1 && is_from_outside();
+  const bool is_segmented = shape.stride > 1 && (is_from_outside() || plan.frame > 0);
   const bool by_rows = cut.row_parts > 1, parted = shape.channelwise && cut.channel_parts > 1;
   const std::uint64_t first = r * shape.rows(cut);
   const std::uint64_t rows = std::min(shape.rows(cut), shape.out_rows - first);
@@ -223,26 +197,6 @@ void Expander::store_all_of_result() {
     last.calls.back().writes = bytes;
 }
 
-// Data within an image of constants: it goes out, the data are written into it.
-std::uint32_t Expander::filled(std::uint32_t from, std::uint64_t bytes, std::uint64_t ways) {
-  const std::uint32_t made = new_buffer(bytes, true);
-  step(SliceKernel::fill, {}, bytes / element_bytes(), bytes, ways, false, made);
-  Stage& move = add(SliceKernel::fill, {{from, true}}, made);
-  move.kind = StageKind::move;
-  const std::uint64_t moved = out_.buffers[from].bytes;
-  move.calls.push_back({.reads = {moved}, .writes = moved});
-  return made;
-}
-
-// The data of a whole operation within its image of constants, or the data, where each slice has an
-// image of its own.
-std::uint32_t Expander::framed(const Plan& plan) {
-  if (!plan.frames_apart()) return filled(data(), plan.frame, 1);
-  const std::uint64_t bytes = plan.frame * (plan.image->channelwise ? 1 : plan.ways);
-  step(SliceKernel::fill, {}, bytes / element_bytes(), bytes, plan.ways);
-  return data();
-}
-
 // A kernel computes all rows that it reads; a further one takes those off that its neighbours have.
 void Expander::image_tile(const Plan& plan, std::uint32_t from, std::uint64_t channels,
                           std::uint64_t rows, std::uint64_t rows_read, bool is_segmented,
@@ -254,9 +208,12 @@ void Expander::image_tile(const Plan& plan, std::uint32_t from, std::uint64_t ch
   const bool takes_off =
       is_cut && (!strided || (is_segmented && !alone && shape.stride == 2 && computed > rows));
   // Windows within the data leave a border, which is left behind when the result goes out again.
-  const bool has_border = !takes_off && !strided && shape.out_rows < shape.in_rows;
-  const std::uint64_t made_rows = takes_off ? computed : has_border ? rows_read : rows;
-  const std::uint64_t made_columns = has_border ? shape.in_columns : shape.out_columns;
+  // Rows of places go out like that, too.
+  const std::uint64_t every = strided ? 2 : 1;
+  const bool is_smaller = (!strided || plan.frame > 0) && shape.out_rows < shape.in_rows / every;
+  const bool has_border = !takes_off && (is_smaller || plan.is_row);
+  const std::uint64_t made_rows = takes_off ? computed : has_border ? computed : rows;
+  const std::uint64_t made_columns = has_border ? shape.in_columns / every : shape.out_columns;
   if (is_segmented) {
     from = segmented(from, alone ? channels : shape.in_channels, rows_read, shape.in_columns,
                      alone ? plan.ways : 1);
@@ -269,9 +226,9 @@ void Expander::image_tile(const Plan& plan, std::uint32_t from, std::uint64_t ch
       takes_off || has_border
           ? new_buffer(saturating_product({channels, made_rows, row_bytes}), has_border)
           : result();
-  Stage& stage = add(kernel, {{from, !plan.frames_apart() && (!alone || plan.ways == 1)}}, made);
-  const bool apart = plan.frames_apart();
-  stage.follows = apart || (alone && is_segmented);
+  const bool apart = plan.frames_apart() && !is_segmented;
+  Stage& stage = add(kernel, {{from, !apart && (!alone || plan.ways == 1)}}, made);
+  stage.follows = plan.frames_apart() || (alone && is_segmented);
   const std::uint64_t read_bytes = out_.buffers[from].bytes;
   // Without a window a stride leaves out results that are computed all the same.
   const bool at_full_rate = strided && shape.window == 1;

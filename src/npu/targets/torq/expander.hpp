@@ -16,6 +16,9 @@
 
 namespace npuscope::npu::torq {
 
+// At least 1; of an attribute's numbers.
+std::uint64_t largest_of(const std::vector<std::int64_t>& values, std::int64_t otherwise);
+
 class Expander {
  public:
   Expander(const Lowering& lowering, const Graph& graph, const Target& target);
@@ -28,7 +31,11 @@ class Expander {
     bool reads_parts = false;  // each call of it a part of the data
     bool on_host = false;      // its smallest tile does not fit LRAM
     std::optional<ImageShape> image;
-    std::uint64_t frame = 0;  // bytes of an image of constants that its data go into
+    std::uint64_t frame = 0;   // bytes of an image of constants that its data go into
+    std::uint64_t turned = 0;  // elements that change places so that strides become channels
+    std::uint64_t turning_ways = 1;
+    bool turns_pairs = false;  // of elements
+    bool is_row = false;       // one column
     // Each slice makes that itself, of what it reads.
     bool frames_apart() const { return frame > 0 && image->framed && ways > 1 && cut == TileCut{}; }
     TileCut cut;
@@ -37,7 +44,9 @@ class Expander {
   // Where data are: decided for all operations before their stages.
   void plan(std::size_t index);
   void plan_image(const Operation& operation, Plan& plan);
-  void plan_frame(const Node& node, Plan& plan, ImageShape& shape) const;
+  void plan_gaps(const Node& node, Plan& plan, ImageShape& shape) const;
+  void plan_odd(const Node& node, Plan& plan, ImageShape& shape) const;
+  void plan_phases(const Node& node, Plan& plan, ImageShape& shape) const;
   void leave_to_host(const Operation& operation, Plan& plan, std::string_view why);
   bool reads_in_parts(std::size_t index) const;
   std::uint64_t ways_of(std::size_t index) const;
@@ -81,6 +90,7 @@ class Expander {
                           std::uint64_t columns, std::uint64_t ways);
   std::uint32_t filled(std::uint32_t from, std::uint64_t bytes, std::uint64_t ways);
   std::uint32_t framed(const Plan& plan);
+  std::uint32_t phases(const Plan& plan, std::uint32_t from);
   void store_all_of_result();
   void max_pooling(const Plan& plan);
   void max_pooling_in_float(const ImageShape& shape);

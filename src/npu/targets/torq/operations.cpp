@@ -83,7 +83,7 @@ class Describer {
     if (data == nullptr) return on_host();
     const bool is_image = result().shape.size() == 4 && data->shape.size() == 4;
     switch (op_class_) {
-      case OpClass::convolution: return is_image ? convolution() : product();
+      case OpClass::convolution: return is_image || is_row(*data) ? convolution() : product();
       case OpClass::pooling: return is_image ? pooling() : on_host();
       case OpClass::matmul: return product();
       case OpClass::reduction: return reduction(is_image || data->shape.size() == 4);
@@ -102,10 +102,20 @@ class Describer {
     }
   }
 
+  // Places one after the other under a window that slices take as one of an image.
+  bool is_row(const Tensor& data) const {
+    constexpr std::int64_t widest = 7;
+    const Tensor* weights = input_of(graph_, node_, 1);
+    return node_.op == "Conv" && !is_int8() && data.shape.size() == 3 && weights != nullptr &&
+           weights->shape.size() == 3 && !is_dilated(node_) &&
+           node_.int_attribute("group", 1) == 1 &&
+           (weights->shape[2] <= widest || node_.ints_attribute("strides") == Shape{2});
+  }
+
   void convolution() {
     const Tensor* weights = input_of(graph_, node_, node_.op == "QLinearConv" ? 3 : 1);
     const MatrixProduct matrix = matrix_product(graph_, node_);
-    if (weights == nullptr || weights->shape.size() != 4) return on_host();
+    if (weights == nullptr || weights->shape.size() < 3) return on_host();
     if (node_.op == "ConvTranspose") {
       const bool is_plain = node_.int_attribute("group", 1) == 1 && !is_dilated(node_);
       return is_plain ? be(Form::convolution, slices, "conv2d") : on_host();
