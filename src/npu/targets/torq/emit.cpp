@@ -372,14 +372,17 @@ class Emitter {
     tasks_.transfer(Unit::cdma_lram_to_itcm, stage.code_bytes);
     for (std::size_t k = 0; k < stage.reads.size(); ++k) {
       if (!lram_.holds(stage.reads[k].buffer)) tasks_.transfer(Unit::dma_in, call.reads[k]);
-      tasks_.transfer(Unit::cdma_lram_to_dtcm, call.elements);
+      lram_.hold_for_others(stage.reads[k].buffer);
+      tasks_.transfer(Unit::cdma_lram_to_dtcm,
+                      call.placed.empty() ? call.elements : call.placed[k]);
     }
     for (const std::uint64_t bytes : call.constants) {
       tasks_.transfer(Unit::dma_in, bytes);
       tasks_.transfer(Unit::cdma_lram_to_dtcm, bytes / 4);
     }
-    const double cycles = double(call.elements) * target_.css_cycles_per_element(
-                                                      lowering_.operations[stage.operation].kernel);
+    const double cycles =
+        double(call.elements) * double(call.products) *
+        target_.css_cycles_per_element(lowering_.operations[stage.operation].kernel);
     const std::uint32_t kernel =
         add_kernel("css", kernels_in_dispatch_++, target_.css.estimated_cycles, cycles, true);
     tasks_.add({{.unit = Unit::css, .starts = true, .kernel = kernel}});

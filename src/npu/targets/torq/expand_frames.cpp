@@ -10,9 +10,6 @@
 #include "npu/targets/torq/expander.hpp"
 
 namespace npuscope::npu::torq {
-namespace {
-
-// Zeros before and behind the data.
 std::uint64_t pads_of(const Node& node, std::size_t side, std::uint64_t reached, std::uint64_t in) {
   const auto pads = node.ints_attribute("pads");
   const std::size_t sides = pads.size() / 2;
@@ -23,8 +20,6 @@ std::uint64_t pads_of(const Node& node, std::size_t side, std::uint64_t reached,
   }
   return reached > in ? reached - in : 0;  // auto_pad
 }
-
-}  // namespace
 
 std::uint64_t largest_of(const std::vector<std::int64_t>& values, std::int64_t otherwise) {
   const std::int64_t largest = values.empty() ? otherwise : *std::ranges::max_element(values);

@@ -19,6 +19,9 @@ namespace npuscope::npu::torq {
 // At least 1; of an attribute's numbers.
 std::uint64_t largest_of(const std::vector<std::int64_t>& values, std::int64_t otherwise);
 
+// Zeros before and behind data of `in` places, of which windows reach over `reached`.
+std::uint64_t pads_of(const Node& node, std::size_t side, std::uint64_t reached, std::uint64_t in);
+
 class Expander {
  public:
   Expander(const Lowering& lowering, const Graph& graph, const Target& target);
@@ -95,6 +98,16 @@ class Expander {
   void max_pooling(const Plan& plan);
   void max_pooling_in_float(const ImageShape& shape);
   void global_average();
+
+  // Of groups of channels
+  struct GroupedShape {
+    std::uint64_t groups = 1, channels = 1, results = 1;  // of a group
+    std::uint64_t window_area = 1, pixels = 1;
+    std::uint64_t area_read = 1;  // that windows reach over
+  };
+  void grouped();
+  void grouped_by_host(std::uint64_t channels);
+  void grouped_by_css(const GroupedShape& shape);
 
   // Products
   struct Product;

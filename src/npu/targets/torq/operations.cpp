@@ -122,6 +122,8 @@ class Describer {
     }
     if (matrix.kernel_area == 0 || node_.op == "DeformConv") return on_host();
     const bool alone = matrix.batch > 1 && matrix.depth == matrix.kernel_area;
+    if (!alone && node_.int_attribute("group", 1) > 1 && node_.op == "Conv")
+      return is_int8() ? be(Form::grouped, css, "convolution") : be(Form::grouped, host_program, "host");
     alone ? be(Form::depthwise, slices, "DepthwiseConv2d")
           : be(Form::convolution, slices, "conv2d");
   }
@@ -236,7 +238,8 @@ std::uint64_t storage_bytes(const Tensor& tensor) {
 
 bool can_take_in(const Operation& operation, const Node& node) {
   const bool has_weights = operation.form == Form::convolution ||
-                           operation.form == Form::depthwise || operation.form == Form::product;
+                           operation.form == Form::depthwise || operation.form == Form::grouped ||
+                           operation.form == Form::product;
   if (node.op == "BatchNormalization") return has_weights;
   if (node.op != "Relu" && node.op != "Clip") return false;
   return has_weights || (operation.is_int8 && operation.form == Form::sum);

@@ -208,6 +208,7 @@ void Expander::expand(std::size_t index) {
   switch (operation.form) {
     case Form::convolution:
     case Form::depthwise: return image(plan());
+    case Form::grouped: return grouped();
     case Form::max_pooling: return max_pooling(plan());
     case Form::global_average: return global_average();
     case Form::product: return product();

@@ -37,8 +37,11 @@ enum class StageKind : std::uint8_t { slices, css, move, host_program };
 struct Call {
   std::uint64_t cycles = 0;    // of slices
   std::uint64_t elements = 0;  // of the CSS and the host: of the result
+  std::uint64_t products = 1;  // of the CSS: that make one of them
   std::vector<std::uint64_t> constants = {};
   std::vector<std::uint64_t> reads = {};  // bytes of its part of each read of the stage
+  std::vector<std::uint64_t> placed =
+      {};                   // elements of each in the memory of the CSS; empty: the result's
   std::uint64_t frame = 0;  // bytes of an image of constants in XRAM that its first read goes into
   std::uint64_t writes = 0;
 };
