@@ -19,9 +19,11 @@ void Expander::sigmoid() {
         step(SliceKernel::compare, {x, again}, tile.elements, tile.elements, tile.ways);
     const std::uint32_t above = each(SliceKernel::fma, {each(SliceKernel::table, {x})});
     const std::uint32_t below = each(SliceKernel::fma, {each(SliceKernel::table, {x})});
-    const std::uint32_t bits = new_buffer(tile.bytes, true);
+    const bool stays_apart = goes_into_product(at_);
+    const std::uint32_t bits = stays_apart ? result() : new_buffer(tile.bytes, true);
     step(SliceKernel::select, {which, above, below}, tile.elements, tile.bytes, tile.ways, true,
          bits);
+    if (stays_apart) return;
     Stage& move = add(SliceKernel::convert, {{bits, false}}, result());
     move.kind = StageKind::move;
     for (std::uint64_t i = 0; i < tile.ways; ++i) {

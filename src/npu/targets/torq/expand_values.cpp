@@ -97,7 +97,7 @@ void Expander::multiplication() {
     if (operation().is_int8) {
       for (std::size_t k = 0; k < reads.size(); ++k) {
         const std::uint64_t elements = smaller == k ? part_of(tile) : tile.elements;
-        reads[k] = step(SliceKernel::fma, {reads[k]}, elements, elements, 1);
+        reads[k] = step(SliceKernel::fma, {reads[k]}, elements, elements, tile.ways, tile.ways > 1);
       }
     } else if (smaller && !fits) {
       reads[*smaller] =
@@ -105,7 +105,8 @@ void Expander::multiplication() {
     } else if (smaller && !is_tiled) {
       reads[*smaller] = wide;
     }
-    step(SliceKernel::mul, reads, tile.elements, tile.bytes, 1, false, result());
+    step(SliceKernel::mul, reads, tile.elements, tile.bytes, tile.ways,
+         tile.ways > 1 && operation().is_int8, result());
     if (smaller && operation().is_int8)
       out_.stages.back().calls.front().cycles =
           std::uint64_t(double(tile.elements) / target_.elements_a_cycle("mul-channel", 2));
@@ -251,24 +252,29 @@ void Expander::css() {
   }
   const std::uint64_t elements = result_elements(), bytes = elements * element_bytes();
   std::uint64_t parts = std::max<std::uint64_t>(1, target_.slices.count);
-  while (parts < elements && divide_up(2 * bytes, parts) > target_.css.data_bytes) parts *= 2;
+  const std::uint64_t tensors = std::max<std::size_t>(1, operation().inputs.size());
+  const std::uint64_t kept = saturating_product({tensors + 1, bytes});
+  while (parts < elements && divide_up(kept, parts) > target_.css.data_bytes) parts *= 2;
+  const bool is_small = operation().is_int8 || tensors > 1;
   const std::uint32_t code =
-      std::uint32_t(operation().is_int8 ? target_.css.small_code_bytes : target_.css.code_bytes);
-  // A comparison, a product and a choice are a program each, or product, sum and limits.
-  const bool takes_three =
-      node().op == "LeakyRelu" || node().op == "PRelu" || node().op == "HardSigmoid";
-  const std::uint64_t programs = takes_three ? 3 : 1;
+      std::uint32_t(is_small ? target_.css.small_code_bytes : target_.css.code_bytes);
+  // A comparison, a product and a choice are a program each, or product, sum and limits, or an
+  // exponential and what it is taken from; an exponential and a logarithm.
+  const bool takes_three = node().op == "LeakyRelu" || node().op == "PRelu" ||
+                           node().op == "HardSigmoid" || node().op == "Elu";
+  const std::uint64_t programs = takes_three ? 3 : node().op == "Softplus" ? 2 : 1;
   for (std::uint64_t i = 0; i < parts * programs && out_.stages.size() < max_tasks; ++i) {
     const std::uint64_t share = elements / parts + (i / programs < elements % parts);
     const std::uint64_t share_bytes = share * element_bytes();
-    const std::uint32_t from = new_buffer(share_bytes, true);
-    const std::uint32_t place = new_buffer(share_bytes, true);
-    Stage& stage = add(SliceKernel::convert, {{from, true}, {place, true}}, result());
+    std::vector<Read> reads;  // and a place for the results
+    for (std::uint64_t k = 0; k <= tensors; ++k)
+      reads.push_back({new_buffer(share_bytes, true), true});
+    Stage& stage = add(SliceKernel::convert, std::move(reads), result());
     stage.kind = StageKind::css;
     stage.code_bytes = i == 0 || programs > 1 ? code : 0;
     stage.calls.push_back({.elements = share,
-                           .constants = {12},
-                           .reads = {share_bytes, share_bytes},
+                           .constants = {4 * (tensors + 2)},
+                           .reads = std::vector<std::uint64_t>(tensors + 1, share_bytes),
                            .writes = share_bytes});
   }
 }

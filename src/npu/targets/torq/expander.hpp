@@ -53,6 +53,8 @@ class Expander {
   void leave_to_host(const Operation& operation, Plan& plan, std::string_view why);
   bool reads_in_parts(std::size_t index) const;
   std::uint64_t ways_of(std::size_t index) const;
+  bool goes_into_product(std::size_t index) const;
+  bool takes_function(std::size_t index) const;
   void decide_outside();
 
   void expand(std::size_t index);

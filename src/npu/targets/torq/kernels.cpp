@@ -29,6 +29,7 @@ constexpr std::array<KernelNames, slice_kernel_count> kernel_names = {
      {"fma", "fma"},
      {"clamp", "act"},
      {"abs", "act"},
+     {"negate", "act"},
      {"convert", "convert"},
      {"GREATER", "elementwisebinary"},
      {"ASR", "elementwiseshift"},

@@ -34,6 +34,7 @@ enum class SliceKernel : std::uint8_t {
   fma,  // by a constant, with another added
   clamp,
   abs,
+  negate,
   convert,
   compare,
   shift,

@@ -122,7 +122,8 @@ class Lowerer {
     for (const TensorId input : present(node.inputs)) {
       const TensorId root = root_of(input);
       if (graph_[root].constant) continue;
-      operation.inputs.push_back(root);
+      if (operation.is_int8 || std::ranges::find(operation.inputs, root) == operation.inputs.end())
+        operation.inputs.push_back(root);
       operation.reshaped |= graph_[root].shape != graph_[input].shape;
     }
     for (const TensorId output : present(node.outputs)) producers_[output] = out_.operations.size();

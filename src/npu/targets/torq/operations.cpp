@@ -18,9 +18,10 @@ using enum Executor;
 
 constexpr FormWords float_forms[] = {
     {Form::sum, slices, "add", "Add Sub Sum Mean BiasAdd"},
-    {Form::multiplication, slices, "mul", "Mul BatchNormalization Affine ImageScaler Neg"},
+    {Form::multiplication, slices, "mul", "Mul BatchNormalization Affine ImageScaler"},
     {Form::unary, slices, "clamp", "Relu Clip Min Max"},
     {Form::unary, slices, "abs", "Abs"},
+    {Form::unary, slices, "negate", "Neg"},
     {Form::unary, slices, "convert", "Cast CastLike Ceil Floor Round Sign"},
     {Form::unary, slices, "GREATER",
      "Equal Greater GreaterOrEqual Less LessOrEqual Not And Or Xor IsNaN IsInf BitwiseAnd "
@@ -42,8 +43,9 @@ constexpr FormWords int8_forms[] = {
     {Form::sum, slices, "add", "Add QLinearAdd"},
     {Form::multiplication, slices, "mul", "Mul QLinearMul"},
     {Form::table, slices, "table", "Sigmoid QLinearSigmoid"},
-    {Form::css, css, "css", "Relu Clip"},
+    {Form::css, css, "css", "Relu"},
     {Form::unary, slices, "abs", "Abs"},
+    {Form::unary, slices, "negate", "Neg"},
     {Form::softmax, css, "softmax", "Softmax"},
     {Form::layer_normalization, slices, "reduce_mean", "LayerNormalization"},
 };
@@ -94,7 +96,9 @@ class Describer {
         return node_.op == "Gather" ? be(Form::gather, slices, "gather") : on_host();
       case OpClass::copy:
         if (node_.op == "Resize" || node_.op == "Upsample") return resize(is_image);
-        return be(Form::copy, dma, "copy");
+        return is_int8() && (node_.op == "Slice" || node_.op == "Pad")
+                   ? on_host()
+                   : be(Form::copy, dma, "copy");
       case OpClass::elementwise:
       case OpClass::softmax:
       case OpClass::normalization: return by_words();
@@ -123,7 +127,8 @@ class Describer {
     if (matrix.kernel_area == 0 || node_.op == "DeformConv") return on_host();
     const bool alone = matrix.batch > 1 && matrix.depth == matrix.kernel_area;
     if (!alone && node_.int_attribute("group", 1) > 1 && node_.op == "Conv")
-      return is_int8() ? be(Form::grouped, css, "convolution") : be(Form::grouped, host_program, "host");
+      return is_int8() ? be(Form::grouped, css, "convolution")
+                       : be(Form::grouped, host_program, "host");
     alone ? be(Form::depthwise, slices, "DepthwiseConv2d")
           : be(Form::convolution, slices, "conv2d");
   }
@@ -191,8 +196,24 @@ class Describer {
            graph_[graph_[producer].inputs[0]].constant;
   }
 
+  // Of an image's channels with themselves: a product that reads them once.
+  bool is_square() const {
+    if (node_.op == "Mul") return node_.inputs.size() == 2 && node_.inputs[0] == node_.inputs[1];
+    const Tensor* power = input_of(graph_, node_, 1);
+    return node_.op == "Pow" && power != nullptr && power->float_values &&
+           *power->float_values == std::vector<double>{2};
+  }
+
+  bool compares_tensors() const {
+    return (node_.op == "Max" || node_.op == "Min") &&
+           std::ranges::count_if(present(node_.inputs),
+                                 [&](TensorId id) { return !is_constant(id); }) > 1;
+  }
+
   void by_words() {
-    if (takes_constant()) return on_host();
+    if (takes_constant() || (is_int8() && is_square())) return on_host();
+    if (is_square()) return be(Form::unary, slices, "mul");
+    if (!is_int8() && compares_tensors()) return be(Form::css, css, "css");
     const auto find = [&](std::span<const FormWords> forms) {
       for (const FormWords& each : forms) {
         auto operators = words_of(each.operators);

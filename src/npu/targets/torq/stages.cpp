@@ -103,6 +103,27 @@ void Expander::for_tiles(const std::function<void(const ElementTile&)>& make) {
   }
 }
 
+// A function of all elements of one product that nobody else reads: x * Sigmoid(x).
+bool Expander::goes_into_product(std::size_t index) const {
+  const Operation& operation = lowering_.operations[index];
+  if (operation.form != Form::sigmoid && operation.form != Form::table) return false;
+  const auto readers = readers_.find(operation.result);
+  if (readers == readers_.end() || readers->second.size() != 1) return false;
+  const Operation& reader = lowering_.operations[readers->second.front()];
+  return reader.form == Form::multiplication && !reader.reshaped &&
+         std::ranges::all_of(reader.inputs, [&](TensorId id) {
+           return graph_[id].elements() == graph_[reader.result].elements();
+         });
+}
+
+// Slices share a product as they share that.
+bool Expander::takes_function(std::size_t index) const {
+  return std::ranges::any_of(lowering_.operations[index].inputs, [&](TensorId id) {
+    const auto writer = writers_.find(id);
+    return writer != writers_.end() && goes_into_product(writer->second);
+  });
+}
+
 // In bf16 most work is shared by the slices; what one kernel after the other does is not.
 std::uint64_t Expander::ways_of(std::size_t index) const {
   const Operation& operation = lowering_.operations[index];
@@ -141,6 +162,7 @@ std::uint64_t Expander::ways_of(std::size_t index) const {
       const bool is_even = first != shape.end() && *first % std::int64_t(4 * slices) == 0;
       return all_alone || !is_even ? 1 : slices;
     }
+    case Form::multiplication: return takes_function(index) ? slices : 1;
     case Form::max_pooling:
     case Form::matmul:
     case Form::table:
@@ -174,16 +196,19 @@ void Expander::decide_outside() {
     const bool elsewhere =
         operation.executor != Executor::slices || ends_on_host || plans_[i].on_host;
     const bool large = lowering_.bytes(graph_, operation.result) > target_.lram_for_data() / 2;
-    if (is_tiled || elsewhere || large) outside_[operation.result] = true;
+    const bool enlarges = operation.form == Form::copy && operation.executor == Executor::slices;
+    if (is_tiled || elsewhere || enlarges || large) outside_[operation.result] = true;
     for (const TensorId input : operation.inputs) {
       const auto writer = writers_.find(input);
       if (writer == writers_.end()) continue;
       const Plan& made = plans_[writer->second];
       const Operation& maker = lowering_.operations[writer->second];
-      const bool next = made.ways > 1 && plans_[i].reads_parts &&
+      const bool stays = maker.is_int8 && goes_into_product(writer->second);
+      const bool next = made.ways > 1 && plans_[i].reads_parts && !stays &&
                         !(operation.form == Form::unary && maker.form == Form::sum &&
                           readers_.at(input).size() == 1 && maker.inputs.size() == 1);
-      if (operation.reshaped || next || by_parts_of_rows || elsewhere) outside_[input] = true;
+      if (operation.reshaped || next || by_parts_of_rows || elsewhere || enlarges)
+        outside_[input] = true;
     }
   }
 }
@@ -216,8 +241,9 @@ void Expander::expand(std::size_t index) {
     case Form::sum: return sum();
     case Form::multiplication: return multiplication();
     case Form::unary:
-      return elementwise(kernel_named({SliceKernel::clamp, SliceKernel::abs, SliceKernel::convert,
-                                       SliceKernel::compare, SliceKernel::select}));
+      return elementwise(kernel_named({SliceKernel::clamp, SliceKernel::abs, SliceKernel::negate,
+                                       SliceKernel::convert, SliceKernel::compare,
+                                       SliceKernel::select, SliceKernel::mul}));
     case Form::table: return elementwise(SliceKernel::table);
     case Form::sigmoid: return sigmoid();
     case Form::square_root: return square_root();
