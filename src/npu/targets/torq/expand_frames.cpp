@@ -62,7 +62,7 @@ void Expander::plan_odd(const Node& node, Plan& plan, ImageShape& shape) const {
   const Shape& in = graph_[node.inputs[0]].shape;
   const bool is_even = shape.in_rows % 2 == 0 && shape.in_columns % 2 == 0;
   if (shape.stride != 2 || shape.window == 1 || is_even || in.size() != 4 || in[0] != 1 ||
-      node.op.ends_with("Pool"))
+      node.op == "MaxPool")
     return;
   shape.in_rows = round_up(shape.in_rows, 2);
   shape.in_columns = round_up(shape.in_columns, 2);

@@ -78,19 +78,18 @@ void Expander::plan_image(const Operation& operation, Plan& plan) {
 
 // The four parts of data that came from XRAM; what a kernel before made it writes so itself.
 std::uint32_t Expander::segmented(std::uint32_t from, std::uint64_t channels, std::uint64_t rows,
-                                  std::uint64_t columns, std::uint64_t ways) {
+                                  std::uint64_t columns, std::uint64_t ways, bool is_framed) {
   const std::uint64_t bytes = saturating_product({channels, rows, columns, element_bytes()});
   const std::uint32_t made = new_buffer(bytes);
-  const bool apart = plan().frames_apart();
   Stage& stage = add(SliceKernel::segmentation, {{from, ways == 1}}, made);
-  stage.follows = apart;
+  stage.follows = is_framed;
   for (const std::uint64_t part : parts_of(channels, ways, 1)) {
     KernelWork work = work_of(SliceKernel::segmentation, saturating_product({part, rows, columns}));
     work.row_bytes = divide_up(columns, 2) * element_bytes();
     stage.calls.push_back({.cycles = kernel_cycles(work, target_),
                            .constants = constants_of(SliceKernel::segmentation),
                            .reads = {out_.buffers[from].bytes / channels * part},
-                           .frame = apart ? bytes / channels * part : 0,
+                           .frame = is_framed ? bytes / channels * part : 0,
                            .writes = bytes / channels * part});
   }
   return made;
@@ -216,14 +215,18 @@ void Expander::image_tile(const Plan& plan, std::uint32_t from, std::uint64_t ch
   const std::uint64_t made_columns = has_border ? shape.in_columns / every : shape.out_columns;
   if (is_segmented) {
     from = segmented(from, alone ? channels : shape.in_channels, rows_read, shape.in_columns,
-                     alone ? plan.ways : 1);
+                     alone ? plan.ways : 1, plan.frames_apart());
   }
   const SliceKernel kernel =
       alone ? (strided ? SliceKernel::depthwise_stride2 : SliceKernel::depthwise)
             : (strided && shape.window > 1 ? SliceKernel::conv2d_stride2 : SliceKernel::conv2d);
   const std::uint64_t row_bytes = made_columns * shape.element_bytes;
+  // Those of one call are read out of their border.
+  const bool stays_within =
+      has_border && plan.ways == 1 && plan.cut == TileCut{} && !is_result_of_model();
+  if (stays_within) out_.buffers[result()].outside = true;
   const std::uint32_t made =
-      takes_off || has_border
+      takes_off || (has_border && !stays_within)
           ? new_buffer(saturating_product({channels, made_rows, row_bytes}), has_border)
           : result();
   const bool apart = plan.frames_apart() && !is_segmented;
@@ -248,7 +251,7 @@ void Expander::image_tile(const Plan& plan, std::uint32_t from, std::uint64_t ch
     if (apart) call.frame = alone ? plan.frame / channels * part : plan.frame;
     call.writes = saturating_product({part, made_rows, row_bytes});
   }
-  if (has_border) {
+  if (has_border && !stays_within) {
     Stage& move = add(SliceKernel::convert, {{made, true}}, result());
     move.kind = StageKind::move;
     const std::uint64_t kept =

@@ -42,43 +42,62 @@ void Expander::max_pooling_in_float(const ImageShape& shape) {
   host();
 }
 
-// Data that windows do not cover evenly are filled up first.
+// Without pads, windows that reach over an odd number of rows take one more; it is left behind when
+// the result goes out again.
 void Expander::max_pooling(const Plan& plan) {
   const ImageShape& shape = *plan.image;
   if (operation().is_int8 && shape.stride == 1) return max_pooling_in_float(shape);
-  const bool uneven = !has_pads(node()) && shape.in_rows % 2 != 0 && shape.stride > 1;
+  const bool is_whole = !has_pads(node()) && shape.stride == 2;
+  const auto reached = [&](std::uint64_t in, std::uint64_t made, std::uint64_t window) {
+    return is_whole ? std::min(in, (made - 1) * 2 + window) : in;
+  };
+  const std::uint64_t read_rows = reached(shape.in_rows, shape.out_rows, shape.window);
+  const std::uint64_t read_columns =
+      reached(shape.in_columns, shape.out_columns, shape.window_area / shape.window);
+  const bool uneven = is_whole && (read_rows % 2 != 0 || read_columns % 2 != 0);
+  const std::uint64_t rows = uneven ? round_up(read_rows, 2) : read_rows;
+  const std::uint64_t columns = uneven ? round_up(read_columns, 2) : read_columns;
+  const std::uint64_t made_rows = uneven ? rows / 2 : shape.out_rows;
+  const std::uint64_t made_columns = uneven ? columns / 2 : shape.out_columns;
   const std::uint64_t parts = plan.cut.channel_parts, each = shape.channels({1, parts});
-  const std::uint64_t columns = shape.in_columns + (uneven ? 1 : 0);
   for (std::uint64_t first = 0; first < shape.out_channels && out_.stages.size() < max_tasks;
        first += each) {
     const std::uint64_t channels = std::min(each, shape.out_channels - first);
-    std::uint32_t from =
-        parts == 1 ? data()
-                   : new_buffer(saturating_product({channels, shape.in_rows, shape.in_columns,
-                                                    shape.element_bytes}),
-                                true);
-    std::uint64_t rows = shape.in_rows;
+    const auto bytes_of = [&](std::uint64_t high, std::uint64_t wide) {
+      return saturating_product({channels, high, wide, shape.element_bytes});
+    };
+    std::uint32_t from = parts == 1 ? data() : new_buffer(bytes_of(read_rows, read_columns), true);
     if (uneven) {
-      ++rows;
-      from = filled(from, saturating_product({channels, rows, columns, shape.element_bytes}),
-                    plan.ways);
+      const std::uint64_t bytes = bytes_of(rows, columns);
+      step(SliceKernel::fill, {}, bytes / shape.element_bytes, bytes, plan.ways);
     }
-    if (shape.stride > 1) from = segmented(from, channels, rows, columns, plan.ways);
+    if (shape.stride > 1) from = segmented(from, channels, rows, columns, plan.ways, uneven);
     const SliceKernel kernel =
         has_pads(node()) ? SliceKernel::max_pool_padded : SliceKernel::max_pool;
-    Stage& stage = add(kernel, {{from, plan.ways == 1}}, result());
+    const std::uint64_t made_bytes = bytes_of(made_rows, made_columns);
+    const bool is_copied = uneven || (is_whole && out_.buffers[result()].outside);
+    const std::uint32_t made = is_copied ? new_buffer(made_bytes) : result();
+    Stage& stage = add(kernel, {{from, plan.ways == 1}}, made);
     stage.follows = shape.stride > 1;
     for (const std::uint64_t part : parts_of(channels, plan.ways, 1)) {
-      KernelWork work = work_of(kernel, shape.out_rows * shape.out_columns);
+      KernelWork work = work_of(kernel, made_rows * made_columns);
       work.out_channels = part;
       work.window_y = shape.window;
       work.window_x = shape.window_area / shape.window;
       stage.calls.push_back({.cycles = kernel_cycles(work, target_),
                              .constants = constants_of(kernel),
                              .reads = {out_.buffers[from].bytes / channels * part},
-                             .writes = saturating_product(
-                                 {part, shape.out_rows, shape.out_columns, shape.element_bytes})});
+                             .writes = made_bytes / channels * part});
     }
+    if (!is_copied) continue;
+    const std::uint32_t copied = uneven ? new_buffer(made_bytes, true) : result();
+    step(SliceKernel::convert, {made}, made_bytes / shape.element_bytes, made_bytes, plan.ways,
+         true, copied);
+    if (!uneven) continue;
+    Stage& move = add(SliceKernel::convert, {{copied, true}}, result());
+    move.kind = StageKind::move;
+    const std::uint64_t kept = bytes_of(shape.out_rows, shape.out_columns);
+    move.calls.push_back({.reads = {kept}, .writes = kept});
   }
 }
 

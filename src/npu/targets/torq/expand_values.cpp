@@ -212,9 +212,8 @@ void Expander::moves() {
     }
   }
   // Parts of a result of the model are put together in a place of their own.
-  const bool is_result =
-      std::ranges::find(graph_.outputs, operation().result) != graph_.outputs.end();
-  if (inputs > 1 && is_result && !operation().is_int8) moved(result_elements() * element_bytes());
+  if (inputs > 1 && is_result_of_model() && !operation().is_int8)
+    moved(result_elements() * element_bytes());
 }
 
 // Each element several times, by channels that fit LRAM next to what becomes of them.

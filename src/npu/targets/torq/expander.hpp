@@ -92,7 +92,7 @@ class Expander {
                   std::uint64_t rows_read, bool is_segmented, bool loads_weights);
   std::uint32_t made_even(std::uint32_t from, std::uint64_t read, std::uint64_t made);
   std::uint32_t segmented(std::uint32_t from, std::uint64_t channels, std::uint64_t rows,
-                          std::uint64_t columns, std::uint64_t ways);
+                          std::uint64_t columns, std::uint64_t ways, bool is_framed);
   std::uint32_t filled(std::uint32_t from, std::uint64_t bytes, std::uint64_t ways);
   std::uint32_t framed(const Plan& plan);
   std::uint32_t phases(const Plan& plan, std::uint32_t from);
@@ -163,6 +163,7 @@ class Expander {
   std::uint32_t result() { return buffer_of(operation().result); }
   std::uint32_t data(std::size_t i = 0);
   bool is_from_outside(std::size_t i = 0) const;
+  bool is_result_of_model() const;
 
   std::uint32_t buffer_of(TensorId id);
   std::uint32_t new_buffer(std::uint64_t bytes, bool outside = false, bool constant = false);

@@ -282,6 +282,12 @@ bool Expander::is_from_outside(std::size_t i) const {
   return found != outside_.end() && found->second;
 }
 
+bool Expander::is_result_of_model() const {
+  return std::ranges::any_of(graph_.outputs, [&](TensorId id) {
+    return lowering_.roots[std::size_t(id)] == operation().result;
+  });
+}
+
 std::uint32_t Expander::buffer_of(TensorId id) {
   const auto [place, is_new] = buffers_.try_emplace(id, 0);
   if (is_new) {
