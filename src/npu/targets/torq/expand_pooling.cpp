@@ -14,6 +14,33 @@ bool has_pads(const Node& node) {
 
 }  // namespace
 
+// Before convolutions alone the compiler leaves out the scales around it, and slices compare bytes.
+bool Expander::is_pooled_in_float(std::size_t index) const {
+  const Operation& operation = lowering_.operations[index];
+  if (!operation.is_int8 || operation.form != Form::max_pooling || !plans_[index].image ||
+      plans_[index].image->stride > 1)
+    return false;
+  const auto readers = readers_.find(operation.result);
+  return readers == readers_.end() ||
+         !std::ranges::all_of(readers->second, [&](std::size_t reader) {
+           return lowering_.operations[reader].form == Form::convolution;
+         });
+}
+
+void Expander::max_pooling_of_bytes(const ImageShape& shape) {
+  Stage& stage = add(SliceKernel::max_pool, {{data(), false}}, result());
+  const std::uint64_t bytes = out_.buffers[data()].bytes / shape.out_channels;
+  const std::uint64_t pixels = shape.out_rows * shape.out_columns;
+  for (const std::uint64_t part : parts_of(shape.out_channels, target_.slices.count, 4)) {
+    KernelWork work = work_of(SliceKernel::max_pool, pixels);
+    work.out_channels = part;
+    work.window_y = shape.window;
+    work.window_x = shape.window_area / shape.window;
+    stage.calls.push_back(
+        {.cycles = kernel_cycles(work, target_), .reads = {part * bytes}, .writes = part * pixels});
+  }
+}
+
 // In int8 without a stride slices compare 32-bit floats that the host made.
 void Expander::max_pooling_in_float(const ImageShape& shape) {
   host();
@@ -46,7 +73,8 @@ void Expander::max_pooling_in_float(const ImageShape& shape) {
 // the result goes out again.
 void Expander::max_pooling(const Plan& plan) {
   const ImageShape& shape = *plan.image;
-  if (operation().is_int8 && shape.stride == 1) return max_pooling_in_float(shape);
+  if (is_pooled_in_float(at_)) return max_pooling_in_float(shape);
+  if (operation().is_int8 && shape.stride == 1) return max_pooling_of_bytes(shape);
   const bool is_whole = !has_pads(node()) && shape.stride == 2;
   const auto reached = [&](std::uint64_t in, std::uint64_t made, std::uint64_t window) {
     return is_whole ? std::min(in, (made - 1) * 2 + window) : in;

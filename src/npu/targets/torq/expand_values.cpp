@@ -135,7 +135,8 @@ void Expander::turn() {
   const std::uint64_t tiles = std::max<std::uint64_t>(1, divide_up(2 * bytes, room));
   for (std::uint64_t i = 0; i < tiles && out_.stages.size() < max_tasks; ++i) {
     const std::uint64_t share = elements / tiles + (i < elements % tiles);
-    const std::uint32_t from = tiles == 1 ? data() : new_buffer(share * element_bytes(), true);
+    const bool is_whole = tiles == 1 && size_ == 0;
+    const std::uint32_t from = is_whole ? data() : new_buffer(share * element_bytes(), true);
     step(is_matrix ? SliceKernel::transpose_block : SliceKernel::transpose, {from}, share,
          share * element_bytes(), plan().ways, false, result());
   }
@@ -197,6 +198,10 @@ void Expander::copy() {
 
 void Expander::moves() {
   if (operation().kernel == "broadcast") return enlarge();
+  if (node().op == "Pad") {
+    filled(data(), result_elements() * element_bytes(), 1);
+    return;
+  }
   const std::size_t inputs = operation().inputs.size();
   const std::uint64_t room = target_.lram_for_data() / 2;
   for (std::size_t k = 0; k < std::max<std::size_t>(1, inputs); ++k) {

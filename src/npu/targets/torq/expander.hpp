@@ -99,6 +99,8 @@ class Expander {
   void store_all_of_result();
   void max_pooling(const Plan& plan);
   void max_pooling_in_float(const ImageShape& shape);
+  void max_pooling_of_bytes(const ImageShape& shape);
+  bool is_pooled_in_float(std::size_t index) const;
   void global_average();
 
   // Of groups of channels

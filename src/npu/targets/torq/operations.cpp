@@ -90,8 +90,9 @@ class Describer {
       case OpClass::matmul: return product();
       case OpClass::reduction: return reduction(is_image || data->shape.size() == 4);
       case OpClass::transpose:
-        return node_.op == "Transpose" ? be(Form::transpose, slices, "transpose-generalized")
-                                       : on_host();
+        return node_.op == "Transpose" || node_.op == "DepthToSpace" || node_.op == "SpaceToDepth"
+                   ? be(Form::transpose, slices, "transpose-generalized")
+                   : on_host();
       case OpClass::gather:
         return node_.op == "Gather" ? be(Form::gather, slices, "gather") : on_host();
       case OpClass::copy:

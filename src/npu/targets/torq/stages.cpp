@@ -97,7 +97,8 @@ void Expander::for_tiles(const std::function<void(const ElementTile&)>& make) {
     tile.bytes = tile.elements * element_bytes();
     tile.ways = tiles > 1 && part < least_shared() ? 1 : plan().ways;
     for (std::size_t k = 0; k < std::max<std::size_t>(1, operation().inputs.size()); ++k) {
-      tile.data.push_back(tiles == 1 ? data(k) : new_buffer(tile.bytes, true));
+      const bool is_whole = tiles == 1 && size_ == 0;
+      tile.data.push_back(is_whole ? data(k) : new_buffer(tile.bytes, true));
     }
     make(tile);
   }
@@ -190,8 +191,7 @@ void Expander::decide_outside() {
     const bool ends_on_host =
         operation.is_int8 &&
         (operation.form == Form::matmul || operation.form == Form::layer_normalization ||
-         operation.form == Form::reduction ||
-         (plans_[i].image && plans_[i].image->stride == 1 && operation.form == Form::max_pooling) ||
+         operation.form == Form::reduction || is_pooled_in_float(i) ||
          operation.form == Form::unary);
     const bool elsewhere =
         operation.executor != Executor::slices || ends_on_host || plans_[i].on_host;
