@@ -207,7 +207,8 @@ void Expander::decide_outside() {
       const bool next = made.ways > 1 && plans_[i].reads_parts && !stays &&
                         !(operation.form == Form::unary && maker.form == Form::sum &&
                           readers_.at(input).size() == 1 && maker.inputs.size() == 1);
-      if (operation.reshaped || next || by_parts_of_rows || elsewhere || enlarges)
+      const bool is_halved = operation.is_int8 && goes_into_product(i);
+      if (operation.reshaped || next || by_parts_of_rows || elsewhere || enlarges || is_halved)
         outside_[input] = true;
     }
   }
