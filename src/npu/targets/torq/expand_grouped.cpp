@@ -1,5 +1,6 @@
-// Convolutions of groups of channels, which slices have no kernel for: in bf16 the host computes
-// them, in int8 the CSS, part by part, on sums of 32 bits that begin as the bias.
+// Convolutions that slices have no kernel for: of groups of channels, in bf16 by the host, in int8
+// by the CSS, part by part, on sums of 32 bits that begin as the bias; of windows wider than seven
+// in bf16, by the host on sums that begin as zeros.
 //
 //   64 channels in 8 groups, 3x3, 28x28, int8     16 programs of 4 results of one group: 7,200
 //   bytes
@@ -41,28 +42,43 @@ void Expander::grouped() {
     shape.area_read = saturating_product({shape.area_read, reached});
   }
   const std::uint64_t bytes = saturating_product({padded, side(in, 1), element_bytes()});
-  if (bytes > out_.buffers[data()].bytes) filled(data(), bytes, 1);
-  operation().is_int8 ? grouped_by_css(shape) : grouped_by_host(side(out, 1));
+  const bool is_wide = shape.groups == 1;
+  const bool is_padded = bytes > out_.buffers[data()].bytes;
+  if (is_padded) is_wide ? host() : void(filled(data(), bytes, 1));
+  operation().is_int8 ? grouped_by_css(shape) : grouped_by_host(side(out, 1), is_wide);
 }
 
 // The bias goes there in 32-bit floats, results come back in them; what follows a convolution is
-// the host's, too.
-void Expander::grouped_by_host(std::uint64_t channels) {
+// the host's, too. Sums that begin as zeros have the bias added behind.
+void Expander::grouped_by_host(std::uint64_t channels, bool begins_as_zeros) {
+  const std::uint64_t elements = result_elements(), slices = target_.slices.count;
   step(SliceKernel::round, {new_buffer(channels * 2, true, true)}, channels, channels * sum_bytes,
        1, false, new_buffer(channels * sum_bytes, true));
   host();
+  if (begins_as_zeros) {
+    size_ = sum_bytes;
+    const std::uint64_t bytes = saturating_product({elements, sum_bytes});
+    step(SliceKernel::fill, {}, elements, bytes, 1, false, new_buffer(bytes, true));
+    moved(bytes);
+    size_ = 0;
+  }
   host();
+  if (begins_as_zeros) {
+    for (std::uint64_t i = 0; i < slices; ++i) {
+      moved(saturating_product({elements / slices, sum_bytes}));
+      host();
+    }
+  }
   if (operation().nodes.size() > 1) {
-    for (std::size_t i = 0; i < target_.slices.count; ++i) host();
+    for (std::uint64_t i = 0; i < slices; ++i) host();
     return;
   }
-  const std::uint64_t elements = result_elements();
   const std::uint64_t room = target_.lram_for_data() - target_.slices.program_bytes;
   const std::uint64_t most = std::max<std::uint64_t>(1, room / (sum_bytes + 2));
   for (std::uint64_t first = 0; first < elements && out_.stages.size() < max_tasks; first += most) {
     const std::uint64_t part = std::min(most, elements - first);
-    step(SliceKernel::round, {new_buffer(part * sum_bytes, true)}, part, part * 2, 1, false,
-         result());
+    step(SliceKernel::round, {new_buffer(part * sum_bytes, true)}, part, part * 2,
+         begins_as_zeros ? slices : 1, false, result());
   }
 }
 

@@ -103,14 +103,14 @@ class Expander {
   bool is_pooled_in_float(std::size_t index) const;
   void global_average();
 
-  // Of groups of channels
+  // Of groups of channels, and of wide windows
   struct GroupedShape {
     std::uint64_t groups = 1, channels = 1, results = 1;  // of a group
     std::uint64_t window_area = 1, pixels = 1;
     std::uint64_t area_read = 1;  // that windows reach over
   };
   void grouped();
-  void grouped_by_host(std::uint64_t channels);
+  void grouped_by_host(std::uint64_t channels, bool begins_as_zeros);
   void grouped_by_css(const GroupedShape& shape);
 
   // Products

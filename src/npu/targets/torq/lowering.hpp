@@ -20,7 +20,7 @@ std::string_view name_of(Executor executor);  // "slices", "host program"
 enum class Form : std::uint8_t {
   convolution,
   depthwise,  // and average pooling
-  grouped,    // by the host or the CSS
+  grouped,    // or of a wide window: by the host or the CSS
   max_pooling,
   global_average,
   product,  // by constants

@@ -109,12 +109,19 @@ class Describer {
 
   // Places one after the other under a window that slices take as one of an image.
   bool is_row(const Tensor& data) const {
-    constexpr std::int64_t widest = 7;
     const Tensor* weights = input_of(graph_, node_, 1);
     return node_.op == "Conv" && !is_int8() && data.shape.size() == 3 && weights != nullptr &&
-           weights->shape.size() == 3 && !is_dilated(node_) &&
-           node_.int_attribute("group", 1) == 1 &&
-           (weights->shape[2] <= widest || node_.ints_attribute("strides") == Shape{2});
+           weights->shape.size() == 3 && !is_dilated(node_) && node_.int_attribute("group", 1) == 1;
+  }
+
+  // Of floats, over more places than the kernel of a slice knows.
+  bool is_wide(const Tensor& weights) const {
+    constexpr std::int64_t widest = 7;
+    const auto strides = node_.ints_attribute("strides");
+    return !is_int8() && !is_dilated(node_) &&
+           std::ranges::all_of(strides, [](std::int64_t each) { return each == 1; }) &&
+           std::any_of(weights.shape.begin() + 2, weights.shape.end(),
+                       [](std::int64_t extent) { return extent > widest; });
   }
 
   void convolution() {
@@ -127,6 +134,7 @@ class Describer {
     }
     if (matrix.kernel_area == 0 || node_.op == "DeformConv") return on_host();
     const bool alone = matrix.batch > 1 && matrix.depth == matrix.kernel_area;
+    if (!alone && is_wide(*weights)) return be(Form::grouped, host_program, "host");
     if (!alone && node_.int_attribute("group", 1) > 1 && node_.op == "Conv")
       return is_int8() ? be(Form::grouped, css, "convolution")
                        : be(Form::grouped, host_program, "host");
