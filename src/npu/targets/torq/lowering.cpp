@@ -27,6 +27,7 @@ class Lowerer {
     find_roots();
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) add(NodeId(i));
     warn_of_host();
+    warn_of_limits();
     return std::move(out_);
   }
 
@@ -143,6 +144,8 @@ class Lowerer {
     for (std::size_t i = 1; i < node.inputs.size(); ++i) {
       if (node.inputs[i] != TensorId::none && !graph_[node.inputs[i]].constant) return false;
     }
+    const bool convolves = operation.form == Form::convolution || operation.form == Form::depthwise;
+    if (operation.is_int8 && convolves && node.op != "BatchNormalization") limited_.push_back(id);
     operation.nodes.push_back(id);
     operation.result = root_of(node.outputs[0]);
     producers_[node.outputs[0]] = producer->second;
@@ -161,12 +164,25 @@ class Lowerer {
     }
   }
 
+  void warn_of_limits() {
+    if (limited_.empty()) return;
+    const Node& first = graph_[limited_.front()];
+    const std::string others =
+        limited_.size() > 1 ? fmt::format(" and {} others", limited_.size() - 1) : "";
+    out_.warnings.push_back(fmt::format(
+        "{} ({}){}: torq-compiler 2.3.0 runs an int8 convolution with a limit before its "
+        "QuantizeLinear on the CSS, about ten times as long as here; quantise with a tool that "
+        "leaves the limit out (asymmetric activations)",
+        printable(first.name), printable(first.op), others));
+  }
+
   TensorId root_of(TensorId id) const { return out_.roots[std::size_t(id)]; }
 
   const Graph& graph_;
   const Target& target_;
   Lowering out_;
   std::vector<OpClass> classes_;
+  std::vector<NodeId> limited_;                          // behind convolutions in int8
   std::vector<std::uint32_t> readers_;                   // of each root
   std::unordered_map<TensorId, std::size_t> producers_;  // of roots: the operation
 };

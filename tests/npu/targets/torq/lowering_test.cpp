@@ -79,6 +79,14 @@ TEST(LowerToTorq, FoldsScalesIntoOperators) {
   EXPECT_THAT(described(lowering), ElementsAre("slices conv2d x2 int8"));
 }
 
+// The compiler does not fold it; who quantises should.
+TEST(LowerToTorq, WarnsOfALimitBetweenAnInt8ConvolutionAndItsScale) {
+  const Lowering lowering = lowered(quantized_convolution, "int8[1,32,16,16]", "int8[1,32,16,16]");
+  EXPECT_THAT(lowering.warnings,
+              ElementsAre(HasSubstr("(Relu): torq-compiler 2.3.0 runs an int8 convolution with a "
+                                    "limit before its QuantizeLinear on the CSS")));
+}
+
 // What the compiler has no kernel for in int8 the host computes, or the CSS.
 TEST(LowerToTorq, LeavesInt8ToHostAndCss) {
   const auto of = [](std::string_view op) {
