@@ -56,7 +56,7 @@ std::optional<std::uint64_t> ChunkParser::parse_list(List to_parse, ChunkTable& 
   return std::nullopt;
 }
 
-char* ChunkParser::parse_formed(char* at, char* end, ChunkTable& table) {
+inline char* ChunkParser::parse_formed(char* at, char* end, ChunkTable& table) {
   if (forms_.empty()) return nullptr;
   const std::size_t expected = forms_[last_form_].next;
   std::size_t index = expected;
