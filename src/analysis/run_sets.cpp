@@ -180,6 +180,8 @@ double wall_of(const Profile& profile) { return double(length_of(timeline_of(pro
 bool is_first(const Profile& profile) { return only_inference(profile) == 0u; }
 
 void measure(RunSet& set, std::span<const Profile* const> profiles) {
+  set.nearest_median = set.profiles.front();
+  if (set.profiles.size() == 1) return;  // its wall would be looked for in all spans
   const bool has_others = std::any_of(set.profiles.begin(), set.profiles.end(),
                                       [&](std::size_t i) { return !is_first(*profiles[i]); });
   std::vector<std::size_t> warm;

@@ -9,4 +9,10 @@ namespace npuscope {
 // decide that for the program that uses it. Does nothing where the C library is not glibc.
 void disable_malloc_trim();
 
+// Empties them and frees their memory, which `= {}` keeps: that assigns a list of nothing.
+template <class... Containers>
+void free_memory_of(Containers&... containers) {
+  (Containers().swap(containers), ...);
+}
+
 }  // namespace npuscope

@@ -125,21 +125,28 @@ SectionWriter::SectionWriter(std::string_view magic, SectionVersion version)
 
 void SectionWriter::add_bytes(std::uint32_t kind, std::uint32_t key, std::size_t record_size,
                               ByteSpan section) {
+  add_section(kind, key, record_size, section.size() / record_size, section);
+}
+
+void SectionWriter::add_section(std::uint32_t kind, std::uint32_t key, std::size_t record_size,
+                                std::uint64_t count, ByteSpan section) {
   payload_bytes_ = aligned(payload_bytes_);
   SectionEntry entry;
   entry.kind = kind;
   entry.key = key;
   entry.record_size = std::uint32_t(record_size);
-  entry.offset = payload_bytes_;  // from the end of the table; finish() adds its size
-  entry.count = section.size() / record_size;
+  entry.offset = payload_bytes_;  // from the end of the table; seal() adds its size
+  entry.count = count;
   entries_.push_back(entry);
   sections_.push_back(section);
-  payload_bytes_ += section.size();
+  payload_bytes_ += byte_count(entry);
 }
 
-std::uint64_t SectionWriter::bytes() const {
-  return sizeof(Header) + entries_.size() * sizeof(SectionEntry) + payload_bytes_;
+std::uint64_t SectionWriter::table_end() const {
+  return sizeof(Header) + entries_.size() * sizeof(SectionEntry);
 }
+
+std::uint64_t SectionWriter::bytes() const { return table_end() + payload_bytes_; }
 
 std::vector<std::byte> SectionWriter::finish() const {
   std::vector<std::byte> out;
@@ -148,11 +155,26 @@ std::vector<std::byte> SectionWriter::finish() const {
 }
 
 void SectionWriter::finish(std::vector<std::byte>& out) const {
-  const std::uint64_t table_end = sizeof(Header) + entries_.size() * sizeof(SectionEntry);
+  const std::size_t begin = out.size();
+  place(out);
+  seal(std::span(out).subspan(begin));
+}
+
+void SectionWriter::place(std::vector<std::byte>& out) const {
+  const std::size_t begin = out.size();
+  out.reserve(begin + bytes());
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    out.resize(begin + table_end() + entries_[i].offset);
+    out.insert(out.end(), sections_[i].begin(), sections_[i].end());
+  }
+  out.resize(begin + bytes());
+}
+
+void SectionWriter::seal(std::span<std::byte> made) const {
   std::vector<SectionEntry> entries = entries_;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    entries[i].offset += table_end;
-    entries[i].checksum = XXH3_64bits(sections_[i].data(), sections_[i].size());
+  for (SectionEntry& entry : entries) {
+    entry.offset += table_end();
+    entry.checksum = XXH3_64bits(made.data() + entry.offset, byte_count(entry));
   }
   const ByteSpan table = std::as_bytes(std::span(entries));
 
@@ -163,16 +185,8 @@ void SectionWriter::finish(std::vector<std::byte>& out) const {
   header.section_count = std::uint32_t(entries.size());
   header.file_size = bytes();
   header.table_checksum = table_checksum(header, table);
-
-  const std::size_t begin = out.size();
-  const auto append = [&](ByteSpan part) { out.insert(out.end(), part.begin(), part.end()); };
-  out.reserve(begin + header.file_size);
-  append(std::as_bytes(std::span(&header, 1)));
-  append(table);
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    out.resize(begin + entries[i].offset);
-    append(sections_[i]);
-  }
+  copy_to(made.data(), std::as_bytes(std::span(&header, 1)));
+  copy_to(made.data() + sizeof header, table);
 }
 
 Result<SectionReader> SectionReader::open(ByteSpan bytes, std::string_view magic,
@@ -215,18 +229,26 @@ bool SectionReader::intact(const SectionEntry& entry) const {
   return XXH3_64bits(section.data(), section.size()) == entry.checksum;
 }
 
-Status SectionReader::check(const SectionEntry& entry, std::size_t record_size) const {
-  if (entry.record_size != record_size) {
-    return input_error("{}: section kind {} key {} has records of {} bytes, expected {}", name_,
-                       entry.kind, entry.key, entry.record_size, record_size);
+Status SectionReader::check_record_size(const SectionEntry& entry, std::size_t record_size) const {
+  if (entry.record_size == record_size) return {};
+  return input_error("{}: section kind {} key {} has records of {} bytes, expected {}", name_,
+                     entry.kind, entry.key, entry.record_size, record_size);
+}
+
+Status SectionReader::copy(const SectionEntry& entry, std::span<std::byte> out) const {
+  constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+  const ByteSpan section = bytes(entry);
+  for (std::size_t at = 0; at < section.size(); at += piece_bytes) {
+    const ByteSpan piece = section.subspan(at, std::min(piece_bytes, section.size() - at));
+    copy_to(out.data() + at, piece);
+    if (forget_) forget_(piece);
   }
-  if (!intact(entry)) {
-    return input_error(
-        "{}: checksum of section kind {} key {} (bytes {} to {}) does not match; "
-        "the file is damaged, copy it again",
-        name_, entry.kind, entry.key, entry.offset, entry.offset + byte_count(entry));
-  }
-  return {};
+  // Of the copy, so that the section is read once.
+  if (XXH3_64bits(out.data(), out.size()) == entry.checksum) return {};
+  return input_error(
+      "{}: checksum of section kind {} key {} (bytes {} to {}) does not match; "
+      "the file is damaged, copy it again",
+      name_, entry.kind, entry.key, entry.offset, entry.offset + byte_count(entry));
 }
 
 }  // namespace npuscope

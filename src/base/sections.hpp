@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,17 +55,42 @@ class SectionWriter {
   void add_text(std::uint32_t kind, std::uint32_t key, std::string_view text) {
     add_bytes(kind, key, 1, as_byte_span(text));
   }
+  // Records that are zeros in place(), and may be written there until seal().
+  template <class Record>
+  void add_room(std::uint32_t kind, std::uint32_t key, std::uint64_t count) {
+    static_assert(std::is_trivially_copyable_v<Record>);
+    add_section(kind, key, sizeof(Record), count, {});
+  }
   std::uint64_t bytes() const;  // of what finish() makes
   std::vector<std::byte> finish() const;
   void finish(std::vector<std::byte>& out) const;  // appends it
 
+  // finish() in two steps: where `made` begins all sections are placed, and then what says of them
+  // what they are.
+  void place(std::vector<std::byte>& out) const;
+  // Of this kind, in the order in which they were added.
+  template <class Record>
+  std::vector<std::span<Record>> rooms(std::uint32_t kind, std::span<std::byte> made) const {
+    std::vector<std::span<Record>> rooms;
+    for (const SectionEntry& entry : entries_) {
+      if (entry.kind != kind) continue;
+      std::byte* const begin = made.data() + table_end() + entry.offset;
+      rooms.emplace_back(reinterpret_cast<Record*>(begin), entry.count);
+    }
+    return rooms;
+  }
+  void seal(std::span<std::byte> made) const;
+
  private:
   void add_bytes(std::uint32_t kind, std::uint32_t key, std::size_t record_size, ByteSpan section);
+  void add_section(std::uint32_t kind, std::uint32_t key, std::size_t record_size,
+                   std::uint64_t count, ByteSpan section);
+  std::uint64_t table_end() const;
 
   std::string magic_;
   SectionVersion version_;
   std::vector<SectionEntry> entries_;
-  std::vector<ByteSpan> sections_;
+  std::vector<ByteSpan> sections_;  // empty: room
   std::uint64_t payload_bytes_ = 0;
 };
 
@@ -87,17 +113,21 @@ class SectionReader {
   template <class Record>
   Result<std::vector<Record>> records(const SectionEntry& entry) const {
     static_assert(std::is_trivially_copyable_v<Record>);
-    TRY(check(entry, sizeof(Record)));
+    TRY(check_record_size(entry, sizeof(Record)));
     std::vector<Record> out(entry.count);
-    if (!out.empty()) std::memcpy(out.data(), bytes(entry).data(), out.size() * sizeof(Record));
+    TRY(copy(entry, std::as_writable_bytes(std::span(out))));
     return out;
   }
+  // Called with bytes that records() has copied, a piece at a time.
+  void forget_with(std::function<void(ByteSpan)> forget) { forget_ = std::move(forget); }
 
  private:
-  Status check(const SectionEntry& entry, std::size_t record_size) const;
+  Status check_record_size(const SectionEntry& entry, std::size_t record_size) const;
+  Status copy(const SectionEntry& entry, std::span<std::byte> out) const;
 
   std::string name_;
   ByteSpan bytes_;
+  std::function<void(ByteSpan)> forget_;
   std::vector<SectionEntry> entries_;
 };
 

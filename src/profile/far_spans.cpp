@@ -31,18 +31,17 @@ Extents extents_of(const Spans& spans) {
   std::mutex mutex;
   const std::vector<RowRange> parts = ranges_of(spans.size());
   parallel_for(parts.size(), [&](std::size_t part) {
-    Extents of_part;
+    Interval recorded = no_extent, others = no_extent;
     for (std::size_t row = parts[part].first; row < parts[part].last; ++row) {
       if (!is_part_of_wall(spans.kind[row])) continue;
       const Interval interval = interval_of(spans, row);
-      extend_by(of_part.all, interval);
-      if (interval.begin > 0 || interval.end > interval.begin) {
-        extend_by(of_part.recorded, interval);
-      }
+      const bool is_recorded = interval.begin > 0 || interval.end > interval.begin;
+      extend_by(is_recorded ? recorded : others, interval);
     }
     const std::lock_guard lock(mutex);
-    extend_by(extents.all, of_part.all);
-    extend_by(extents.recorded, of_part.recorded);
+    extend_by(extents.recorded, recorded);
+    extend_by(extents.all, recorded);
+    extend_by(extents.all, others);
   });
   return extents;
 }

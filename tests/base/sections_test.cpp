@@ -56,6 +56,31 @@ std::string error_of(const std::vector<std::byte>& bytes) {
   return reader ? "" : reader.error().message;
 }
 
+TEST(Sections, WrittenWhereTheyLieAreTheSameBytes) {
+  SectionWriter writer("NPUTESTS", {3, 1});
+  writer.add_room<Point>(1, 0, points.size());
+  writer.add_text(2, 0, "hello");
+  writer.add_room<Point>(1, 7, 0);
+  std::vector<std::byte> bytes;
+  writer.place(bytes);
+  const auto rooms = writer.rooms<Point>(1, bytes);
+  ASSERT_EQ(rooms.size(), 2u);
+  EXPECT_TRUE(rooms[1].empty());
+  std::ranges::copy(points, rooms[0].begin());
+  writer.seal(bytes);
+  EXPECT_EQ(bytes, sample());
+}
+
+TEST(Sections, ForgetsWhatIsCopied) {
+  const auto bytes = sample();
+  auto reader = SectionReader::open(bytes, "NPUTESTS", 3, "a.bin");
+  ASSERT_TRUE(reader);
+  std::size_t forgotten = 0;
+  reader->forget_with([&](ByteSpan piece) { forgotten += piece.size(); });
+  ASSERT_TRUE(reader->records<Point>(*reader->find(1)));
+  EXPECT_EQ(forgotten, sizeof points);
+}
+
 TEST(Sections, LieWhereTheHeaderSays) {
   const auto bytes = sample();
   EXPECT_EQ(as_text(bytes).substr(0, 8), "NPUTESTS");

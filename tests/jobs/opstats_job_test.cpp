@@ -204,7 +204,7 @@ class TwoDevices : public OpstatsJob {
   std::set<std::string> tracks(const std::string& file) {
     return test::TraceChecker(request_.output_folder / file).run().tracks();
   }
-  qaic::StatsBuffer buffer_;
+  qaic::test_support::StatsBuffer buffer_;
 };
 
 TEST_F(TwoDevices, ShareATrace) {

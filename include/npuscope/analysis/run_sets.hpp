@@ -24,7 +24,7 @@ struct RunSet {
   std::vector<std::size_t> profiles;  // in their order; a profile of another sort is alone
   std::size_t nearest_median = 0;     // of them, by wall: place in what run_sets() was given
   std::uint64_t cold = 0;             // of them: apart, because there are others
-  Spread walls;                       // of those not apart, in ticks of the base clock
+  Spread walls;                       // of several: of those not apart, in ticks of the base clock
 };
 
 // Every profile is in one set; sets are in the order of their first profiles.

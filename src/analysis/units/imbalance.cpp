@@ -8,9 +8,7 @@
 #include "analysis/answers.hpp"
 #include "analysis/ops/op_keys.hpp"
 #include "analysis/ops/row_names.hpp"
-#include "analysis/self_times.hpp"
 #include "base/parallel.hpp"
-#include "base/per_thread.hpp"
 #include "npuscope/analysis/traffic.hpp"
 #include "npuscope/analysis/units.hpp"
 
@@ -55,11 +53,9 @@ class Loads {
         traffic_(analysis.traffic()),
         units_(profile_.units.size()) {
     const SpansByUnit& by_unit = analysis.spans_by_unit();
-    PerThread<std::vector<std::int64_t>> own;
+    const Column<std::int64_t>& own = analysis.self_times();
     parallel_for(units_.size(), [&](std::size_t unit) {
-      const auto spans = by_unit.spans_of(UnitId(std::uint32_t(unit)));
-      find_self_times(profile_, spans, own.mine());
-      find_load(units_[unit], spans, own.mine());
+      find_load(units_[unit], by_unit.spans_of(UnitId(std::uint32_t(unit))), own);
     });
     if (!take_counters()) add_ddr_of_spans();
     count_static();
@@ -75,7 +71,7 @@ class Loads {
   };
 
   void find_load(OfUnit& unit, std::span<const SpanOfUnit> spans,
-                 const std::vector<std::int64_t>& own) const;
+                 const Column<std::int64_t>& own) const;
   bool take_counters();
   void add_ddr_of_spans();
   void count_static();
@@ -98,12 +94,13 @@ void sort_and_unite(std::vector<std::uint32_t>& ops) {
 }
 
 void Loads::find_load(OfUnit& unit, std::span<const SpanOfUnit> spans,
-                      const std::vector<std::int64_t>& own) const {
+                      const Column<std::int64_t>& own) const {
   // Where a unit has few of very many ops, to note all of them would cost more than to sort.
   std::vector<bool> seen(spans.size() > instrumentation_.size() / 64 ? instrumentation_.size() : 0,
                          false);
   for (std::size_t place = 0; place < spans.size(); ++place) {
     const SpanOfUnit& span = spans[place];
+    ask_ahead(own, spans, place);
     const Role role = role_of(span.kind);
     if (role != Role::work && role != Role::wait) continue;
     unit.has_spans = true;
@@ -111,7 +108,7 @@ void Loads::find_load(OfUnit& unit, std::span<const SpanOfUnit> spans,
     const bool is_op = op < instrumentation_.size();
     if (is_op && instrumentation_[op]) continue;
     std::int64_t& sum = role == Role::work ? unit.load.work : unit.load.waiting;
-    sum = saturating_add(sum, own[place]);
+    sum = saturating_add(sum, own[span.row]);
     if (role != Role::work || !is_op || (!seen.empty() && seen[op])) continue;
     if (!seen.empty()) seen[op] = true;
     unit.ops.push_back(std::uint32_t(op));

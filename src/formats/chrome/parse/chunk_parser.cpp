@@ -64,12 +64,17 @@ std::optional<std::int64_t> unusual_time(const RawValue& value) {
   return usual ? usual : parse_thousandths(value.raw);
 }
 
-inline std::optional<std::int64_t> time_of(const RawValue& value) {
+// False where there is none. Not an optional, which would go through memory.
+inline bool read_time(const RawValue& value, std::int64_t& time) {
   if (value.kind == RawValue::Kind::scalar) {
-    if (const auto usual = thousandths_of(value.decimal)) [[likely]]
-      return usual;
+    if (const auto usual = thousandths_of(value.decimal)) [[likely]] {
+      time = *usual;
+      return true;
+    }
   }
-  return unusual_time(value);
+  const auto unusual = unusual_time(value);
+  time = unusual.value_or(0);
+  return unusual.has_value();
 }
 
 }  // namespace
@@ -270,38 +275,37 @@ bool ChunkParser::store_event(ChunkTable& table) {
     return true;
   }
   if (event_.phase == 'M') return store_metadata(table);
-  const auto time = time_of(event_.time);
-  if (!time) {
+  std::int64_t time = 0;
+  if (!read_time(event_.time, time)) {
     add(Problem::no_time, table);
     return true;
   }
   const auto thread = thread_index(table);
   if (!thread) return false;
   const bool is_slice = event_.phase == 'X' || event_.phase == 'B' || event_.phase == 'E';
-  if (!is_slice) return store_mark(table, *thread, *time);
+  if (!is_slice) return store_mark(table, *thread, time);
   const bool is_plain = (event_.seen & without_columns) == 0;
   if (!is_plain && (!append_raw(id_key, event_.id) || !append_raw(scope_key, event_.scope) ||
                     !append_raw(binding_key, event_.binding) || !append_others())) {
     return false;
   }
   if (event_.phase == 'E') {
-    ends_.add({*thread, event_.name, std::uint32_t(slices_.rows.size()), {}, *time},
+    ends_.add({*thread, event_.name, std::uint32_t(slices_.rows.size()), {}, time},
               arguments_.shape(), arguments_.bits());
   } else {
-    store_slice(table, *thread, *time);
+    store_slice(table, *thread, time);
   }
   return true;
 }
 
-void ChunkParser::store_slice(ChunkTable& table, std::uint32_t thread, std::int64_t time) {
+inline void ChunkParser::store_slice(ChunkTable& table, std::uint32_t thread, std::int64_t time) {
   std::int64_t duration = unfinished;
   if (event_.phase == 'B') {
     table.has_begins = true;
   } else {
-    const auto given = time_of(event_.duration);
-    if (!given) add(Problem::no_duration, table);
-    if (given.value_or(0) < 0) add(Problem::negative_duration, table);
-    duration = std::max<std::int64_t>(given.value_or(0), 0);
+    if (!read_time(event_.duration, duration)) add(Problem::no_duration, table);
+    if (duration < 0) add(Problem::negative_duration, table);
+    duration = std::max<std::int64_t>(duration, 0);
   }
   slices_.add({thread, event_.name, event_.category, {}, time, duration}, arguments_.shape(),
               arguments_.bits());
@@ -355,7 +359,9 @@ bool ChunkParser::store_metadata(ChunkTable& table) {
     if (keys.size() == 1) return true;
   }
   const auto index = thread_index(table);
-  return index && store_mark(table, *index, time_of(event_.time).value_or(0));
+  std::int64_t time = 0;
+  read_time(event_.time, time);
+  return index && store_mark(table, *index, time);
 }
 
 // The value under this key of the arguments, as text and as a number.
@@ -412,7 +418,7 @@ std::optional<StringId> ChunkParser::id_text() {
   return compose(text.append(strings_.raw(*plain)));
 }
 
-std::optional<std::uint32_t> ChunkParser::thread_index(ChunkTable& table) {
+inline std::optional<std::uint32_t> ChunkParser::thread_index(ChunkTable& table) {
   const bool short_ids = event_.process.raw.size() <= 8 && event_.thread.raw.size() <= 8 &&
                          event_.process.kind != RawValue::Kind::missing &&
                          event_.thread.kind != RawValue::Kind::missing;

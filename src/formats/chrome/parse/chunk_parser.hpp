@@ -72,7 +72,8 @@ class ChunkParser {
   const char* read_formed(std::size_t form, const char* at, const char* end);
   const char* take_formed(EventForm& form, EventForm::Value& value, const char* at,
                           const char* end);
-  const char* read_value(EventForm::Value& value, const char* at, const char* end);
+  const char* read_id(RawValue& id, const char* at, const char* end);
+  const char* read_number(EventForm::Value& value, const char* at, const char* end);
   const char* read_text(EventForm::Value& value, const char* at, const char* end);
   const char* read_any(EventForm::Value& value, const char* at, const char* end);
   bool take_raw(EventForm::Value& value, const RawValue& raw);

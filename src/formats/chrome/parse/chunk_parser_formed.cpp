@@ -56,7 +56,7 @@ std::optional<std::uint64_t> ChunkParser::parse_list(List to_parse, ChunkTable& 
   return std::nullopt;
 }
 
-char* ChunkParser::parse_formed(char* at, char* end, ChunkTable& table) {
+inline char* ChunkParser::parse_formed(char* at, char* end, ChunkTable& table) {
   if (forms_.empty()) return nullptr;
   const std::size_t expected = forms_[last_form_].next;
   std::size_t index = expected;
@@ -92,50 +92,50 @@ const char* ChunkParser::read_formed(std::size_t index, const char* at, const ch
 // Where the value ends; null when it is broken.
 inline const char* ChunkParser::take_formed(EventForm& form, EventForm::Value& value,
                                             const char* at, const char* end) {
-  const char* const behind =
-      value.repeats(at, end) ? at + value.last_size : read_value(value, at, end);
+  using Way = EventForm::Way;
+  switch (value.way) {
+    case Way::raw: return read_any(value, at, end);
+    case Way::time: return take_value(at, end, RawValue::Kind::scalar, event_.time);
+    case Way::duration: return take_value(at, end, RawValue::Kind::scalar, event_.duration);
+    case Way::process: return read_id(event_.process, at, end);
+    case Way::thread: return read_id(event_.thread, at, end);
+    default: break;
+  }
+  const char* behind = nullptr;
+  if (value.repeats(at, end)) {
+    behind = at + value.last_size;
+  } else if (value.way == Way::number) {
+    behind = read_number(value, at, end);
+  } else {
+    behind = value.way == Way::text ? read_text(value, at, end) : read_any(value, at, end);
+  }
   if (behind == nullptr) return nullptr;
   switch (value.meaning) {
     case EventKey::arguments: arguments_.add_formed(value.typed, value.key, form.shape); break;
     case EventKey::name: event_.name = StringId(std::uint32_t(value.typed.bits)); break;
     case EventKey::category: event_.category = StringId(std::uint32_t(value.typed.bits)); break;
-    case EventKey::other: event_.others.emplace_back(value.key.name, value.typed); break;
-    default: break;
+    default: event_.others.emplace_back(value.key.name, value.typed);
   }
   return behind;
 }
 
-// Into `value` what has a type, and the rest into the event. Null where it is broken.
-inline const char* ChunkParser::read_value(EventForm::Value& value, const char* at,
-                                           const char* end) {
-  if (value.kind == RawValue::Kind::text && value.has_type()) return read_text(value, at, end);
-  if (value.kind != RawValue::Kind::scalar) return read_any(value, at, end);
+// Of a process or a thread.
+inline const char* ChunkParser::read_id(RawValue& id, const char* at, const char* end) {
   std::uint64_t integer = 0;
-  switch (value.meaning) {
-    case EventKey::time: return take_value(at, end, RawValue::Kind::scalar, event_.time);
-    case EventKey::duration: return take_value(at, end, RawValue::Kind::scalar, event_.duration);
-    case EventKey::arguments:
-    case EventKey::other:
-      if (const unsigned size = short_integer(at, integer)) [[likely]] {
-        value.keep({at, size}, {ArgumentType::integer, integer});
-        return at + size;
-      }
-      break;
-    case EventKey::thread:
-      if (const unsigned size = short_integer(at, integer)) [[likely]] {
-        event_.thread = {RawValue::Kind::scalar, {at, size}};
-        return at + size;
-      }
-      break;
-    case EventKey::process:
-      if (const unsigned size = short_integer(at, integer)) [[likely]] {
-        event_.process = {RawValue::Kind::scalar, {at, size}};
-        return at + size;
-      }
-      break;
-    default: break;
-  }
-  return read_any(value, at, end);
+  const unsigned size = short_integer(at, integer);
+  if (size == 0) return take_value(at, end, RawValue::Kind::scalar, id);
+  id = {RawValue::Kind::scalar, {at, size}};
+  return at + size;
+}
+
+inline const char* ChunkParser::read_number(EventForm::Value& value, const char* at,
+                                            const char* end) {
+  std::uint64_t integer = 0;
+  const unsigned size = short_integer(at, integer);
+  if (size == 0) [[unlikely]]
+    return read_any(value, at, end);
+  value.keep({at, size}, {ArgumentType::integer, integer});
+  return at + size;
 }
 
 const char* ChunkParser::read_text(EventForm::Value& value, const char* at, const char* end) {

@@ -87,6 +87,7 @@ class FormLearner {
     } else {
       value.kind = *at_ == '{' || *at_ == '[' ? RawValue::Kind::container : RawValue::Kind::scalar;
     }
+    value.way = EventForm::way_of(meaning, value.kind);
     value.text_size = add_text(at_);
     form_.values_.push_back(value);
     RawValue ignored;
@@ -108,6 +109,22 @@ class FormLearner {
   RawStrings& strings_;
   EventForm form_;
 };
+
+EventForm::Way EventForm::way_of(EventKey meaning, RawValue::Kind kind) {
+  const bool is_scalar = kind == RawValue::Kind::scalar;
+  switch (meaning) {
+    case EventKey::name:
+    case EventKey::category: return kind == RawValue::Kind::text ? Way::text : Way::typed;
+    case EventKey::arguments:
+    case EventKey::other:
+      return is_scalar ? Way::number : kind == RawValue::Kind::text ? Way::text : Way::typed;
+    case EventKey::time: return is_scalar ? Way::time : Way::raw;
+    case EventKey::duration: return is_scalar ? Way::duration : Way::raw;
+    case EventKey::process: return is_scalar ? Way::process : Way::raw;
+    case EventKey::thread: return is_scalar ? Way::thread : Way::raw;
+    default: return Way::raw;
+  }
+}
 
 std::optional<EventForm> EventForm::of(std::string_view text, RawStrings& strings) {
   return FormLearner(text, strings).learn();

@@ -81,9 +81,14 @@ class EventForm {
   // plain phase, with a key twice, with "id2", or with more values.
   static std::optional<EventForm> of(std::string_view text, RawStrings& strings);
 
+  // What the meaning and the kind of a value make of it, so that one jump leads to its reader.
+  enum class Way : std::uint8_t { raw, time, duration, process, thread, number, text, typed };
+  static Way way_of(EventKey meaning, RawValue::Kind kind);
+
   struct Value {
     EventKey meaning = EventKey::other;
     RawValue::Kind kind = RawValue::Kind::missing;
+    Way way = Way::raw;
     ArgumentKey key;              // of an argument, with its last type, and of what has no meaning
     std::uint32_t text_size = 0;  // of the text before it
 
@@ -93,11 +98,6 @@ class EventForm {
     const char* last = nullptr;
     TypedValue typed;
 
-    // Rather than being kept raw in the event.
-    bool has_type() const {
-      return meaning == EventKey::arguments || meaning == EventKey::name ||
-             meaning == EventKey::category || meaning == EventKey::other;
-    }
     bool repeats(const char* at, const char* end) const {
       return is_steady && std::size_t(end - at) > last_size && same_text(at, last, last_size + 1);
     }

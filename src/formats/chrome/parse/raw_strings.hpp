@@ -99,7 +99,7 @@ class RawStrings {
   };
   void grow();
 
-  std::array<Recent, 256> recent_;
+  std::array<Recent, 512> recent_;
   std::vector<std::uint32_t> slots_;  // id + 1; open addressing, at most half full
   std::vector<Entry> entries_;
   std::deque<std::string> made_;
@@ -123,7 +123,7 @@ inline bool RawStrings::same_raw(std::string_view a, std::string_view b) {
 inline RawStrings::Interned RawStrings::intern(std::string_view raw, Kind kind) {
   const Words words = words_of(raw);
   const std::uint64_t mixed = (words.first ^ std::rotl(words.last, 24)) * 0x9e3779b97f4a7c15;
-  Recent& recent = recent_[mixed >> 56];
+  Recent& recent = recent_[mixed >> 55];
   constexpr std::size_t in_words = sizeof(Words);
   if (recent.words == words && recent.raw.size() == raw.size() && recent.kind == kind &&
       recent.id != StringId::empty && (raw.size() <= in_words || same_raw(recent.raw, raw))) {

@@ -8,6 +8,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/freed_memory.hpp"
 #include "base/numbers.hpp"
 #include "formats/qaic/device.hpp"
 #include "formats/qaic/limits.hpp"
@@ -91,7 +92,7 @@ Profile OpstatsReader::run() {
   SliceRest rest = read_opstats_slices(*trace_, names_, *ops_, profile_.spans);
   profile_.spans.arguments = std::move(rest.arguments);
   add_checks(rest);
-  events_.slices.name = {};
+  free_memory_of(events_.slices.name);
   events_.slices.arguments = {};
   rename_ops();
   add_opstats_flows(events_.marks, events_.slices.thread, tracks_, origin_, profile_);
@@ -142,7 +143,7 @@ void OpstatsReader::read_slices() {
   if (!spans.instance.empty()) {
     for (const std::uint32_t row : host_rows_) spans.instance[row] = every_instance;
   }
-  events_.slices.category = {};
+  free_memory_of(events_.slices.category);
 }
 
 void OpstatsReader::read_host_slice(std::size_t row, const OpstatsTrack& track) {

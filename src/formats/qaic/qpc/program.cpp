@@ -203,8 +203,10 @@ void write_program(const Program& program, std::vector<std::byte>& out) {
   writer_of(program, own).finish(out);
 }
 
-Result<Program> read_program(ByteSpan bytes, std::string name) {
+Result<Program> read_program(ByteSpan bytes, std::string name,
+                             const std::function<void(ByteSpan)>& forget) {
   TRY_AS(sections, SectionReader::open(bytes, program_magic, program_version.major, name));
+  sections->forget_with(forget);
   Program program;
   Status read = read_identity(*sections, name, program);
   const auto then = [&](auto step) {

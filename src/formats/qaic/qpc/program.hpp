@@ -19,6 +19,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -142,7 +143,9 @@ std::vector<std::byte> write_program(const Program& program);
 void write_program(const Program& program, std::vector<std::byte>& out);  // appends it
 
 // Refuses (input error) a program whose indices point outside its tables, whose waits can never
-// hold, or whose sizes are absurd, so that the simulator need not check again.
-Result<Program> read_program(ByteSpan bytes, std::string name);
+// hold, or whose sizes are absurd, so that the simulator need not check again. `forget` is called
+// with bytes that have been copied and are not looked at again; it may be empty.
+Result<Program> read_program(ByteSpan bytes, std::string name,
+                             const std::function<void(ByteSpan)>& forget = {});
 
 }  // namespace npuscope::qaic

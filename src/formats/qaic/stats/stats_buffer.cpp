@@ -5,7 +5,7 @@ namespace {
 
 constexpr std::uint64_t header_bytes = 32;
 
-// Which sections a buffer of this level has: write_stats_buffer and stats_buffer_bytes must agree.
+// Which sections a buffer of this level has: its writer and stats_buffer_bytes must agree.
 bool records_ports_and_ops(const StatsIdentity& identity) { return identity.stats_level >= 50; }
 bool records_op_pmu(const StatsIdentity& identity) {
   return identity.stats_level >= 100 && identity.pmu_counters > 0;
@@ -15,34 +15,43 @@ std::uint64_t thread_count(const StatsIdentity& identity) {
   return std::uint64_t{identity.cores} * identity.threads_per_core;
 }
 
-// Every thread has its section, also one without records, so that a missing section means damage.
 template <class Record>
-void add_per_thread(SectionWriter& writer, std::uint32_t kind, std::uint64_t threads,
-                    const std::vector<std::vector<Record>>& records) {
-  for (std::uint64_t key = 0; key < threads; ++key) {
-    const auto section =
-        key < records.size() ? std::span<const Record>(records[key]) : std::span<const Record>();
-    writer.add<Record>(kind, std::uint32_t(key), section);
-  }
+std::span<Record> only_one(const std::vector<std::span<Record>>& rooms) {
+  return rooms.empty() ? std::span<Record>() : rooms.front();
 }
 
 }  // namespace
 
-std::vector<std::byte> write_stats_buffer(const StatsBuffer& buffer) {
-  SectionWriter writer(stats_magic, stats_version);
-  writer.add<StatsIdentity>(stats_identity, 0, std::span(&buffer.identity, 1));
-  writer.add_text(stats_network, 0, buffer.network);
-  writer.add<StatsThread>(stats_threads, 0, buffer.threads);
-  if (!buffer.cores.empty()) writer.add<StatsCore>(stats_cores, 0, buffer.cores);
-  const std::uint64_t threads = thread_count(buffer.identity);
-  if (records_ports_and_ops(buffer.identity)) {
-    writer.add<StatsPort>(stats_ports, 0, buffer.ports);
-    add_per_thread(writer, stats_ops, threads, buffer.ops);
+StatsBufferWriter::StatsBufferWriter(const StatsIdentity& identity, std::string_view network,
+                                     bool ddr_stats, std::uint64_t ports,
+                                     std::span<const std::uint64_t> ops)
+    : sections_(stats_magic, stats_version) {
+  sections_.add<StatsIdentity>(stats_identity, 0, std::span(&identity, 1));
+  sections_.add_text(stats_network, 0, network);
+  sections_.add_room<StatsThread>(stats_threads, 0, thread_count(identity));
+  if (ddr_stats) sections_.add_room<StatsCore>(stats_cores, 0, identity.cores);
+  // Every thread has its section, also one without records, so that a missing section means damage.
+  const auto add_per_thread = [&]<class Record>(std::uint32_t kind) {
+    for (std::uint32_t key = 0; key < ops.size(); ++key) {
+      sections_.add_room<Record>(kind, key, ops[key]);
+    }
+  };
+  if (records_ports_and_ops(identity)) {
+    sections_.add_room<StatsPort>(stats_ports, 0, ports);
+    add_per_thread.operator()<StatsOp>(stats_ops);
   }
-  if (records_op_pmu(buffer.identity)) {
-    add_per_thread(writer, stats_op_pmu, threads, buffer.op_pmu);
-  }
-  return writer.finish();
+  if (records_op_pmu(identity)) add_per_thread.operator()<StatsOpPmu>(stats_op_pmu);
+  sections_.place(buffer_);
+  records_.threads = only_one(sections_.rooms<StatsThread>(stats_threads, buffer_));
+  records_.cores = only_one(sections_.rooms<StatsCore>(stats_cores, buffer_));
+  records_.ports = only_one(sections_.rooms<StatsPort>(stats_ports, buffer_));
+  records_.ops = sections_.rooms<StatsOp>(stats_ops, buffer_);
+  records_.op_pmu = sections_.rooms<StatsOpPmu>(stats_op_pmu, buffer_);
+}
+
+std::vector<std::byte> StatsBufferWriter::take() {
+  sections_.seal(buffer_);
+  return std::move(buffer_);
 }
 
 std::uint64_t stats_buffer_bytes(const StatsIdentity& identity, bool ddr_stats,

@@ -10,7 +10,8 @@
 
 #include <array>
 #include <cstdint>
-#include <string>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/sections.hpp"
@@ -103,17 +104,30 @@ struct StatsOpPmu {
   std::array<std::uint32_t, max_pmu_counters> counts{};  // during the kernel
 };
 
-struct StatsBuffer {
-  StatsIdentity identity;
-  std::string network;
-  std::vector<StatsThread> threads;
-  std::vector<StatsCore> cores;
-  std::vector<StatsPort> ports;
-  std::vector<std::vector<StatsOp>> ops;        // by core * threads_per_core + thread
-  std::vector<std::vector<StatsOpPmu>> op_pmu;  // as ops
+// A buffer whose records are written where they stand in the file, zeros until then. What the
+// level does not record is empty.
+struct StatsRecords {
+  std::span<StatsThread> threads;
+  std::span<StatsCore> cores;
+  std::span<StatsPort> ports;
+  std::vector<std::span<StatsOp>> ops;        // by core * threads_per_core + thread
+  std::vector<std::span<StatsOpPmu>> op_pmu;  // as ops
 };
 
-std::vector<std::byte> write_stats_buffer(const StatsBuffer& buffer);
+class StatsBufferWriter {
+ public:
+  // `ops`: how many records each thread has.
+  StatsBufferWriter(const StatsIdentity& identity, std::string_view network, bool ddr_stats,
+                    std::uint64_t ports, std::span<const std::uint64_t> ops);
+
+  const StatsRecords& records() const { return records_; }
+  std::vector<std::byte> take();
+
+ private:
+  SectionWriter sections_;
+  std::vector<std::byte> buffer_;
+  StatsRecords records_;
+};
 
 // Size in bytes of the buffer of a program with these counts, without building it.
 std::uint64_t stats_buffer_bytes(const StatsIdentity& identity, bool ddr_stats,

@@ -4,6 +4,7 @@
 //   RandomCase random = make_random_case({.seed = 7, .cores = 2, .ops_per_group = 50});
 #pragma once
 
+#include <algorithm>
 #include <random>
 
 #include "formats/qaic/qpc/network_descriptor.hpp"
@@ -21,6 +22,34 @@ struct RandomOptions {
   bool ddr_stats = false;
   std::string network = "QAicGraph";
 };
+
+struct StatsBuffer {
+  StatsIdentity identity;
+  std::string network;
+  std::vector<StatsThread> threads;
+  std::vector<StatsCore> cores;
+  std::vector<StatsPort> ports;
+  std::vector<std::vector<StatsOp>> ops;        // by core * threads_per_core + thread
+  std::vector<std::vector<StatsOpPmu>> op_pmu;  // as ops
+};
+
+inline std::vector<std::byte> write_stats_buffer(const StatsBuffer& buffer) {
+  std::vector<std::uint64_t> ops(buffer.threads.size());
+  for (std::size_t i = 0; i < buffer.ops.size(); ++i) ops[i] = buffer.ops[i].size();
+  StatsBufferWriter writer(buffer.identity, buffer.network, !buffer.cores.empty(),
+                           buffer.ports.size(), ops);
+  const StatsRecords& records = writer.records();
+  std::ranges::copy(buffer.threads, records.threads.begin());
+  std::ranges::copy(buffer.cores, records.cores.begin());
+  std::ranges::copy(buffer.ports, records.ports.begin());
+  for (std::size_t i = 0; i < records.ops.size(); ++i) {
+    std::ranges::copy(buffer.ops[i], records.ops[i].begin());
+  }
+  for (std::size_t i = 0; i < records.op_pmu.size(); ++i) {
+    std::ranges::copy(buffer.op_pmu[i], records.op_pmu[i].begin());
+  }
+  return writer.take();
+}
 
 struct RandomCase {
   NetworkDescriptor descriptor;

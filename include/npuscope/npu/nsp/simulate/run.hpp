@@ -30,6 +30,8 @@ struct SimulatedInference;
 
 struct SimulationOptions {
   std::uint32_t program_number = 0;
+  // Of a program for one device, where it is known; 0: it is worked out.
+  std::uint64_t program_fingerprint = 0;
   std::uint32_t device = 0;
   std::uint32_t activations = 1;  // instances of the network, each on cores of its own
   std::uint32_t set_size = 10;    // inferences the host keeps queued per activation

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/freed_memory.hpp"
 #include "base/try.hpp"
 #include "formats/qaic/qpc/program_check.hpp"
 #include "formats/qaic/qpc/program_slices.hpp"
@@ -99,8 +100,10 @@ class Simulation {
       device_options_[i].device = devices[i];
       device_contexts_.push_back(
           std::make_unique<RecordingContext>(*slices[i], target, device_options_[i], i));
-      if (options.samples + options.outputs > 0)
-        device_contexts_.back()->program_fingerprint = qaic::fingerprint(*slices[i]);
+      if (options.samples + options.outputs == 0) continue;
+      const std::uint64_t known = options.program_fingerprint;
+      device_contexts_.back()->program_fingerprint =
+          known != 0 ? known : qaic::fingerprint(*slices[i]);
     }
     if (!target.session) return;
     for (std::uint32_t i = 0; i < options.activations; ++i) {
@@ -207,15 +210,15 @@ class Simulation {
     DeviceRecorders& recorders = *recorders_[activation];
     const bool wanted = inference.sampled || inference.is_output;
     const bool recorded = wanted && context_.program.stats_level >= 40;
-    if (recorded) inference.stats_buffer = recorders.device(0).buffer();
+    if (recorded) inference.stats_buffer = recorders.device(0).take_buffer();
     if (wanted) inference.truth = recorders.device(0).take_truth();
     for (std::uint32_t i = 1; i < recorders.devices(); ++i) {
-      if (recorded) inference.more_stats_buffers.push_back(recorders.device(i).buffer());
+      if (recorded) inference.more_stats_buffers.push_back(recorders.device(i).take_buffer());
       if (wanted) inference.more_truth.push_back(recorders.device(i).take_truth());
     }
     inference.op_trace = recorders.device(0).take_op_trace();
     if (is_handed_on(inference)) options_.on_op_trace(inference);
-    if (inference.number != 0) inference.op_trace = {};
+    if (inference.number != 0) free_memory_of(inference.op_trace);
     recorders_[activation].reset();
   }
 
@@ -224,10 +227,8 @@ class Simulation {
     result_.total = std::max(result_.total, inference.finished);
     if ((inference.sampled || inference.is_output) && options_.on_sample) {
       TRY(options_.on_sample(inference));
-      inference.stats_buffer = {};
-      inference.truth = {};
-      inference.more_stats_buffers = {};
-      inference.more_truth = {};
+      free_memory_of(inference.stats_buffer, inference.truth, inference.more_stats_buffers,
+                     inference.more_truth);
     }
     if (result_.inferences.size() >= max_inferences) {
       return usage_error(
@@ -290,15 +291,22 @@ Status check_simulation(std::span<const qaic::Program* const> slices, const Targ
 Result<SimulationResult> simulate(std::span<const qaic::Program* const> slices,
                                   std::span<const std::uint32_t> devices, const Target& target,
                                   const SimulationOptions& options) {
-  for (const qaic::Program* slice : slices) TRY(qaic::check_program(*slice, slice->network_name));
   TRY(check_simulation(slices, target, options));
   if (devices.size() != slices.size()) {
     return usage_error("{} devices are named for a program of {}; name one for each",
                        devices.size(), slices.size());
   }
   if (slices.size() == 1) return Simulation(*slices[0], slices, devices, target, options).run();
+  for (const qaic::Program* slice : slices) TRY(qaic::check_program(*slice, slice->network_name));
   TRY_AS(joined, qaic::join_slices(slices, slices[0]->network_name));
   return Simulation(*joined, slices, devices, target, options).run();
+}
+
+Result<SimulationResult> simulate(const qaic::Program& program, const Target& target,
+                                  const SimulationOptions& options) {
+  TRY(qaic::check_program(program, program.network_name));
+  const qaic::Program* only = &program;
+  return simulate(std::span(&only, 1), std::span(&options.device, 1), target, options);
 }
 
 RequestTimes request_times(const SimulationResult& result) {

@@ -117,15 +117,14 @@ double samples_per_second(const SimulationResult& result, std::uint32_t batch_si
 Status check_simulation(std::span<const qaic::Program* const> slices, const Target& target,
                         const SimulationOptions& options);
 
-// What check_simulation refuses, and an input error when a program cannot run or the target's
-// figures make the run take more than 11 days of the device's time.
+// What check_simulation refuses, and an input error when several programs cannot run together or
+// the target's figures make the run take more than 11 days of the device's time. One program alone
+// is not checked again: read_program() has.
 Result<SimulationResult> simulate(std::span<const qaic::Program* const> slices,
                                   std::span<const std::uint32_t> devices, const Target& target,
                                   const SimulationOptions& options);
-inline Result<SimulationResult> simulate(const qaic::Program& program, const Target& target,
-                                         const SimulationOptions& options) {
-  const qaic::Program* only = &program;
-  return simulate(std::span(&only, 1), std::span(&options.device, 1), target, options);
-}
+// Of a program that need not have been read from a file: an input error, too, when it cannot run.
+Result<SimulationResult> simulate(const qaic::Program& program, const Target& target,
+                                  const SimulationOptions& options);
 
 }  // namespace npuscope::npu::nsp

@@ -208,18 +208,20 @@ void Machine::record(const Queue& queue, const Thread& thread, Picoseconds kerne
   execution.truth.kernel_end = kernel_end;
   execution.truth.barrier_end = leave;
   execution.truth.transfer_end = kernel_end;
-  execution.wait_cycles = clock.cycles_at(thread.wait);
   execution.start_cycles = clock.cycles_at(thread.start);
   execution.kernel_end_cycles = clock.cycles_at(kernel_end);
-  execution.leave_cycles = clock.cycles_at(leave);
-  const std::uint32_t place = std::uint32_t(&thread - queue.thread.data());
   const Task& task = task_of(queue);
-  execution.nominal_cycles =
-      task.cycles * share_of_cycles(task, execution.truth.task, place, queue.threads);
+  if (target_.session) {  // what op records have
+    execution.wait_cycles = clock.cycles_at(thread.wait);
+    execution.leave_cycles = clock.cycles_at(leave);
+    const std::uint32_t place = std::uint32_t(&thread - queue.thread.data());
+    execution.nominal_cycles =
+        task.cycles * share_of_cycles(task, execution.truth.task, place, queue.threads);
+  }
   if (polls(queue) || (thread.start > thread.free && thread.start == queue.ready)) {
     execution.waited_for = queue.waited_for;
   }
-  execution.synced = task_of(queue).wait_count > 0 || thread.start > thread.free;
+  execution.synced = task.wait_count > 0 || thread.start > thread.free;
   activations_[queue.activation].recorder->task(execution);
 }
 

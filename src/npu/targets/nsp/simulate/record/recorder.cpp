@@ -27,6 +27,7 @@ PmuMetric metric_named(std::string_view counts) {
 
 // A task of a group is shared evenly by its threads; the first takes what is left over.
 std::uint64_t share_of(std::uint64_t total, std::uint32_t thread, std::uint32_t threads) {
+  if (total == 0) return 0;
   return total / threads + (thread == 0 ? total % threads : 0);
 }
 
@@ -55,6 +56,11 @@ std::uint64_t recorded_tasks(const Program& program, std::uint32_t queue) {
   const auto end = program.tasks.begin() + program.queue_begin[queue + 1];
   return std::uint64_t(
       std::count_if(begin, end, [&](const Task& task) { return program.records(task); }));
+}
+
+std::uint64_t port_records(const Program& program) {
+  constexpr std::uint64_t ports = 2;  // of a thread
+  return ports * program.cores * program.threads_per_core();
 }
 
 template <class Body>
@@ -98,17 +104,18 @@ Recorder::Recorder(const RecordingContext& context, std::uint32_t activation,
                    std::uint64_t inference)
     : context_(context),
       first_core_(activation * context.program.cores),
+      buffer_(empty_buffer(activation, inference)),
       traces_ops_(context.options.op_trace && context.target.session &&
                   context.program.cores == 1 &&
                   (inference == 0 || (activation == 0 && context.options.on_op_trace))) {
-  prepare_identity(activation, inference);
-  prepare_records();
+  prepare_truth();
   prepare_pmu();
 }
 
-void Recorder::prepare_identity(std::uint32_t activation, std::uint64_t inference) {
+qaic::StatsBufferWriter Recorder::empty_buffer(std::uint32_t activation,
+                                               std::uint64_t inference) const {
   const Program& program = context_.program;
-  qaic::StatsIdentity& identity = buffer_.identity;
+  qaic::StatsIdentity identity;
   identity.program_fingerprint = context_.program_fingerprint;
   identity.inference = inference;
   identity.program = context_.options.program_number;
@@ -122,22 +129,17 @@ void Recorder::prepare_identity(std::uint32_t activation, std::uint64_t inferenc
   identity.utimer_khz = std::uint32_t(std::lround(context_.target.timer_hz / 1000));
   identity.first_core = first_core_;
   std::copy(program.pmu_events.begin(), program.pmu_events.end(), identity.pmu_events.begin());
-  buffer_.network = program.network_name;
+  std::vector<std::uint64_t> ops;
+  for_each_thread(program, [&](std::uint32_t queue, std::uint32_t, std::uint32_t) {
+    ops.push_back(recorded_tasks(program, queue));
+  });
+  return {identity, program.network_name, program.ddr_stats, port_records(program), ops};
 }
 
-void Recorder::prepare_records() {
+void Recorder::prepare_truth() {
   const Program& program = context_.program;
-  const std::size_t threads = std::size_t{program.cores} * program.threads_per_core();
-  buffer_.threads.resize(threads);
-  if (program.ddr_stats) buffer_.cores.resize(program.cores);
-  if (program.stats_level >= 50) buffer_.ops.resize(threads);
-  const bool op_pmu = program.stats_level >= 100 && !program.pmu_events.empty();
-  if (op_pmu) buffer_.op_pmu.resize(threads);
   std::size_t truths = 0;
-  for_each_thread(program, [&](std::uint32_t queue, std::uint32_t core, std::uint32_t thread) {
-    const std::uint64_t records = recorded_tasks(program, queue);
-    if (!buffer_.ops.empty()) buffer_.ops[index(core, thread)].resize(records);
-    if (op_pmu) buffer_.op_pmu[index(core, thread)].resize(records);
+  for_each_thread(program, [&](std::uint32_t queue, std::uint32_t, std::uint32_t) {
     truth_begin_.push_back(truths);
     truths += program.queue_begin[queue + 1] - program.queue_begin[queue];
   });
@@ -145,7 +147,7 @@ void Recorder::prepare_records() {
 }
 
 void Recorder::prepare_pmu() {
-  pmu_.resize(buffer_.threads.size());
+  pmu_.resize(buffer_.records().threads.size());
   pmu_metric_.fill(PmuMetric::nothing);
   pmu_divisor_.fill(1);
   for (std::size_t i = 0; i < context_.program.pmu_events.size(); ++i) {
@@ -159,14 +161,14 @@ void Recorder::prepare_pmu() {
 
 void Recorder::thread_begin(std::uint32_t core, std::uint32_t thread, Picoseconds time,
                             double cycles) {
-  qaic::StatsThread& record = buffer_.threads[index(core, thread)];
+  qaic::StatsThread& record = buffer_.records().threads[index(core, thread)];
   record.begin_ticks = timer(core).ticks(time);
   record.begin_cycles = counter(core, cycles);
 }
 
 void Recorder::thread_end(std::uint32_t core, std::uint32_t thread, Picoseconds time,
                           double cycles) {
-  qaic::StatsThread& record = buffer_.threads[index(core, thread)];
+  qaic::StatsThread& record = buffer_.records().threads[index(core, thread)];
   record.end_ticks = timer(core).ticks(time);
   record.end_cycles = counter(core, cycles);
   PmuCounts& counts = pmu_[index(core, thread)];
@@ -176,7 +178,7 @@ void Recorder::thread_end(std::uint32_t core, std::uint32_t thread, Picoseconds 
 
 void Recorder::activation(std::uint32_t core, std::uint32_t thread, Picoseconds duration,
                           double cycles) {
-  qaic::StatsThread& record = buffer_.threads[index(core, thread)];
+  qaic::StatsThread& record = buffer_.records().threads[index(core, thread)];
   record.activation_ticks = timer(core).ticks(duration) - timer(core).ticks({});
   record.activation_cycles = std::uint64_t(cycles);
 }
@@ -193,10 +195,10 @@ void Recorder::port(std::uint32_t core, std::uint32_t thread, std::uint32_t port
   }
   record.wait_ticks += poll_ticks;
   if (doorbell) record.doorbell_ticks = timer(core).ticks(wait_end);
-  buffer_.ports.push_back(record);
+  buffer_.records().ports[ports_++] = record;
 }
 
-PmuCounts Recorder::work_of(const TaskExecution& execution) const {
+PmuCounts Recorder::work_of(const TaskExecution& execution, std::uint64_t cycles) const {
   const Task& task = context_.program.tasks[execution.truth.task];
   const std::uint32_t threads = context_.program.thread_count(execution.group);
   const std::uint32_t thread =
@@ -205,8 +207,6 @@ PmuCounts Recorder::work_of(const TaskExecution& execution) const {
   const auto set = [&](PmuMetric metric, std::uint64_t value) {
     work[std::size_t(metric)] = value;
   };
-  const std::uint64_t cycles = counter(execution.core, execution.kernel_end_cycles) -
-                               counter(execution.core, execution.start_cycles);
   set(PmuMetric::cycles, cycles);
   if (execution.group == ThreadGroup::hmx) set(PmuMetric::hmx_cycles, cycles);
   if (execution.group == ThreadGroup::hvx) set(PmuMetric::hvx_cycles, cycles);
@@ -227,7 +227,7 @@ Recorder::Counters Recorder::counters(const PmuCounts& counts) const {
   return result;
 }
 
-void Recorder::add_op(const TaskExecution& execution, const Task& task, const PmuCounts& work,
+void Recorder::add_op(const TaskExecution& execution, const Task& task, std::uint64_t cycles,
                       const Counters& counted_before) {
   const TaskTruth& truth = execution.truth;
   const CoreTimer& clock = timer(execution.core);
@@ -238,18 +238,18 @@ void Recorder::add_op(const TaskExecution& execution, const Task& task, const Pm
   op.sync_ticks = saturated(op.start_ticks - clock.ticks(truth.sync_begin));
   op.kernel_ticks = saturated(kernel_end_ticks - op.start_ticks);
   op.barrier_ticks = saturated(clock.ticks(truth.barrier_end) - kernel_end_ticks);
-  op.cycles = saturated(work[std::size_t(PmuMetric::cycles)]);
+  op.cycles = saturated(cycles);
   op.position_and_flags = (position & StatsOp::position_mask) | StatsOp::written;
   if (execution.synced) op.position_and_flags |= StatsOp::synced;
   if ((task.flags & qaic::task_signals) != 0) op.position_and_flags |= StatsOp::barriered;
   const std::size_t thread = index(execution.core, truth.thread);
-  buffer_.ops[thread][position] = op;
-  if (buffer_.op_pmu.empty()) return;
+  buffer_.records().ops[thread][position] = op;
+  if (buffer_.records().op_pmu.empty()) return;
   // Two readings of running counters: what one op leaves of a count that stands for several bytes
   // is counted with the next.
   const Counters counted = counters(pmu_[thread]);
   for (std::size_t i = 0; i < counted.size(); ++i) {
-    buffer_.op_pmu[thread][position].counts[i] = counted[i] - counted_before[i];
+    buffer_.records().op_pmu[thread][position].counts[i] = counted[i] - counted_before[i];
   }
 }
 
@@ -275,14 +275,20 @@ void Recorder::task(const TaskExecution& execution) {
   const TaskTruth& truth = execution.truth;
   const Task& task = context_.program.tasks[truth.task];
   const std::size_t thread = index(execution.core, truth.thread);
-  const PmuCounts work = work_of(execution);
-  const auto counted_before = buffer_.op_pmu.empty() ? Counters{} : counters(pmu_[thread]);
-  for (std::size_t i = 0; i < work.size(); ++i) pmu_[thread][i] += work[i];
-  if (!buffer_.cores.empty() && truth.thread == context_.program.first_thread(execution.group)) {
-    buffer_.cores[execution.core].ddr_read_bytes += task.ddr_read;
-    buffer_.cores[execution.core].ddr_write_bytes += task.ddr_write;
+  const std::uint64_t cycles = counter(execution.core, execution.kernel_end_cycles) -
+                               counter(execution.core, execution.start_cycles);
+  Counters counted_before{};
+  if (!context_.program.pmu_events.empty()) {
+    if (!buffer_.records().op_pmu.empty()) counted_before = counters(pmu_[thread]);
+    const PmuCounts work = work_of(execution, cycles);
+    for (std::size_t i = 0; i < work.size(); ++i) pmu_[thread][i] += work[i];
   }
-  if (context_.program.records(task)) add_op(execution, task, work, counted_before);
+  if (!buffer_.records().cores.empty() &&
+      truth.thread == context_.program.first_thread(execution.group)) {
+    buffer_.records().cores[execution.core].ddr_read_bytes += task.ddr_read;
+    buffer_.records().cores[execution.core].ddr_write_bytes += task.ddr_write;
+  }
+  if (context_.program.records(task)) add_op(execution, task, cycles, counted_before);
   if (!truth_.empty()) truth_[truth_begin_[thread] + execution.position] = truth;
   const std::uint32_t place = truth.thread - context_.program.first_thread(execution.group);
   const bool has_part = task.threads == 0 || place < task.threads;
@@ -302,12 +308,12 @@ void Recorder::transfer(std::uint32_t core, std::uint32_t position, Picoseconds 
   if (!truth_.empty()) truth_[truth_begin_[thread] + position].transfer_end = end;
   if (!program.records(program.tasks[task])) return;
   const std::uint32_t place = record_position(task, position);
-  StatsOp& op = buffer_.ops[thread][place];
+  StatsOp& op = buffer_.records().ops[thread][place];
   op.transfer_ticks = saturated(timer(core).ticks(end) - op.start_ticks);
-  if (buffer_.op_pmu.empty()) return;
+  if (buffer_.records().op_pmu.empty()) return;
   for (std::size_t i = 0; i < pmu_metric_.size(); ++i) {
     if (pmu_metric_[i] != PmuMetric::dma_cycles) continue;
-    buffer_.op_pmu[thread][place].counts[i] =
+    buffer_.records().op_pmu[thread][place].counts[i] =
         std::uint32_t(dma_cycles / pmu_divisor_[i] - before / pmu_divisor_[i]);
   }
 }
@@ -319,13 +325,11 @@ std::uint64_t stats_bytes(const Program& program) {
   identity.cores = program.cores;
   identity.threads_per_core = program.threads_per_core();
   identity.pmu_counters = std::uint32_t(program.pmu_events.size());
-  constexpr std::uint64_t ports = 2;
   std::uint64_t ops = 0;
   for_each_thread(program, [&](std::uint32_t queue, std::uint32_t, std::uint32_t) {
     ops += recorded_tasks(program, queue);
   });
-  return qaic::stats_buffer_bytes(identity, program.ddr_stats,
-                                  ports * program.cores * program.threads_per_core(), ops,
+  return qaic::stats_buffer_bytes(identity, program.ddr_stats, port_records(program), ops,
                                   program.network_name);
 }
 

@@ -92,8 +92,8 @@ class Recorder {
   void transfer(std::uint32_t core, std::uint32_t position, Picoseconds end,
                 double streaming_cycles);
 
-  // Call after the last thread_end.
-  std::vector<std::byte> buffer() const { return write_stats_buffer(buffer_); }
+  // Call after the last thread_end, once.
+  std::vector<std::byte> take_buffer() { return buffer_.take(); }
   std::vector<TaskTruth> take_truth() { return std::move(truth_); }
   std::vector<OpTraceRecord> take_op_trace() { return std::move(op_trace_); }
 
@@ -106,21 +106,22 @@ class Recorder {
   std::uint64_t counter(std::uint32_t core, double cycles) const {
     return context_.counter_bases[first_core_ + core] + std::uint64_t(cycles);
   }
-  PmuCounts work_of(const TaskExecution& execution) const;
+  PmuCounts work_of(const TaskExecution& execution, std::uint64_t cycles) const;
   Counters counters(const PmuCounts& counts) const;
   std::uint32_t record_position(std::uint32_t task, std::uint32_t position) const {
     return context_.record_positions.empty() ? position : context_.record_positions[task];
   }
-  void add_op(const TaskExecution& execution, const qaic::Task& task, const PmuCounts& work,
+  void add_op(const TaskExecution& execution, const qaic::Task& task, std::uint64_t cycles,
               const Counters& counted_before);
   void add_to_op_trace(const TaskExecution& execution);
-  void prepare_identity(std::uint32_t activation, std::uint64_t inference);
-  void prepare_records();
+  qaic::StatsBufferWriter empty_buffer(std::uint32_t activation, std::uint64_t inference) const;
+  void prepare_truth();
   void prepare_pmu();
 
   const RecordingContext& context_;
   std::uint32_t first_core_;
-  qaic::StatsBuffer buffer_;
+  qaic::StatsBufferWriter buffer_;
+  std::size_t ports_ = 0;  // recorded
   std::array<PmuMetric, qaic::max_pmu_counters> pmu_metric_{};
   std::array<std::uint32_t, qaic::max_pmu_counters> pmu_divisor_{};
   std::vector<PmuCounts> pmu_;            // by core and thread
@@ -145,11 +146,11 @@ class DeviceRecorders {
   // Of a core of the joined program: its device's recorder, and its number there.
   Recorder& of(std::uint32_t core) { return recorders_[core / cores_]; }
   std::uint32_t own(std::uint32_t core) const { return core % cores_; }
-  void task(TaskExecution execution) {
-    Recorder& recorder = of(execution.core);
-    execution.truth.task -= first_task_[execution.core / cores_];
-    execution.core = own(execution.core);
-    recorder.task(execution);
+  void task(TaskExecution& execution) {
+    const std::uint32_t device = execution.core / cores_;
+    execution.truth.task -= first_task_[device];
+    execution.core -= device * cores_;
+    recorders_[device].task(execution);
   }
 
   std::uint32_t devices() const { return std::uint32_t(recorders_.size()); }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/freed_memory.hpp"
 #include "base/mapped_pages.hpp"
 #include "base/numbers.hpp"
 #include "formats/qaic/opstats/opstats_files.hpp"
@@ -29,7 +30,15 @@ std::filesystem::path qpc_file(const std::filesystem::path& given) {
   return std::filesystem::is_directory(given, unknown) ? given / "programqpc.bin" : given;
 }
 
-Result<LoadedProgram> load(const qaic::QpcProgram& found, const std::string& file) {
+// Whether something is made of the statistics, rather than only the buffers kept.
+bool decodes(const RunRequest& request) {
+  return request.types.stats || request.types.trace || !request.qnn_folder.empty();
+}
+
+// What only decoding asks for, the names of hundreds of thousands of operators and what depends on
+// what, is a half of a large program.
+Result<LoadedProgram> load(const qaic::QpcProgram& found, const RunRequest& request,
+                           const std::string& file) {
   const std::string place = found.path.empty() ? file : fmt::format("{}: {}", file, found.path);
   const qaic::QpcSegment* code = found.qpc.find(qaic::segment_program);
   const qaic::QpcSegment* hardware = found.qpc.find(qaic::segment_target);
@@ -41,14 +50,19 @@ Result<LoadedProgram> load(const qaic::QpcProgram& found, const std::string& fil
   const auto named = [&](std::string_view segment) {
     return fmt::format("{}: {}", place, segment);
   };
-  TRY_AS(program, qaic::read_program(code->bytes, named(qaic::segment_program)));
-  drop_pages(code->bytes);
+  TRY_AS(program, qaic::read_program(code->bytes, named(qaic::segment_program), drop_pages));
   TRY_AS(target, parse_target(as_text(hardware->bytes), named(qaic::segment_target)));
-  const ByteSpan described = found.qpc.find(qaic::segment_network_descriptor)->bytes;
-  TRY_AS(descriptor,
-         qaic::read_network_descriptor(described, named(qaic::segment_network_descriptor)));
-  drop_pages(described);
   LoadedProgram loaded;
+  loaded.program_fingerprint = qaic::fingerprint(*program);
+  if (!decodes(request)) {
+    if (program->slices == 1) free_memory_of(program->dependencies);
+  } else {
+    const ByteSpan described = found.qpc.find(qaic::segment_network_descriptor)->bytes;
+    TRY_AS(descriptor,
+           qaic::read_network_descriptor(described, named(qaic::segment_network_descriptor)));
+    drop_pages(described);
+    loaded.descriptor = std::move(*descriptor);
+  }
   if (const auto* drawn = found.qpc.find(qaic::segment_schematic)) {
     TRY_AS(schematic, qaic::read_schematic(drawn->bytes, named(qaic::segment_schematic)));
     loaded.schematic = std::move(*schematic);
@@ -56,7 +70,6 @@ Result<LoadedProgram> load(const qaic::QpcProgram& found, const std::string& fil
   loaded.path = found.path;
   loaded.label = slice_of(found.path) ? last_name(found.path) : program->network_name;
   loaded.program = std::move(*program);
-  loaded.descriptor = std::move(*descriptor);
   loaded.target = std::move(*target);
   return loaded;
 }
@@ -120,7 +133,7 @@ Result<std::vector<Selection>> select(const std::vector<qaic::QpcProgram>& found
   for (std::size_t place = 0; place < found.size(); ++place) {
     const bool by_place = wanted_place && *wanted_place == place;
     if (wanted_place && !by_place) continue;
-    TRY_AS(loaded, load(found[place], file));
+    TRY_AS(loaded, load(found[place], request, file));
     names += fmt::format("{}{} {}", names.empty() ? "" : ", ", place, loaded->label);
     // All parts of a multi-device program go by its name.
     const bool whole =
@@ -230,6 +243,7 @@ Result<ProgramRun> run_program(const RunRequest& request, const PlannedRun& plan
   RunFiles files(request, planned, outcome);
   SimulationOptions options = request.simulation;
   options.program_number = planned.number;
+  if (!planned.is_multi_device()) options.program_fingerprint = loaded.program_fingerprint;
   options.device = planned.devices.front();
   if (!request.types.any()) options.samples = 0;
   options.outputs = request.write_output_folder.empty() ? 0 : request.outputs;

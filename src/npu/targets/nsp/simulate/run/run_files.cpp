@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/freed_memory.hpp"
 #include "base/try.hpp"
 #include "formats/chrome/trace_events.hpp"
 #include "formats/qaic/opstats/opstats_host_trace.hpp"
@@ -266,8 +267,7 @@ Status RunFiles::add_optrace(SimulationResult& result) {
   TRY_AS(set, make_optrace(loaded.program, *loaded.schematic, loaded.target, result,
                            std::move(node_cycles_)));
   for (SimulatedInference& inference : result.inferences) {
-    inference.op_trace = {};
-    inference.phases = {};
+    free_memory_of(inference.op_trace, inference.phases);
   }
   const std::string name =
       run_.number == 0 ? "chrometrace" : fmt::format("chrometrace-program-{}", run_.number);

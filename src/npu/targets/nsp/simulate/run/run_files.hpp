@@ -55,10 +55,11 @@ Result<qnn::optrace::OptraceSet> make_optrace(const qaic::Program& program,
 // What a run will execute: the programs of a QPC, read and checked before anything starts.
 
 struct LoadedProgram {
-  std::string path;   // in the QPC, "" for the outer container
-  std::string label;  // of the device in traces: QAicGraph_slice00, or the network's name
-  qaic::Program program;
-  qaic::NetworkDescriptor descriptor;
+  std::string path;       // in the QPC, "" for the outer container
+  std::string label;      // of the device in traces: QAicGraph_slice00, or the network's name
+  qaic::Program program;  // without its dependencies where only the device runs it
+  std::uint64_t program_fingerprint = 0;
+  qaic::NetworkDescriptor descriptor;  // where something is decoded
   std::optional<qaic::Schematic> schematic;
   Target target;
 };
