@@ -113,7 +113,8 @@ void Expander::grouped_by_css(const GroupedShape& shape) {
   while (!fits() && (groups > 1 || results > 1))
     groups > 1 ? groups = divide_up(groups, 2) : results = divide_up(results, 2);
   bool is_first = true;
-  for (std::uint64_t group = 0; group < shape.groups; group += groups) {
+  for (std::uint64_t group = 0; group < shape.groups && out_.stages.size() < max_tasks;
+       group += groups) {
     const std::uint32_t from = new_buffer(data_bytes(), true);
     for (std::uint64_t i = 0; i < shape.results && out_.stages.size() < max_tasks; i += results) {
       const std::uint32_t weights = new_buffer(weight_bytes(), true, true);

@@ -123,8 +123,8 @@ class Lowerer {
     for (const TensorId input : present(node.inputs)) {
       const TensorId root = root_of(input);
       if (graph_[root].constant) continue;
-      if (operation.is_int8 || std::ranges::find(operation.inputs, root) == operation.inputs.end())
-        operation.inputs.push_back(root);
+      const bool is_read = std::ranges::find(operation.inputs, root) != operation.inputs.end();
+      if (!is_read || operation.form != Form::unary) operation.inputs.push_back(root);
       operation.reshaped |= graph_[root].shape != graph_[input].shape;
     }
     for (const TensorId output : present(node.outputs)) producers_[output] = out_.operations.size();
