@@ -32,7 +32,8 @@ whole, first = gzip.decompress(written), deflate.gzip_decompress(written)
 events = [json.loads(line) for line in first.splitlines()]
 stated = struct.unpack("<I", written[-4:])[0]
 line = len(json.dumps({"event": 0})) + 1
-print("gzip", len(whole), "bytes,", whole.count(b"\n"), "events; libdeflate", len(first), "bytes,", len(events), "events; the file's last four bytes say", stated)
+print("gzip", len(whole), "bytes,", whole.count(b"\n"), "events; libdeflate", len(first), "bytes,", len(events),
+      "events; the file's last four bytes say", stated)
 as_described = len(whole) == sum(appends) * line and len(first) == appends[0] * line == len(events) * line and stated == appends[-1] * line
 sys.exit(0 if as_described else "not as described")
 EOF

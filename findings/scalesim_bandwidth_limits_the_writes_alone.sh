@@ -83,7 +83,8 @@ total, stalls, prefetch = ({run: cycles(run, column) for run in runs} for column
 rates = {run: [(float(row["Avg FILTER DRAM BW"]), float(row["Avg OFMAP DRAM BW"])) for row in rows(run, "BANDWIDTH")] for run in runs}
 console = {what: [int(n) for n in re.findall(rf"^{what} cycles: (\d+)", open("10-10.txt").read(), re.M)] for what in ("Total", "Compute")}
 for run in runs:
-    print("bandwidth-banks", run, "total", total[run], "stalls", stalls[run], "with prefetch", prefetch[run], "words a cycle of weights, outputs", rates[run])
+    print("bandwidth-banks", run, "total", total[run], "stalls", stalls[run], "with prefetch", prefetch[run],
+          "words a cycle of weights, outputs", rates[run])
 print("console", console)
 as_described = (len({total[run][1] for run in runs}) == 1 and {stalls[run][1] for run in runs} == {0}
                 and [rates[run][1] for run in runs] == [(10, 10), (10, 1), (40, 10)] and stalls["1-10"][0] > stalls["10-10"][0] > stalls["10-40"][0]

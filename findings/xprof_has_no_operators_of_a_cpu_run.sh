@@ -59,7 +59,8 @@ overview = list(tables("overview_page"))
 shown = [row for rows, _ in overview for row in rows if "stepTimeMs" in row]
 facts = {key: value for _, properties in overview for key, value in properties.items()}
 print(f"XSpace: ops {time['ops']:.1f} ms of {time['steps']:.1f} ms of steps")
-print("framework_op_stats", operators, "rows of hlo_stats", len(hlo), "duty cycle", facts["device_duty_cycle_percent"], "idle", facts["device_idle_time_percent"])
+print("framework_op_stats", operators, "rows of hlo_stats", len(hlo), "duty cycle", facts["device_duty_cycle_percent"],
+      "idle", facts["device_idle_time_percent"])
 print("steps", [row["stepnum"] for row in shown], *(f"{name} {sum(row[name] for row in shown):.1f}" for name in
                                                     ("stepTimeMs", "deviceComputeTimeMs", "hostComputeTimeMs", "otherTimeMs")))
 print(facts.get("statement"))
