@@ -167,6 +167,7 @@ TEST(Kernels, OfAHostsTimelineDoNotSayThatThereIsNone) {
   const Tried tried("softmax", made.profile);
   ASSERT_TRUE(tried.found());
   EXPECT_EQ(tried.finding().no_gain, "all work on the timeline is the host's");
+  EXPECT_EQ(tried.finding().advice.find("vector unit"), std::string::npos);
 }
 
 CoreBuilder transfers(int small) {
