@@ -81,6 +81,7 @@ struct InferenceTraffic {
 };
 
 struct MemoryTable {
+  bool moves_bytes = false;  // any row; else rows are in the order of their MACs
   Interval timeline;
   std::optional<Hertz> rate;  // of the base clock
   // Of the processor: of a clock that counts its cycles, the base clock or another.

@@ -312,8 +312,9 @@ std::optional<Gain> FindingContext::gain_by_hiding(double ticks, const std::stri
 }
 
 std::string FindingContext::why_no_path() {
-  return has_timeline() ? "the profile has no critical path to compute it on"
-                        : "the profile has no timeline to compute it on";
+  if (has_timeline()) return "the profile has no critical path to compute it on";
+  return active_share(Engine::host) > 0 ? "all work on the timeline is the host's"
+                                        : "the profile has no timeline to compute it on";
 }
 
 }  // namespace npuscope::analysis

@@ -135,7 +135,12 @@ void MemoryAnalysis::rank() {
                                    [](const auto& bytes) { return bytes.value_or(0) > 0; });
     return !moved && row.spans == 0;
   });
-  sort_rows(table_.rows.begin(), table_.rows.end(), [](const MemoryRow& a, const MemoryRow& b) {
+  table_.moves_bytes = std::any_of(table_.rows.begin(), table_.rows.end(), [](const auto& row) {
+    return std::any_of(row.bytes.begin(), row.bytes.end(),
+                       [](const auto& bytes) { return bytes.value_or(0) > 0; });
+  });
+  sort_rows(table_.rows.begin(), table_.rows.end(), [&](const MemoryRow& a, const MemoryRow& b) {
+    if (!table_.moves_bytes) return a.work.all_macs() > b.work.all_macs();
     const auto key = [](const MemoryRow& row) {
       return std::tuple(ddr_bytes(row.bytes).value_or(0), vtcm_bytes(row.bytes).value_or(0),
                         at(row.bytes, Route::multicast).value_or(0));

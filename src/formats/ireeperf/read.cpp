@@ -318,6 +318,11 @@ class Reader {
       profile_.ops.push_back(op);
       if (said.macs) {
         profile_.add_measure(Measure::Subject::op, id, op_macs, Origin::derived, {}, *said.macs);
+        if (said.operation.find("conv") != said.operation.npos) {
+          losses_.add(Severity::info, 0,
+                      "MACs of dispatches called conv are the product of their extents: IREE "
+                      "calls pools so too, which have none");
+        }
       }
       return place->second;
     }

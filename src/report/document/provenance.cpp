@@ -89,10 +89,10 @@ std::vector<std::string> note_lines(const std::vector<Note>& notes) {
 
 namespace {
 
-// Instances that spans name; 0 where they name none.
-std::size_t inferences_of(const Profile& profile) {
+// Instances that spans name, in order; none where they name none.
+std::vector<std::uint32_t> instances_of(const Profile& profile) {
   const Spans& spans = profile.spans;
-  if (spans.instance.size() != spans.size()) return 0;
+  if (spans.instance.size() != spans.size()) return {};
   constexpr std::size_t many = 1 << 16;
   std::vector<std::uint32_t> ids;
   std::uint32_t last = every_instance;
@@ -105,11 +105,13 @@ std::size_t inferences_of(const Profile& profile) {
     last = id;
     if (ids.size() < 2 * many) continue;
     tidy();
-    if (ids.size() > many) return 0;  // these are no inferences
+    if (ids.size() > many) return {};  // these are no inferences
   }
   tidy();
-  return ids.size();
+  return ids;
 }
+
+std::size_t inferences_of(const Profile& profile) { return instances_of(profile).size(); }
 
 }  // namespace
 
@@ -130,9 +132,17 @@ std::string scope_of_median(std::size_t inferences, bool after_the_first) {
                          : fmt::format("one inference: the median of the {}{}", inferences, after);
 }
 
+std::string step_numbers(const Profile& profile) {
+  const std::vector<std::uint32_t> ids = instances_of(profile);
+  return ids.empty() || ids.back() < ids.size() ? ""
+                                                : fmt::format("{} to {}", ids.front(), ids.back());
+}
+
 std::string scope_of_one(const Profile& profile, std::uint32_t inference) {
   const std::size_t count = inferences_of(profile);
   if (count < 2) return "";
+  const std::string steps = step_numbers(profile);
+  if (!steps.empty()) return fmt::format("one inference: number {} of {}", inference, steps);
   return fmt::format("one inference: number {} of {}, counted from 0", inference, count);
 }
 

@@ -42,6 +42,8 @@ std::string scope_of_all(std::size_t inferences);
 std::string scope_of_each(const Profile& profile);
 std::string scope_of_median(std::size_t inferences, bool after_the_first);
 std::string scope_of_one(const Profile& profile, std::uint32_t inference);
+// "2 to 5" where inferences have a trace's own step numbers; empty where they count from 0.
+std::string step_numbers(const Profile& profile);
 
 // Where a profile is from, and what follows for its numbers, as every command says it.
 

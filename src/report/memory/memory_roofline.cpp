@@ -220,7 +220,7 @@ Section memory_inferences_section(const MemoryTable& table, std::size_t top) {
 
 Section memory_ops_section(const Profile& profile, const MemoryTable& table, std::size_t top) {
   using analysis::Route;
-  Section section{.key = "ops", .title = "OPS, by DDR bytes"};
+  Section section{.key = "ops", .title = table.moves_bytes ? "OPS, by DDR bytes" : "OPS, by MACs"};
   const bool others_decide =
       std::any_of(table.rows.begin(), table.rows.end(), [](const analysis::MemoryRow& row) {
         const auto own = row.placement.of(analysis::Resource::ddr);

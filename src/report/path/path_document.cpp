@@ -63,10 +63,11 @@ class PathDocument {
     Section section{.key = "path", .title = "CRITICAL PATH"};
     Value which;
     if (basis.instances > 1) {
-      which = options_.inference
-                  ? fmt::format("{}, as asked, of {}", *basis.instance, basis.instances)
-                  : fmt::format("{} of {}, nearest the median of all but the first",
-                                *basis.instance, basis.instances);
+      const std::string steps = step_numbers(profile_);
+      const std::string all = steps.empty() ? std::to_string(basis.instances) : steps;
+      which = options_.inference ? fmt::format("{}, as asked, of {}", *basis.instance, all)
+                                 : fmt::format("{} of {}, nearest the median of all but the first",
+                                               *basis.instance, all);
     }
     section.facts = {
         {{"inference_text", "inference"}, which},

@@ -292,6 +292,7 @@ TEST(IdleBetweenInferences, IsThePauseFromOneToTheNext) {
   EXPECT_EQ(tried.value("gaps_between"), 2);
   EXPECT_EQ(tried.value("longest_between"), 50);
   EXPECT_DOUBLE_EQ(tried.gain(), 100.0 / 3);  // of one of the three
+  EXPECT_EQ(tried.finding().gain->of, "the wall");
   EXPECT_TRUE(Tried("idle-between-inferences", paused(16).profile).is_quiet());
 }
 

@@ -161,6 +161,15 @@ TEST(Kernels, OfATableWithoutTimelineByTheirPartOfAllOps) {
   EXPECT_EQ(tried.finding().no_gain, "the profile has no timeline to compute it on");
 }
 
+TEST(Kernels, OfAHostsTimelineDoNotSayThatThereIsNone) {
+  MemoryBuilder made;
+  made.span(made.unit("CPU", Engine::host), "softmax", 0, 100, SpanKind::op, "Softmax");
+  const Tried tried("softmax", made.profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_EQ(tried.finding().no_gain, "all work on the timeline is the host's");
+  EXPECT_EQ(tried.finding().advice.find("vector unit"), std::string::npos);
+}
+
 CoreBuilder transfers(int small) {
   CoreBuilder made;
   std::vector<std::int64_t> bytes;

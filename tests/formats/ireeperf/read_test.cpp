@@ -138,7 +138,16 @@ TEST(IreeperfRead, AnExecuteEnclosesItsDispatchesAndIsAnInference) {
           Pair("time in the queue", ElementsAre(none, 600, none, none, none, none, none))));
   ASSERT_EQ(profile.measures.size(), 1u);
   EXPECT_EQ(profile.measures[0].value, 4 * 5 * 6 * 3 * 3);
-  EXPECT_TRUE(profile.notes.empty());
+}
+
+TEST(IreeperfRead, AConvolutionWhoseNameAPoolHasTooIsNoted) {
+  const auto read_dispatch = [](const char* name) {
+    return read(head + on_host({"execute", "", 3, -1, 1'000, 1'500}) +
+                on_host({"dispatch", name, 3, 2, 1'100, 1'400}) + end_of_session);
+  };
+  EXPECT_THAT(messages(read_dispatch("main_dispatch_0_conv_32x32x16x3x3_f32")),
+              ElementsAre(HasSubstr("IREE calls pools so too")));
+  EXPECT_TRUE(read_dispatch("main_dispatch_0_matmul_64x128x96_f32").notes.empty());
 }
 
 TEST(IreeperfRead, WhatADeviceTimedCountsInPlaceOfTheHosts) {

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "analysis/profile_builder.hpp"
+
 namespace npuscope::report {
 namespace {
 
@@ -29,6 +31,19 @@ TEST(NoteLines, SayTheSameOfSeveralFilesOnce) {
 TEST(NoteLines, OfOneFileSayWhy) {
   EXPECT_THAT(note_lines({{Severity::info, "a.txt", 0, "not of a format", 1}}),
               ElementsAre("info: a.txt: not of a format"));
+}
+
+// Of ProfilerStep#2 to #5 the third was "number 4 of 4, counted from 0".
+TEST(ScopeOfOne, OfStepsThatATraceNumbersSaysWhichTheyAre) {
+  test_support::ProfileBuilder made;
+  const UnitId cpu = made.unit("CPU", Engine::host);
+  for (const std::uint32_t step : {2, 3, 4, 5}) {
+    made.span(cpu, "MatMul", 10 * step, 10 * step + 5);
+    made.profile.spans.instance.push_back(step);
+  }
+  EXPECT_EQ(scope_of_one(made.profile, 4), "one inference: number 4 of 2 to 5");
+  for (std::uint32_t& step : made.profile.spans.instance) step -= 2;
+  EXPECT_EQ(scope_of_one(made.profile, 2), "one inference: number 2 of 4, counted from 0");
 }
 
 }  // namespace

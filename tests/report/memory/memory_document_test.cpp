@@ -129,6 +129,24 @@ TEST(MemoryDocument, WithoutBytesSaysHowToGetThem) {
   EXPECT_THAT(of_nothing.error().message, HasSubstr("names no bytes that npuscope understands"));
 }
 
+// "OPS, by DDR bytes" stood over rows without bytes, in the order in which the ops first ran.
+TEST(MemoryDocument, WithoutBytesOpsAreByMacs) {
+  MemoryBuilder made;
+  const UnitId main = made.unit("main", Engine::other);
+  for (const auto& [name, macs] : {std::pair{"small", 10.0}, {"none", 0.0}, {"large", 99.0}}) {
+    const auto op = std::uint32_t(made.profile.ops.size());
+    made.span(main, name, 10 * op, 10 * op + 5);
+    if (macs > 0) {
+      made.profile.add_measure(Measure::Subject::op, op, {"MACs", NumberQuantity::macs},
+                               Origin::derived, {}, macs);
+    }
+  }
+  const std::string text = text_of(made.profile, {}, 100);
+  EXPECT_THAT(text, HasSubstr("OPS, by MACs\n"));
+  EXPECT_LT(text.rfind("large"), text.rfind("small"));
+  EXPECT_LT(text.rfind("small"), text.rfind("none"));
+}
+
 // "compute" was the verdict, and below it "No verdict without the hardware's peaks".
 TEST(MemoryDocument, AVerdictOfBusyUnitsIsNotDeniedBelowIt) {
   test_support::ProfileBuilder made("cycles", ClockKind::unit_cycles, 1e9);

@@ -69,6 +69,7 @@ RuleOutcome apply(FindingContext& context) {
                      "show: WALL")};
   finding.places = longest_places(found.places);
   finding.gain = context.gain_of_wall(idle, "each inference starts where the one before ends");
+  if (finding.gain) finding.gain->of = "the wall";  // an inference itself takes as long
   finding.advice =
       "The host is late. Keep two or more inferences in flight, so that the next one waits at the "
       "device when this one ends; prepare inputs and take results beside the device's work, not "

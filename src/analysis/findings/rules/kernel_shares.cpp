@@ -61,7 +61,11 @@ RuleOutcome apply(FindingContext& context) {
                "Softmax runs on the vector engine, in several passes over its input: keep that "
                "in 8 bits, apply it to no more elements than are needed (after a selection, not "
                "before it), and leave a last one to the CPU where only the largest value "
-               "counts."}});
+               "counts.",
+           .neutral =
+               "Keep its input in a narrow type, fuse it into attention (one pass with the "
+               "products on either side, no score matrix in memory), and mask before it rather "
+               "than in ops of their own."}});
 }
 
 }  // namespace softmax
