@@ -4,7 +4,7 @@
 //   const Diagnosis diagnosis = analysis.findings({.peaks = …});
 //   diagnosis.findings[0].rule        "boundary-tax"
 //   diagnosis.findings[0].gain        30,649 cycles, 47.3 % of the wall, by longest path
-//   diagnosis.findings[0].evidence    29,862 cycles active, kind active, "ops: by kernel"
+//   diagnosis.findings[0].evidence    29,862 cycles active, kind active, "ops: by rule"
 //   diagnosis.untried[0].missing      "bytes of transfers"
 //
 // A rule says nothing where it does not apply or could not gain half a percent of the wall, and

@@ -4,8 +4,8 @@
 //     finding     Glue between ops runs for a tenth of the time or more
 //     gain        up to 30,649 cycles: by longest path: these conversions and slices take no time
 //     evidence           value          of                 kind    from
-//     format conversion  29,862 cycles                     active  ops: by kernel
-//     share of wall  46.1 %         format conversion  active  ops: by kernel
+//     format conversion  29,862 cycles                     active  ops: by rule
+//     share of wall  46.1 %         format conversion  active  ops: by rule
 //     Keep tensors in one layout from op to op: …
 #pragma once
 

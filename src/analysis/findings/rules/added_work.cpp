@@ -121,11 +121,11 @@ RuleOutcome apply(FindingContext& context) {
   finding.title = title_of(times, timed ? "the wall" : "all ops");
   finding.weight = share >= 0.25 ? Weight::high : Weight::medium;
   for (const KernelTime& each : times) {
-    Evidence time = ticks_evidence("time", each.name, each.time, each.kind, "ops: by kernel");
+    Evidence time = ticks_evidence("time", each.name, each.time, each.kind, "ops: by rule");
     time.clock = each.clock;
     finding.evidence.push_back(std::move(time));
     finding.evidence.push_back(share_evidence("share", timed ? "share of wall" : "share of all ops",
-                                              each.share, each.kind, "ops: by kernel", each.name));
+                                              each.share, each.kind, "ops: by rule", each.name));
   }
   finding.advice = context.words(
       {.usual = "Keep tensors in one layout from op to op: give inputs and outputs the layout and "

@@ -1,6 +1,7 @@
 // Rules about the share of one sort of kernel: softmax, transposes.
 #include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
+#include "analysis/inference_times.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -23,14 +24,16 @@ RuleOutcome kernel_share(FindingContext& context, const KernelShare& rule) {
   Finding finding;
   finding.title =
       fmt::format("{} {} of {}", rule.title, percent(each.share), timed ? "the wall" : "all ops");
-  Evidence time = ticks_evidence("time", rule.kernel, each.time, each.kind, "ops: by kernel");
+  Evidence time = ticks_evidence("time", rule.kernel, each.time, each.kind, "ops: by rule");
   time.clock = each.clock;
   finding.evidence = {std::move(time),
                       share_evidence("share", timed ? "share of wall" : "share of all ops",
-                                     each.share, each.kind, "ops: by kernel")};
-  if (each.runs > 0) {
+                                     each.share, each.kind, "ops: by rule")};
+  if (each.runs > 0) {  // time and share are those of one inference
+    const bool are_several = context.analysis().inferences().count() > 1;
     finding.evidence.push_back(
-        count_evidence("runs", "executions", double(each.runs), "ops: by kernel"));
+        count_evidence("runs", are_several ? "executions in all inferences" : "executions",
+                       double(each.runs), "ops: by rule"));
   }
   finding.advice = context.words(rule.advice);
   if (!timed) {
