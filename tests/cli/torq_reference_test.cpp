@@ -122,7 +122,7 @@ TEST_F(TorqReference, OverviewAndDiffSayOfWhichInferencesTheyAre) {
 TEST_F(TorqReference, DiagnoseSaysWhatBoundsTheNet) {
   make();
   const Outcome outcome = run_npuscope({"diagnose", path("runtime.csv"), path("debug")});
-  EXPECT_THAT(outcome.output, HasSubstr("1  memory-bound: up to 69"));
+  EXPECT_THAT(outcome.output, HasSubstr("1  memory-bound: up to 70"));
 }
 
 TEST_F(TorqReference, TheSameModelMakesTheSameBytes) {

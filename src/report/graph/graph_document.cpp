@@ -110,14 +110,18 @@ class GraphDocument {
       add_sum("output", "outputs", facts_.outputs);
       add_sum("constant", "constants", facts_.constants);
     }
-    add("longest_chain", "longest chain of ops", facts_.levels);
-    add("width", "most ops at one depth", facts_.width);
-    add("sources", "ops nothing leads to", facts_.sources);
-    add("sinks", "ops that lead to nothing", facts_.sinks);
-    add("alone", "ops without any edge", facts_.alone);
-    add("components", "parts not connected", facts_.components);
-    add("largest_component", "  ops of the largest", facts_.largest_component);
-    add("cycles", "dependency cycles", facts_.cycle_count);
+    const bool has_edges = !view_.graph.edges().empty();
+    const auto add_shape = [&](const char* key, const char* label, std::uint64_t count) {
+      add(key, label, has_edges ? Value(count) : Value());
+    };
+    add_shape("longest_chain", "longest chain of ops", facts_.levels);
+    add_shape("width", "most ops at one depth", facts_.width);
+    add_shape("sources", "ops nothing leads to", facts_.sources);
+    add_shape("sinks", "ops that lead to nothing", facts_.sinks);
+    add_shape("alone", "ops without any edge", facts_.alone);
+    add_shape("components", "parts not connected", facts_.components);
+    add_shape("largest_component", "  ops of the largest", facts_.largest_component);
+    add_shape("cycles", "dependency cycles", facts_.cycle_count);
     const auto remark = [&](std::uint64_t count, const char* what) {
       if (count > 0) section.remarks.push_back(fmt::format("{}: {}.", what, count));
     };
@@ -126,7 +130,7 @@ class GraphDocument {
     remark(view_.graph.loops(), "Edges of an op to itself, left out");
     remark(facts_.shapes, "Records of shapes, which hold no data, not counted as tensors");
     remark(facts_.tensors.without_size, "Tensors without a known size, not in the sums");
-    if (view_.graph.edges().empty()) {
+    if (!has_edges) {
       section.remarks.push_back(
           "The files hold no edges between ops: open the compiled graph with them (the program "
           "beside raw buffers, the _htp.json beside an optrace).");
