@@ -9,6 +9,7 @@
 #include "npu/graph/fold_quantization.hpp"
 #include "npu/graph/semantics.hpp"
 #include "npu/targets/nsp/compile/images.hpp"
+#include "npu/targets/nsp/compile/single_rows.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {
@@ -148,17 +149,15 @@ void fuse_places(Graph& graph) {
 
 // What limits a sum in tiles, such as that of two images, is part of the sum.
 void fuse_limits(Graph& graph) {
-  const std::vector<bool> images = find_images(graph);
+  const std::vector<bool> images = find_images(graph), rows = find_rows_in_tiles(graph);
   std::vector<bool> gone(graph.nodes.size());
   for (std::size_t i = 0; i < gone.size(); ++i) {
     const Node& node = graph.nodes[i];
     if (!is_limit(node) || present(node.outputs).empty() || node.outputs.size() != 1) continue;
     const TensorId sum = node.inputs[0];
     const NodeId producer = graph[sum].producer;
-    const Shape& made = graph[sum].shape;
-    // Rows by eights come out of their tiles before they are limited.
-    const bool in_tiles = images[std::uint32_t(sum)] ||
-                          (!made.empty() && elements_of(made, made.size() - 1) % 8 != 0);
+    // Others come out of their tiles before they are limited.
+    const bool in_tiles = images[std::uint32_t(sum)] || rows[std::uint32_t(sum)];
     const bool fuses = producer != NodeId::none && is_sum(graph[producer]) && in_tiles &&
                        has_one_reader(graph, sum);
     if (!fuses) continue;
