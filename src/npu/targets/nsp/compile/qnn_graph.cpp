@@ -11,6 +11,7 @@
 #include "npu/graph/semantics.hpp"
 #include "npu/targets/nsp/compile/images.hpp"
 #include "npu/targets/nsp/compile/qnn_folds.hpp"
+#include "npu/targets/nsp/compile/single_rows.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {
@@ -100,7 +101,10 @@ class Rewriter {
     const NodeId maker = maker_of(id);
     const Shape& made = graph_[id].shape;
     if (maker == NodeId::none || made.size() < 2) return false;
-    if (elements_of(made, made.size() - 1) < 8 || (made.size() == 3 && made[0] > 1)) return false;
+    // Few rows are in one row of tiles, those of a strip are the places of an image.
+    const std::uint64_t rows = elements_of(made, made.size() - 1);
+    const std::uint64_t few = bits_of(graph_[id].type) <= 8 ? 24 : 7;
+    if (rows <= few || rows == rows_of_a_strip || (made.size() == 3 && made[0] > 1)) return false;
     const auto lies_in_tiles = [&](TensorId factor) {
       const NodeId from = maker_of(factor);
       return from != NodeId::none && graph_[from].op == "LayerNormalization";

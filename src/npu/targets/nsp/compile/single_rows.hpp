@@ -2,11 +2,14 @@
 // which the HMX then computes eight times as many.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "npu/graph/graph.hpp"
 
 namespace npuscope::npu::nsp {
+
+inline constexpr std::uint64_t rows_of_a_strip = 256;  // the places of one that is 32 wide
 
 // By tensor: results and activations of products. Others have their rows by eights, as the places of
 // an image: many rows, and those that a LayerNormalization has put so.

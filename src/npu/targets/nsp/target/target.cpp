@@ -185,9 +185,11 @@ void read_kernels(FieldReader& in, Target& target) {
     number(".ddr_reads", cost.ddr_reads);
     number(".ddr_writes", cost.ddr_writes);
     number(".tile_bytes", cost.tile_bytes);
+    number(".tile_cycles", cost.tile_cycles);
     number(".whole_bytes", cost.whole_bytes);
     if (in.has(path + ".by_input")) in.boolean(path + ".by_input", cost.by_input);
     if (in.has(path + ".by_window")) in.boolean(path + ".by_window", cost.by_window);
+    if (in.has(path + ".by_block")) in.boolean(path + ".by_block", cost.by_block);
     if (in.has(path + ".on_hmx")) in.boolean(path + ".on_hmx", cost.on_hmx);
     if (key.str() == "default") target.default_kernel = cost;
     target.kernels.emplace(key.str(), cost);

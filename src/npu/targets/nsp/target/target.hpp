@@ -31,10 +31,13 @@ struct KernelCost {
   double cycles_per_first_kib = 0;   // ... each takes so much more, where one thread takes it all
   double whole_bytes = 0;            // no more than these are left to one thread
   double tile_bytes = 0;             // that one thread takes at a time; 0: vector_tile_bytes
+  double tile_cycles = 0;            // that a tile takes at least
   double ddr_reads = 0;              // times its result that it reads from DDR on the way ...
   double ddr_writes = 0;             // ... and writes there
   bool by_input = false;             // KiB of the first input, not of the result
   bool by_window = false;            // times the places of a pooling window
+  bool by_block = false;             // a tile is a block of 32 channels: of a strip of an image, or
+                                     // of a matrix; of rows that become heads, a head
   bool on_hmx = false;
 };
 

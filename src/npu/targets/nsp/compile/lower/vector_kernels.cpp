@@ -63,6 +63,63 @@ bool is_added_by_columns(const CompileContext& context, const Node& node) {
   });
 }
 
+// A bias of integers whose sums are next seen as heads: how many, each of which is added to alone.
+// 0: it is another node.
+std::uint64_t heads_added_to(const CompileContext& context, const Node& node) {
+  if (node.op != "Add" || node.inputs.size() != 2 || !node.has_input(0) || !node.has_input(1) ||
+      bits_of(context.type_of(node.outputs[0])) > 8)
+    return 0;
+  const Tensor& made = context.tensor(node.outputs[0]);
+  if (made.shape.size() < 2 || made.consumers.size() != 1) return 0;
+  const Node& view = context.graph[made.consumers[0]];
+  if (view.op != "Reshape") return 0;
+  const Shape& heads = context.tensor(view.outputs[0]).shape;
+  const auto columns = made.shape.back();
+  const bool splits = heads.size() == 4 && heads[2] > 1 && heads[2] * heads[3] == columns;
+  const bool bias = std::ranges::any_of(node.inputs, [&](TensorId id) {
+    return context.tensor(id).constant && context.tensor(id).elements() == std::uint64_t(columns);
+  });
+  return splits && bias ? std::uint64_t(heads[2]) : 0;
+}
+
+// Whether places of an image have become rows with nothing but rows' own operators since then, and
+// not an image of eight rows, which is what other rows are as well.
+bool are_places_of_image(const CompileContext& context, TensorId id) {
+  constexpr int max_steps = 16;
+  for (int step = 0; step < max_steps; ++step) {
+    const NodeId producer = context.tensor(id).producer;
+    if (producer == NodeId::none) return false;
+    const Node& node = context.graph[producer];
+    if (node.op == "PlacesToRows") return context.tensor(node.inputs[0]).shape[2] != 8;
+    TensorId next = TensorId::none;
+    for (const TensorId input : present(node.inputs)) {
+      if (context.tensor(input).constant) continue;
+      if (next != TensorId::none) return false;
+      next = input;
+    }
+    const OpClass op_class = context.plans[std::uint32_t(producer)].op_class;
+    const bool own = op_class == OpClass::elementwise || op_class == OpClass::normalization ||
+                     node.op == "MatMul";
+    if (!own || next == TensorId::none) return false;
+    id = next;
+  }
+  return false;
+}
+
+// Of the values of attention on places of an image a bias is added to rows that are in no tiles.
+bool is_added_to_places(const CompileContext& context, const Node& node) {
+  const Node& view = context.graph[context.tensor(node.outputs[0]).consumers[0]];
+  const auto& turns = context.tensor(view.outputs[0]).consumers;
+  if (turns.size() != 1 || context.graph[turns[0]].op != "Transpose") return false;
+  const TensorId values = context.graph[turns[0]].outputs[0];
+  const bool right = std::ranges::any_of(context.tensor(values).consumers, [&](NodeId reader) {
+    const Node& product = context.graph[reader];
+    return product.op == "MatMul" && product.has_input(1) && product.inputs[1] == values;
+  });
+  const auto order = context.graph[turns[0]].ints_attribute("perm");
+  return right && order.back() == 3 && are_places_of_image(context, node.outputs[0]);
+}
+
 // The mean of the rows of a matrix: a window as wide as it is.
 bool is_mean_of_rows(const CompileContext& context, const Node& node) {
   if (node.op != "ReduceMean" || !node.has_input(0)) return false;
@@ -161,6 +218,8 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
   if (std::string name = tiles ? activation_kernel(context, node) : ""; !name.empty()) return name;
   if (tiles && is_added_to_attention(context.graph, node)) return "aicflatadd";
   if (tiles && is_added_by_columns(context, node)) return "aicaddcolumns";
+  if (tiles && heads_added_to(context, node) > 0)
+    return is_added_to_places(context, node) ? "aicaddplaces" : "aicaddheads";
   if (tiles && is_mean_of_rows(context, node)) return "aicmeanofrows";
   if (tiles && node.op == "BatchNormalization") return "aicbatchnormd32";
   if (tiles && node.op == "AveragePool" && !is_of_whole_images(context, node))
@@ -209,6 +268,10 @@ VectorKernel kernel_named(const CompileContext& context, const Node& node,
     if (cost.row_columns > 0)
       whole.rows *= squares_of_rows(context.tensor(*outputs.begin()).shape) *
                     std::max(0.0, 1 - double(extent) / cost.row_columns);
+  }
+  if (const std::uint64_t heads = heads_added_to(context, node); heads > 0) {
+    whole.blocks = double(heads);
+    whole.rows *= double(heads);
   }
   if (name == "aicconcatd32") {
     const double share = clipped_share(context, node);
