@@ -8,7 +8,6 @@ namespace npuscope::npu::nsp {
 namespace {
 
 constexpr std::uint64_t eights = 8;
-constexpr std::uint64_t few_rows = 32;  // up to here they stay in one row; from 33 on they do not
 constexpr std::uint64_t min_rows_by_eights = 16;
 
 std::uint64_t rows_of(const Shape& shape) {
@@ -23,9 +22,16 @@ bool is_integer(const Graph& graph, const Node& node) {
   return node.has_input(0) && bits_of(graph[node.inputs[0]].type) <= 8;
 }
 
-// By tensor: of what a LayerNormalization has put by eights, or does next. One before reaches
-// everything that is made of it, one after what is added up for it and, of integers, the products
-// before that as well.
+bool is_single_row(std::uint64_t rows, bool shared, bool integer, bool normalized) {
+  if (rows < 2) return false;
+  if (rows % eights != 0) return rows <= few_rows;
+  if (rows < min_rows_by_eights) return true;
+  if (normalized || !shared) return false;
+  return rows <= few_rows || (integer && rows % (eights * eights) != 0);
+}
+
+}  // namespace
+
 std::vector<bool> find_normalized(const Graph& graph) {
   std::vector<bool> normalized(graph.tensors.size());
   const auto is_marked = [&](TensorId id) { return bool(normalized[std::uint32_t(id)]); };
@@ -48,16 +54,6 @@ std::vector<bool> find_normalized(const Graph& graph) {
   for (std::size_t i = 0; i < before.size(); ++i) normalized[i] = normalized[i] || before[i];
   return normalized;
 }
-
-bool is_single_row(std::uint64_t rows, bool shared, bool integer, bool normalized) {
-  if (rows < 2) return false;
-  if (rows % eights != 0) return rows <= few_rows;
-  if (rows < min_rows_by_eights) return true;
-  if (normalized || !shared) return false;
-  return rows <= few_rows || (integer && rows % (eights * eights) != 0);
-}
-
-}  // namespace
 
 std::vector<bool> find_single_rows(const Graph& graph) {
   const std::vector<bool> normalized = find_normalized(graph);

@@ -129,14 +129,51 @@ bool is_mean_of_rows(const CompileContext& context, const Node& node) {
          made.elements() < from.elements();
 }
 
+bool is_activation(const Node& node) {
+  static const std::set<std::string, std::less<>> activations{
+      "Tanh", "Sigmoid", "Gelu", "HardSwish", "LeakyRelu", "Swish", "SwishBeta"};
+  return activations.contains(node.op);
+}
+
+// How activations of float16 on the rows of a product find them.
+enum class Rows {
+  image,
+  in_tiles,    // they do not fill eights
+  single,      // few, in one row of places
+  normalized,  // a LayerNormalization has put them by eights
+  flat         // those by eights that are taken out of their tiles
+};
+
+Rows rows_of(const CompileContext& context, TensorId id) {
+  const Shape& shape = context.tensor(id).shape;
+  if (context.images[std::uint32_t(id)] || shape.size() < 2) return Rows::image;
+  const std::uint64_t rows = elements_of(shape, shape.size() - 1);
+  const bool normalized = context.normalized[std::uint32_t(id)];
+  if (rows <= few_rows && (rows % 8 != 0 || !normalized)) return Rows::single;
+  if (rows % 8 != 0) return Rows::in_tiles;
+  return normalized ? Rows::normalized : Rows::flat;
+}
+
+// Whether the HMX does an activation of float16 on a matrix with the product before it, as it does
+// on images.
+bool stays_on_hmx(const CompileContext& context, const Node& node) {
+  static const std::set<std::string, std::less<>> in_tiles{"LeakyRelu", "Swish"};
+  static const std::set<std::string, std::less<>> normalized{"LeakyRelu", "Sigmoid", "Tanh"};
+  if (node.op == "SwishBeta" || bits_of(context.type_of(node.outputs[0])) != 16) return false;
+  switch (rows_of(context, node.outputs[0])) {
+    case Rows::single: return true;
+    case Rows::in_tiles: return in_tiles.contains(node.op);
+    case Rows::normalized: return normalized.contains(node.op);
+    default: return false;
+  }
+}
+
 // Of float16, which the HMX only computes with the product before it: a kernel on HVX where there
 // is none, and of what some of them take after a convolution along one axis. Empty: the usual one.
 std::string activation_kernel(const CompileContext& context, const Node& node) {
-  static const std::set<std::string, std::less<>> alone{"Tanh",      "Sigmoid",   "Gelu",
-                                                        "HardSwish", "LeakyRelu", "Swish"};
   static const std::set<std::string, std::less<>> along_one_axis{"Gelu", "HardSwish", "LeakyRelu"};
   const TensorId from = node.inputs.empty() ? TensorId::none : node.inputs[0];
-  if (from == TensorId::none || !alone.contains(node.op) || bits_of(context.type_of(from)) != 16)
+  if (from == TensorId::none || !is_activation(node) || bits_of(context.type_of(from)) != 16)
     return {};
   const std::string name = "element" + in_small_letters(node.op);
   const NodeId producer = context.tensor(from).producer;
@@ -145,7 +182,12 @@ std::string activation_kernel(const CompileContext& context, const Node& node) {
   const bool convolution = plan != nullptr && plan->op_class == OpClass::convolution;
   const bool product = plan != nullptr && (convolution || plan->fate == NodeFate::fused ||
                                            plan->op_class == OpClass::matmul);
+  const Rows rows = rows_of(context, node.outputs[0]);
+  if (node.op == "SwishBeta")
+    return rows == Rows::normalized || rows == Rows::flat ? name : name + "rows";
   if (!product) return name + "alone";
+  static const std::set<std::string, std::less<>> on_rows{"Tanh", "Sigmoid", "HardSwish"};
+  if (!convolution && rows == Rows::in_tiles && on_rows.contains(node.op)) return name + "rows";
   // A transpose after it moves before it: it is then one of a matrix.
   const auto& readers = context.tensor(node.outputs[0]).consumers;
   const bool turns = std::ranges::any_of(
@@ -260,6 +302,8 @@ VectorKernel kernel_named(const CompileContext& context, const Node& node,
   std::uint64_t all = 0;  // several results are made together
   for (const TensorId id : outputs) all += context.bytes_of(id);
   VectorSize whole = vector_size(context, *outputs.begin());
+  if (name == given && is_activation(node) && given == "element" + in_small_letters(node.op))
+    whole.image = whole.image || stays_on_hmx(context, node);
   if (name.starts_with("aicsoftmax")) {
     const auto elements = double(context.tensor(*outputs.begin()).elements());
     const std::uint64_t extent = std::max<std::uint64_t>(softmax_extent(context.graph, node), 1);

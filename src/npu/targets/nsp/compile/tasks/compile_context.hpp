@@ -103,6 +103,8 @@ struct CompileContext {
         packed(packed_types(graph, plans, options)),
         moves_tiles(target.kernels.contains("aicconcatd32")),
         images(moves_tiles ? find_images(graph) : std::vector<bool>(graph.tensors.size())),
+        normalized(target.qnn_graphs ? find_normalized(graph)
+                                     : std::vector<bool>(graph.tensors.size())),
         single_rows(target.qnn_graphs ? find_single_rows(graph)
                                       : std::vector<bool>(graph.tensors.size())),
         cores(options.cores),
@@ -119,7 +121,7 @@ struct CompileContext {
   // (lower/tile_formats.hpp).
   const bool moves_tiles;
   const std::vector<bool> images;       // by tensor (images.hpp)
-  const std::vector<bool> single_rows;  // by tensor (single_rows.hpp)
+  const std::vector<bool> normalized, single_rows;  // by tensor (single_rows.hpp)
   const std::uint32_t cores;
   const std::uint64_t vtcm_bytes;  // of each core, for tensors
   const std::uint64_t tile_bytes = vtcm_bytes / 16 / options.overlap_split;  // streamed at a time
