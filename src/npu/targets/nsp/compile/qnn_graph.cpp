@@ -29,7 +29,8 @@ class Rewriter {
   Graph run() {
     for (const TensorId output : graph_.outputs) {
       const std::size_t rank = graph_[output].shape.size();
-      if ((is_constant_product(output) && rank == 3) || is_biased_product(output))
+      if ((is_constant_product(output) && rank == 3) || is_biased_product(output) ||
+          is_uneven(output))
         makes_rows_.insert(output);
     }
     std::vector<Node> nodes = std::exchange(graph_.nodes, {});
@@ -118,6 +119,19 @@ class Rewriter {
       if (is_constant_product(term)) return !lies_in_tiles(graph_[graph_[term].producer].inputs[0]);
     }
     return false;
+  }
+
+  // Integers of products, sums and norms whose rows do not fill eights.
+  bool is_uneven(TensorId id) const {
+    const Shape& made = graph_[id].shape;
+    const NodeId maker = graph_[id].producer;
+    if (made.size() < 2 || maker == NodeId::none || is_image(id) || bits_of(graph_[id].type) > 8)
+      return false;
+    const std::string& op = graph_[maker].op;
+    if (op != "MatMul" && op != "Gemm" && op != "LayerNormalization" && !is_sum(graph_[maker]))
+      return false;
+    const std::uint64_t rows = elements_of(made, made.size() - 1);
+    return rows > few_rows && rows % 8 != 0;
   }
 
   // By how far it puts the places of a transposed convolution apart, and whether it cuts off those

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "npu/targets/nsp/compile/qnn_folds.hpp"
 #include "npu/targets/nsp/compile/lower/tile_formats.hpp"
 #include "npu/targets/nsp/compile/lower/vector_lowering.hpp"
 
@@ -20,17 +21,49 @@ std::uint64_t softmax_extent(const Graph& graph, const Node& node) {
   return place >= 0 && place < rank ? std::uint64_t(shape[std::size_t(place)]) : 1;
 }
 
-// Rows are taken in squares of eight by eight, the last of which is whole as well; half of one
-// takes next to nothing. How many rows that is for each that there is.
+// Rows are taken in squares of eight by eight, the last of which is whole as well unless its rows
+// are eights: up to half of one then takes next to nothing. How many rows that is for each that
+// there is.
 double squares_of_rows(const Shape& shape) {
   constexpr std::uint64_t square = 64;
   if (shape.size() < 2 || shape[shape.size() - 2] < 1) return 1;
   const auto rows = std::uint64_t(shape[shape.size() - 2]);
+  if (rows == 1) return shape.size() > 2 ? 0.06 : 4;  // of many in one row, or of one alone
   const std::uint64_t whole = rows / square * square, rest = rows - whole;
-  const std::uint64_t taken = rest > square / 2 || (whole > 0 && rest != square / 2)
-                                  ? round_up(rows, square)
-                                  : whole + (rest > 0 ? 4 : 0);
-  return double(taken) / double(rows);
+  if (rest % 8 != 0) return double(rows > few_rows ? round_up(rows, square) : 4) / double(rows);
+  const double part = rest > square / 2 ? 1.6 * double(rest - square / 2) : rest > 0 ? 2 : 0;
+  return (double(whole) + part) / double(rows);
+}
+
+// Whether what it makes leaves the network, scaled at most.
+bool leaves(const CompileContext& context, TensorId id) {
+  constexpr int max_steps = 8;
+  const Shape& shape = context.tensor(id).shape;
+  if (elements_of(shape, shape.size() - 1) % 8 != 0) return false;  // those stay in their tiles
+  for (int step = 0; step < max_steps; ++step) {
+    if (is_output(context.graph, id)) return true;
+    const auto& readers = context.tensor(id).consumers;
+    if (readers.size() != 1) return false;
+    const Node& node = context.graph[readers[0]];
+    const OpClass op_class = context.plans[std::uint32_t(readers[0])].op_class;
+    if (op_class != OpClass::elementwise || node.outputs.empty()) return false;
+    id = node.outputs[0];
+  }
+  return false;
+}
+
+// Scores of few heads in integers that a mask is added to, or that a division scales, and whose rows
+// do not fill eights: heads next to one another are the rows of a tile, and take next to nothing.
+bool are_scores_by_heads(const CompileContext& context, const Node& node) {
+  const Shape& shape = context.tensor(node.outputs[0]).shape;
+  if (!node.has_input(0) || bits_of(context.type_of(node.outputs[0])) > 8 || shape.size() != 4)
+    return false;
+  const NodeId producer = context.tensor(node.inputs[0]).producer;
+  if (producer == NodeId::none) return false;
+  const std::string& made_by = context.graph[producer].op;
+  constexpr std::int64_t heads_of_a_tile = 8;
+  return (made_by == "Add" || made_by == "Div") && shape[1] > 1 && shape[1] < heads_of_a_tile &&
+         shape[2] > std::int64_t(few_rows) && shape[2] % 8 != 0;
 }
 
 // Of a matrix and one value for each of its columns, or for each of its rows.
@@ -44,7 +77,10 @@ std::string broadcast_kernel(const CompileContext& context, const Node& node) {
   const auto columns = std::uint64_t(made.back());
   if (columns < 2 || other.elements() < 2) return {};
   if (other.elements() * columns == elements_of(made))
-    return other.shape.back() != 1 ? "" : node.op == "Div" ? "aicdivrows" : "aicmulrows";
+    return other.shape.back() != 1          ? ""
+           : node.op != "Div"               ? "aicmulrows"
+           : leaves(context, node.outputs[0]) ? "aicdivlastrows"
+                                            : "aicdivrows";
   return node.op == "Mul" && other.elements() == columns ? "aicbroadcastmul" : "";
 }
 
@@ -261,7 +297,9 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
   if (tiles && is_added_to_attention(context.graph, node)) return "aicflatadd";
   if (tiles && is_added_by_columns(context, node)) return "aicaddcolumns";
   if (tiles && heads_added_to(context, node) > 0)
-    return is_added_to_places(context, node) ? "aicaddplaces" : "aicaddheads";
+    return is_added_to_places(context, node) ? "aicaddplaces"
+           : rows_of(context, node.outputs[0]) == Rows::in_tiles ? "aicaddrows"
+                                                                 : "aicaddheads";
   if (tiles && is_mean_of_rows(context, node)) return "aicmeanofrows";
   if (tiles && node.op == "BatchNormalization") return "aicbatchnormd32";
   if (tiles && node.op == "AveragePool" && !is_of_whole_images(context, node))
@@ -274,6 +312,8 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
     constexpr std::uint64_t narrow = 256;  // 196 still is
     const std::uint64_t extent = softmax_extent(context.graph, node);
     const std::uint64_t block = context.target.hmx_alignment;
+    if (extent > block && extent <= narrow && are_scores_by_heads(context, node))
+      return "aicsoftmaxheads";
     return extent <= block       ? "aicsoftmaxfew"
            : extent <= 2 * block ? "aicsoftmaxshort"
            : extent <= narrow    ? "aicsoftmaxnarrow"
@@ -282,6 +322,11 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
   if (tiles && node.op == "MaxPool") return max_pool_kernel(context, node);
   if (tiles && node.op == "Transpose") {
     const auto order = node.ints_attribute("perm");
+    const Shape &from = context.tensor(node.inputs[0]).shape,
+                &to = context.tensor(node.outputs[0]).shape;
+    const std::int64_t run = from.empty() ? 0 : std::min(from.back(), to.back());
+    if (run == 2) return "aictransposepairs";
+    if (run == 4 && order.size() > 2) return "aictransposefours";
     if (order == Shape{0, 1, 3, 2, 4, 5}) return "aictransposewindows";
     if (order == Shape{0, 2, 1, 3, 4}) return "aictransposechannels";  // a shuffle of groups
     const bool moves_rows = !order.empty() && order.back() == std::int64_t(order.size()) - 1;
@@ -313,6 +358,8 @@ VectorKernel kernel_named(const CompileContext& context, const Node& node,
       whole.rows *= squares_of_rows(context.tensor(*outputs.begin()).shape) *
                     std::max(0.0, 1 - double(extent) / cost.row_columns);
   }
+  if (name == "aicsoftmaxheads")
+    whole.blocks = double(divide_up(context.tensor(*outputs.begin()).shape[2], std::int64_t{8}));
   if (const std::uint64_t heads = heads_added_to(context, node); heads > 0) {
     whole.blocks = double(heads);
     whole.rows *= double(heads);
