@@ -292,9 +292,9 @@ class GroupSplitter {
   Graph& graph_;
 };
 
-// x * Sigmoid(x) and x * Sigmoid(beta * x) become one operator. Where that is not done, beta is part
-// of the table that an integer Sigmoid is, and of a second convolution, whose Sigmoid is then its
-// own, of what one makes.
+// x * Sigmoid(x) and x * Sigmoid(beta * x) become one operator. Where that is not done, beta is
+// part of the table that an integer Sigmoid is, and of a second convolution, whose Sigmoid is then
+// its own, of what one makes.
 class SwishFuser {
  public:
   explicit SwishFuser(Graph& graph) : graph_(graph), gone_(graph.nodes.size()) {}

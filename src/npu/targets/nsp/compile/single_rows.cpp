@@ -45,7 +45,8 @@ std::vector<bool> find_normalized(const Graph& graph) {
   for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
     const bool integer = is_integer(graph, *node);
     const OpClass op_class = classify(graph, *node);
-    const bool passes = op_class == OpClass::elementwise || (integer && op_class == OpClass::matmul);
+    const bool passes =
+        op_class == OpClass::elementwise || (integer && op_class == OpClass::matmul);
     const bool reaches = std::ranges::any_of(
         present(node->outputs), [&](TensorId id) { return bool(before[std::uint32_t(id)]); });
     if (is_norm(*node, integer) || (passes && reaches))
@@ -65,10 +66,9 @@ std::vector<bool> find_single_rows(const Graph& graph) {
     const Shape& shape = graph[made].shape;
     const bool shared = graph[node.inputs[1]].constant;
     if (shape.size() < 2) continue;
-    const std::uint64_t rows =
-        shared ? rows_of(shape) : std::uint64_t(shape[shape.size() - 2]);
-    single[std::uint32_t(made)] = is_single_row(rows, shared, is_integer(graph, node),
-                                                normalized[std::uint32_t(made)]);
+    const std::uint64_t rows = shared ? rows_of(shape) : std::uint64_t(shape[shape.size() - 2]);
+    single[std::uint32_t(made)] =
+        is_single_row(rows, shared, is_integer(graph, node), normalized[std::uint32_t(made)]);
   }
   return single;
 }

@@ -12,8 +12,8 @@ namespace npuscope::npu::nsp {
 inline constexpr std::uint64_t few_rows = 32;  // up to here they stay in one row, unless normalized
 inline constexpr std::uint64_t rows_of_a_strip = 256;  // the places of one that is 32 wide
 
-// By tensor: results and activations of products. Others have their rows by eights, as the places of
-// an image: many rows, and those that a LayerNormalization has put so.
+// By tensor: results and activations of products. Others have their rows by eights, as the places
+// of an image: many rows, and those that a LayerNormalization has put so.
 std::vector<bool> find_single_rows(const Graph& graph);
 
 // By tensor: what a LayerNormalization has put by eights, or does next. One before reaches

@@ -96,6 +96,8 @@ void read_engines(FieldReader& in, Target& target) {
   if (in.has("hmx.output_cycles_per_kib")) {
     in.number("hmx.output_cycles_per_kib", target.hmx_output_cycles_per_kib, 0, 1e6);
   }
+  if (in.has("hmx.two_blocks_less_int8"))
+    in.number("hmx.two_blocks_less_int8", target.hmx_two_blocks_less_int8, 0, 1e6);
   if (in.has("hmx.dilated_int8")) {
     in.number("hmx.dilated_int8", target.hmx_dilated_int8, 1, 1e3);
     in.number("hmx.dilated_fp16", target.hmx_dilated_fp16, 1, 1e3);

@@ -122,6 +122,7 @@ struct Target {
   double hmx_overhead_cycles = 0;  // per task
   // Power of an HMX at work on integers, of what it takes with float16: what the governor weighs.
   double hmx_int8_power_of_fp16 = 1;
+  double hmx_two_blocks_less_int8 = 0;  // cycles less of 3x3 over 33 to 64 channels, a task
   // More for each channel, whatever the size of the convolution's kernel; 0: none.
   double hmx_channel_macs_per_cycle_fp16 = 0;
   double hmx_output_cycles_per_kib = 0;

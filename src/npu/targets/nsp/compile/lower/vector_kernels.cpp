@@ -4,9 +4,9 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "npu/targets/nsp/compile/qnn_folds.hpp"
 #include "npu/targets/nsp/compile/lower/tile_formats.hpp"
 #include "npu/targets/nsp/compile/lower/vector_lowering.hpp"
+#include "npu/targets/nsp/compile/qnn_folds.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {
@@ -52,8 +52,9 @@ bool leaves(const CompileContext& context, TensorId id) {
   return false;
 }
 
-// Scores of few heads in integers that a mask is added to, or that a division scales, and whose rows
-// do not fill eights: heads next to one another are the rows of a tile, and take next to nothing.
+// Scores of few heads in integers that a mask is added to, or that a division scales, and whose
+// rows do not fill eights: heads next to one another are the rows of a tile, and take next to
+// nothing.
 bool are_scores_by_heads(const CompileContext& context, const Node& node) {
   const Shape& shape = context.tensor(node.outputs[0]).shape;
   if (!node.has_input(0) || bits_of(context.type_of(node.outputs[0])) > 8 || shape.size() != 4)
@@ -77,10 +78,10 @@ std::string broadcast_kernel(const CompileContext& context, const Node& node) {
   const auto columns = std::uint64_t(made.back());
   if (columns < 2 || other.elements() < 2) return {};
   if (other.elements() * columns == elements_of(made))
-    return other.shape.back() != 1          ? ""
-           : node.op != "Div"               ? "aicmulrows"
+    return other.shape.back() != 1            ? ""
+           : node.op != "Div"                 ? "aicmulrows"
            : leaves(context, node.outputs[0]) ? "aicdivlastrows"
-                                            : "aicdivrows";
+                                              : "aicdivrows";
   return node.op == "Mul" && other.elements() == columns ? "aicbroadcastmul" : "";
 }
 
@@ -297,7 +298,7 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
   if (tiles && is_added_to_attention(context.graph, node)) return "aicflatadd";
   if (tiles && is_added_by_columns(context, node)) return "aicaddcolumns";
   if (tiles && heads_added_to(context, node) > 0)
-    return is_added_to_places(context, node) ? "aicaddplaces"
+    return is_added_to_places(context, node)                     ? "aicaddplaces"
            : rows_of(context, node.outputs[0]) == Rows::in_tiles ? "aicaddrows"
                                                                  : "aicaddheads";
   if (tiles && is_mean_of_rows(context, node)) return "aicmeanofrows";

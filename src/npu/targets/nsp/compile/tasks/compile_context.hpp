@@ -120,7 +120,7 @@ struct CompileContext {
   // Whether the target has kernels that move data without leaving its tiles
   // (lower/tile_formats.hpp).
   const bool moves_tiles;
-  const std::vector<bool> images;       // by tensor (images.hpp)
+  const std::vector<bool> images;                   // by tensor (images.hpp)
   const std::vector<bool> normalized, single_rows;  // by tensor (single_rows.hpp)
   const std::uint32_t cores;
   const std::uint64_t vtcm_bytes;  // of each core, for tensors

@@ -38,9 +38,10 @@ VectorSize vector_size(const CompileContext& context, TensorId id) {
                  : round_up(std::uint64_t(size.rows), places) * round_up(channels_last, channels);
   size.padded_bytes = size.cut_bytes = device_bytes(padded, size.type);
   const auto whole_blocks = [](std::uint64_t extent) { return divide_up(extent, channels); };
-  size.blocks = double(size.image ? std::uint64_t(shape[0]) * whole_blocks(std::uint64_t(shape[1])) *
-                                        divide_up(std::uint64_t(shape[2]), places)
-                                  : whole_blocks(channels_last));
+  size.blocks =
+      double(size.image ? std::uint64_t(shape[0]) * whole_blocks(std::uint64_t(shape[1])) *
+                              divide_up(std::uint64_t(shape[2]), places)
+                        : whole_blocks(channels_last));
   return size;
 }
 
