@@ -79,6 +79,7 @@ const Names& compute_types() {
       "elementplacestorows=q::Reshape elementrowstoplaces=q::Reshape "
       "elementflattochannelsfirst=q::Transpose_impl aicconcatblockagain=q::Concat "
       "aicconcatblocksagain=q::Concat aicconcatmany=q::Concat aicdepthtospaceshort=q::d2s.shortD "
+      "aiclayernormrows=q::layernorm_2d_normalize aiclayernormwide=q::layernorm_2d_normalize "
       "aicconvertonechannel=q::Reshape aicconvertwiderows=q::ForceFormat_Flat "
       "aicavgpoolwhole=q::AvgPool_with_pad.tcm "
       "aictransposechannels=q::Transpose_impl aictransposefours=q::Transpose_impl "

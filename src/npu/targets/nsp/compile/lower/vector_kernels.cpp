@@ -288,6 +288,18 @@ std::string priced_as(const CompileContext& context, const Node& node, const std
   return context.target.kernels.contains(special) ? special : name;
 }
 
+// Of integers, rows that do not fill eights take longer; in floating point those of more than one
+// chunk of columns.
+std::string norm_kernel(const CompileContext& context, const Node& node) {
+  const TensorId made = node.outputs[0];
+  const Rows rows = rows_of(context, made);
+  const bool integer = bits_of(context.type_of(made)) <= 8;
+  if (integer && (rows == Rows::in_tiles || rows == Rows::single)) return "aiclayernormrows";
+  constexpr std::int64_t columns_of_a_chunk = 256;
+  const bool wide = !integer && context.tensor(made).shape.back() > columns_of_a_chunk;
+  return wide ? "aiclayernormwide" : "aiclayernormd32";
+}
+
 }  // namespace
 
 std::string kernel_of(const CompileContext& context, const Node& node, OpClass op_class) {
@@ -302,6 +314,7 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
            : rows_of(context, node.outputs[0]) == Rows::in_tiles ? "aicaddrows"
                                                                  : "aicaddheads";
   if (tiles && is_mean_of_rows(context, node)) return "aicmeanofrows";
+  if (tiles && node.op == "LayerNormalization") return norm_kernel(context, node);
   if (tiles && node.op == "BatchNormalization") return "aicbatchnormd32";
   if (tiles && node.op == "AveragePool" && !is_of_whole_images(context, node))
     return leaves_border_out(context, node) ? "aicavgborderd32" : "aicavgwindowd32";
