@@ -270,7 +270,7 @@ class Rewriter {
     const bool integer = bits_of(from.type) <= 8;
     const std::int64_t channels = from.shape.size() == 4 ? from.shape[1] : 0;
     if (integer && channels == 1 && !one_place) return arrange(node, "Im2Col");
-    if (is_sequence(node.outputs[0]) && !one_place) return arrange(node, "ZapBorder");
+    if (is_sequence(node.outputs[0]) && !one_place) return zap_border(node);
     const auto sorting = sorting_for_strides(graph_, node);
     if (sorting.empty()) return;
     if (sorting == places_of_patches && channels > 0 && channels < channels_of_a_tile)
@@ -290,6 +290,14 @@ class Rewriter {
              shape[3] / kernel[1]};
   }
 
+  // Once for all convolutions with the same border.
+  void zap_border(Node& node) {
+    const std::pair border{node.inputs[0], node.ints_attribute("pads")};
+    const auto zapped = zapped_.find(border);
+    if (zapped == zapped_.end()) arrange(node, "ZapBorder");
+    node.inputs[0] = zapped_.try_emplace(border, node.inputs[0]).first->second;
+  }
+
   // What moves the places of a convolution's input first.
   void arrange(Node& node, std::string_view op) {
     const TensorId sorted = copy_of(node.inputs[0]);
@@ -302,6 +310,8 @@ class Rewriter {
   std::vector<bool> images_, sequences_;
   // Results of transposed convolutions that a limit follows, and how they are put apart.
   std::map<TensorId, std::string_view> spread_;
+  // Of sequences, by their borders.
+  std::map<std::pair<TensorId, Shape>, TensorId> zapped_;
   std::set<TensorId> makes_rows_;         // outputs that are a product's own result
   std::map<TensorId, TensorId> renamed_;  // inputs as the HTP has them
 };
