@@ -4,7 +4,7 @@ compiled."""
 import numpy
 
 from deployed import attended, convolution, excited, part, pooled, resized, shaped, turned
-from models import classified
+from models import classified, gelu
 
 
 def split_channels(w):
@@ -121,6 +121,60 @@ def unfolded(w, width=96, side=16):
     return classified(w, convolution(w, y, 64, 256, act="silu"), 256)
 
 
+# The four below were opened when rows of matrices had been taken anew.
+
+
+def clip_vision(w, width=192, heads=3, count=50):
+    """CLIP's image side: Swish with beta."""
+    x = w.node("Conv", "x", w.constant(width, 3, 16, 16), kernel_shape=[16, 16], strides=[16, 16])
+    x = turned(w, shaped(w, x, 1, width, count - 1), 0, 2, 1)
+    x = w.node("Add", w.node("Concat", w.constant(1, 1, width, scale=0.1), x, axis=1), w.constant(1, count, width, scale=0.1))
+    x = w.normalized(x, width)
+    for _ in range(2):
+        x = w.node("Add", x, attended(w, w.normalized(x, width), count, width, heads))
+        y = w.product(w.normalized(x, width), width, 4 * width)
+        y = w.node("Mul", y, w.node("Sigmoid", w.node("Mul", y, w.given(numpy.float32(1.702)))))
+        x = w.node("Add", x, w.product(y, 4 * width, width))
+    x = w.node("Gather", w.normalized(x, width), w.given(numpy.array(0, numpy.int64)), axis=1)
+    return w.product(x, width, 128, False)
+
+
+def decoder(w, rows=12, width=256, heads=4):
+    """GPT over a short prompt."""
+    mask, depth, x = w.given(numpy.triu(numpy.full((rows, rows), -100, numpy.float32), 1)), width // heads, "x"
+    for _ in range(2):
+        y = w.normalized(x, width)
+        q, k, v = (turned(w, shaped(w, w.product(y, width, width), 1, rows, heads, depth), 0, 2, 1, 3) for _ in range(3))
+        scores = w.node("Mul", w.node("MatMul", q, turned(w, k, 0, 1, 3, 2)), w.given(numpy.float32(depth**-0.5)))
+        y = w.node("MatMul", w.node("Softmax", w.node("Add", scores, mask), axis=-1), v)
+        x = w.node("Add", x, w.product(shaped(w, turned(w, y, 0, 2, 1, 3), 1, rows, width), width, width))
+        x = w.node("Add", x, w.product(gelu(w, w.product(w.normalized(x, width), width, 4 * width)), 4 * width, width))
+    return w.product(w.normalized(x, width), width, 1024, False)
+
+
+def reg_net(w):
+    x, channels = convolution(w, "x", 3, 32, 3, 2), 32
+    for made, stride in ((64, 2), (64, 1), (128, 2), (128, 1), (128, 1), (256, 2)):
+        y = convolution(w, convolution(w, x, channels, made), made, made, 3, stride, made // 16)
+        y = convolution(w, excited(w, y, made), made, made, act=None)
+        skip = x if stride == 1 and channels == made else convolution(w, x, channels, made, 1, stride, act=None)
+        x, channels = w.node("Relu", w.node("Add", y, skip)), made
+    return classified(w, x, channels)
+
+
+def recommender(w):
+    """DLRM's two perceptrons on a batch."""
+    x = "x"
+    for depth, columns in ((64, 512), (512, 256), (256, 64)):
+        x = w.node("Relu", w.product(x, depth, columns))
+    x = w.node("Concat", x, "x", axis=-1)
+    for depth, columns in ((128, 512), (512, 256)):
+        x = w.node("Relu", w.product(x, depth, columns))
+    return w.node("Sigmoid", w.product(x, 256, 1))
+
+
 PREDICTIONS = {"split_channels": (split_channels, [1, 3, 192, 192]), "separated": (separated, [1, 3, 128, 128]),
                "gated_skips": (gated_skips, [1, 3, 96, 96]), "centres": (centres, [1, 3, 192, 192]), "caption": (caption, [1, 77, 256]),
-               "denoised": (denoised, [1, 1, 96, 96]), "styled": (styled, [1, 3, 96, 96]), "unfolded": (unfolded, [1, 3, 128, 128])}
+               "denoised": (denoised, [1, 1, 96, 96]), "styled": (styled, [1, 3, 96, 96]), "unfolded": (unfolded, [1, 3, 128, 128]),
+               "clip_vision": (clip_vision, [1, 3, 112, 112]), "decoder": (decoder, [1, 12, 256]),
+               "reg_net": (reg_net, [1, 3, 160, 160]), "recommender": (recommender, [16, 64])}

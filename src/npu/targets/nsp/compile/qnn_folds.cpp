@@ -9,23 +9,10 @@
 #include "npu/graph/fold_quantization.hpp"
 #include "npu/graph/semantics.hpp"
 #include "npu/targets/nsp/compile/images.hpp"
+#include "npu/targets/nsp/compile/single_rows.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {
-
-// Whether one node alone reads it.
-bool has_one_reader(const Graph& graph, TensorId id) {
-  return graph[id].consumers.size() == 1 && !is_output(graph, id);
-}
-
-void remove_nodes(Graph& graph, const std::vector<bool>& gone) {
-  std::vector<Node> nodes;
-  for (std::size_t i = 0; i < gone.size(); ++i) {
-    if (!gone[i]) nodes.push_back(std::move(graph.nodes[i]));
-  }
-  graph.nodes = std::move(nodes);
-  connect(graph);
-}
 
 // x / sqrt(2) -> Erf -> + 1 -> * x -> / 2, or with the half first, becomes one operator.
 class GeluFuser {
@@ -148,17 +135,15 @@ void fuse_places(Graph& graph) {
 
 // What limits a sum in tiles, such as that of two images, is part of the sum.
 void fuse_limits(Graph& graph) {
-  const std::vector<bool> images = find_images(graph);
+  const std::vector<bool> images = find_images(graph), rows = find_rows_in_tiles(graph);
   std::vector<bool> gone(graph.nodes.size());
   for (std::size_t i = 0; i < gone.size(); ++i) {
     const Node& node = graph.nodes[i];
     if (!is_limit(node) || present(node.outputs).empty() || node.outputs.size() != 1) continue;
     const TensorId sum = node.inputs[0];
     const NodeId producer = graph[sum].producer;
-    const Shape& made = graph[sum].shape;
-    // Rows by eights come out of their tiles before they are limited.
-    const bool in_tiles = images[std::uint32_t(sum)] ||
-                          (!made.empty() && elements_of(made, made.size() - 1) % 8 != 0);
+    // Others come out of their tiles before they are limited.
+    const bool in_tiles = images[std::uint32_t(sum)] || rows[std::uint32_t(sum)];
     const bool fuses = producer != NodeId::none && is_sum(graph[producer]) && in_tiles &&
                        has_one_reader(graph, sum);
     if (!fuses) continue;
@@ -293,29 +278,16 @@ class GroupSplitter {
   Graph& graph_;
 };
 
-// x * Sigmoid(x) becomes one operator.
-void fuse_swish(Graph& graph) {
-  std::vector<bool> gone(graph.nodes.size());
-  for (Node& node : graph.nodes) {
-    if (node.op != "Mul" || !node.has_input(0) || !node.has_input(1)) continue;
-    for (std::size_t gate = 0; gate < 2; ++gate) {
-      const NodeId producer = graph[node.inputs[gate]].producer;
-      if (producer == NodeId::none || graph[producer].op != "Sigmoid" ||
-          !graph[producer].has_input(0)) {
-        continue;
-      }
-      const TensorId source = graph[producer].inputs[0];
-      if (node.inputs[1 - gate] != source || !has_one_reader(graph, node.inputs[gate])) continue;
-      gone[std::uint32_t(producer)] = true;
-      node.op = "Swish";
-      node.inputs = {source};
-      break;
-    }
-  }
-  remove_nodes(graph, gone);
-}
-
 }  // namespace
+
+void remove_nodes(Graph& graph, const std::vector<bool>& gone) {
+  std::vector<Node> nodes;
+  for (std::size_t i = 0; i < gone.size(); ++i) {
+    if (!gone[i]) nodes.push_back(std::move(graph.nodes[i]));
+  }
+  graph.nodes = std::move(nodes);
+  connect(graph);
+}
 
 void fold_as_qnn(Graph& graph) {
   GeluFuser(graph).run();
@@ -323,6 +295,7 @@ void fold_as_qnn(Graph& graph) {
   fuse_limits(graph);
   limit_before_places(graph);
   fuse_places(graph);
+  turn_sums(graph);
   convolve_means(graph);
   GroupSplitter(graph).run();
 }

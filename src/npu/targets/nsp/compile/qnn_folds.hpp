@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "npu/graph/graph.hpp"
 
@@ -10,9 +11,18 @@ namespace npuscope::npu::nsp {
 
 void fold_as_qnn(Graph& graph);
 
+// Parts of it (qnn_folds_of_sums.cpp): gates of what they gate, and sums with what is turned.
+void fuse_swish(Graph& graph);
+void turn_sums(Graph& graph);
+
 inline bool is_output(const Graph& graph, TensorId id) {
   return std::ranges::find(graph.outputs, id) != graph.outputs.end();
 }
+// Whether one node alone reads it.
+inline bool has_one_reader(const Graph& graph, TensorId id) {
+  return graph[id].consumers.size() == 1 && !is_output(graph, id);
+}
+void remove_nodes(Graph& graph, const std::vector<bool>& gone);
 // Of ONNX, with something to limit.
 inline bool is_limit(const Node& node) {
   return (node.op == "Relu" || node.op == "Clip") && node.has_input(0);

@@ -11,6 +11,7 @@
 #include "npu/graph/semantics.hpp"
 #include "npu/targets/nsp/compile/images.hpp"
 #include "npu/targets/nsp/compile/qnn_folds.hpp"
+#include "npu/targets/nsp/compile/single_rows.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {
@@ -28,7 +29,8 @@ class Rewriter {
   Graph run() {
     for (const TensorId output : graph_.outputs) {
       const std::size_t rank = graph_[output].shape.size();
-      if ((is_constant_product(output) && rank == 3) || is_biased_product(output))
+      if ((is_constant_product(output) && rank == 3) || is_biased_product(output) ||
+          is_uneven(output))
         makes_rows_.insert(output);
     }
     std::vector<Node> nodes = std::exchange(graph_.nodes, {});
@@ -100,7 +102,10 @@ class Rewriter {
     const NodeId maker = maker_of(id);
     const Shape& made = graph_[id].shape;
     if (maker == NodeId::none || made.size() < 2) return false;
-    if (elements_of(made, made.size() - 1) < 8 || (made.size() == 3 && made[0] > 1)) return false;
+    // Few rows are in one row of tiles, those of a strip are the places of an image.
+    const std::uint64_t rows = elements_of(made, made.size() - 1);
+    const std::uint64_t few = bits_of(graph_[id].type) <= 8 ? 24 : 7;
+    if (rows <= few || rows == rows_of_a_strip || (made.size() == 3 && made[0] > 1)) return false;
     const auto lies_in_tiles = [&](TensorId factor) {
       const NodeId from = maker_of(factor);
       return from != NodeId::none && graph_[from].op == "LayerNormalization";
@@ -114,6 +119,19 @@ class Rewriter {
       if (is_constant_product(term)) return !lies_in_tiles(graph_[graph_[term].producer].inputs[0]);
     }
     return false;
+  }
+
+  // Integers of products, sums and norms whose rows do not fill eights.
+  bool is_uneven(TensorId id) const {
+    const Shape& made = graph_[id].shape;
+    const NodeId maker = graph_[id].producer;
+    if (made.size() < 2 || maker == NodeId::none || is_image(id) || bits_of(graph_[id].type) > 8)
+      return false;
+    const std::string& op = graph_[maker].op;
+    if (op != "MatMul" && op != "Gemm" && op != "LayerNormalization" && !is_sum(graph_[maker]))
+      return false;
+    const std::uint64_t rows = elements_of(made, made.size() - 1);
+    return rows > few_rows && rows % 8 != 0;
   }
 
   // By how far it puts the places of a transposed convolution apart, and whether it cuts off those
@@ -252,7 +270,7 @@ class Rewriter {
     const bool integer = bits_of(from.type) <= 8;
     const std::int64_t channels = from.shape.size() == 4 ? from.shape[1] : 0;
     if (integer && channels == 1 && !one_place) return arrange(node, "Im2Col");
-    if (is_sequence(node.outputs[0]) && !one_place) return arrange(node, "ZapBorder");
+    if (is_sequence(node.outputs[0]) && !one_place) return zap_border(node);
     const auto sorting = sorting_for_strides(graph_, node);
     if (sorting.empty()) return;
     if (sorting == places_of_patches && channels > 0 && channels < channels_of_a_tile)
@@ -272,6 +290,14 @@ class Rewriter {
              shape[3] / kernel[1]};
   }
 
+  // Once for all convolutions with the same border.
+  void zap_border(Node& node) {
+    const std::pair border{node.inputs[0], node.ints_attribute("pads")};
+    const auto zapped = zapped_.find(border);
+    if (zapped == zapped_.end()) arrange(node, "ZapBorder");
+    node.inputs[0] = zapped_.try_emplace(border, node.inputs[0]).first->second;
+  }
+
   // What moves the places of a convolution's input first.
   void arrange(Node& node, std::string_view op) {
     const TensorId sorted = copy_of(node.inputs[0]);
@@ -284,6 +310,8 @@ class Rewriter {
   std::vector<bool> images_, sequences_;
   // Results of transposed convolutions that a limit follows, and how they are put apart.
   std::map<TensorId, std::string_view> spread_;
+  // Of sequences, by their borders.
+  std::map<std::pair<TensorId, Shape>, TensorId> zapped_;
   std::set<TensorId> makes_rows_;         // outputs that are a product's own result
   std::map<TensorId, TensorId> renamed_;  // inputs as the HTP has them
 };

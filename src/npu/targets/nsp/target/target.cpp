@@ -96,6 +96,8 @@ void read_engines(FieldReader& in, Target& target) {
   if (in.has("hmx.output_cycles_per_kib")) {
     in.number("hmx.output_cycles_per_kib", target.hmx_output_cycles_per_kib, 0, 1e6);
   }
+  if (in.has("hmx.two_blocks_less_int8"))
+    in.number("hmx.two_blocks_less_int8", target.hmx_two_blocks_less_int8, 0, 1e6);
   if (in.has("hmx.dilated_int8")) {
     in.number("hmx.dilated_int8", target.hmx_dilated_int8, 1, 1e3);
     in.number("hmx.dilated_fp16", target.hmx_dilated_fp16, 1, 1e3);
@@ -185,9 +187,11 @@ void read_kernels(FieldReader& in, Target& target) {
     number(".ddr_reads", cost.ddr_reads);
     number(".ddr_writes", cost.ddr_writes);
     number(".tile_bytes", cost.tile_bytes);
+    number(".tile_cycles", cost.tile_cycles);
     number(".whole_bytes", cost.whole_bytes);
     if (in.has(path + ".by_input")) in.boolean(path + ".by_input", cost.by_input);
     if (in.has(path + ".by_window")) in.boolean(path + ".by_window", cost.by_window);
+    if (in.has(path + ".by_block")) in.boolean(path + ".by_block", cost.by_block);
     if (in.has(path + ".on_hmx")) in.boolean(path + ".on_hmx", cost.on_hmx);
     if (key.str() == "default") target.default_kernel = cost;
     target.kernels.emplace(key.str(), cost);

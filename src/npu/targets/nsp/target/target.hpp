@@ -31,10 +31,13 @@ struct KernelCost {
   double cycles_per_first_kib = 0;   // ... each takes so much more, where one thread takes it all
   double whole_bytes = 0;            // no more than these are left to one thread
   double tile_bytes = 0;             // that one thread takes at a time; 0: vector_tile_bytes
+  double tile_cycles = 0;            // that a tile takes at least
   double ddr_reads = 0;              // times its result that it reads from DDR on the way ...
   double ddr_writes = 0;             // ... and writes there
   bool by_input = false;             // KiB of the first input, not of the result
   bool by_window = false;            // times the places of a pooling window
+  bool by_block = false;             // a tile is a block of 32 channels: of a strip of an image, or
+                                     // of a matrix; of rows that become heads, a head
   bool on_hmx = false;
 };
 
@@ -119,6 +122,7 @@ struct Target {
   double hmx_overhead_cycles = 0;  // per task
   // Power of an HMX at work on integers, of what it takes with float16: what the governor weighs.
   double hmx_int8_power_of_fp16 = 1;
+  double hmx_two_blocks_less_int8 = 0;  // cycles less of 3x3 over 33 to 64 channels, a task
   // More for each channel, whatever the size of the convolution's kernel; 0: none.
   double hmx_channel_macs_per_cycle_fp16 = 0;
   double hmx_output_cycles_per_kib = 0;

@@ -69,6 +69,22 @@ TEST(HtpForms, TakesPlacesAlongOneAxisAsAnImageOfOneRow) {
   EXPECT_FALSE(kernels.contains("aicdepthwiselarged32"));
 }
 
+TEST(HtpForms, TheBorderOfASequenceIsZeroedOnceForAllThatReadIt) {
+  const auto ops = [](int dilation) {
+    return ops_of(qnn_graph(with_weights(fmt::format(R"(
+      <ir_version: 8, opset_import: ["" : 13]>
+      model (float16[1,64,128] x, float16[64,64,3] w) => (float16[1,64,128] y) {{
+        a = Conv <kernel_shape = [3], pads = [1,1]> (x, w)
+        b = Conv <kernel_shape = [3], pads = [{0},{0}], dilations = [{0}]> (x, w)
+        y = Mul (a, b)
+      }})",
+                                                     dilation)),
+                            true));
+  };
+  EXPECT_EQ(ops(1), "SequenceToLast ZapBorder Conv Conv Mul SequenceToFirst ");
+  EXPECT_EQ(ops(2), "SequenceToLast ZapBorder Conv ZapBorder Conv Mul SequenceToFirst ");
+}
+
 TEST(HtpForms, ATransposeBetweenPlacesAndChannelsIsNoWork) {
   const Graph graph = with_weights(R"(
       <ir_version: 8, opset_import: ["" : 17]>

@@ -56,6 +56,16 @@ TEST(HtpRewrites, GroupsThatDoNotFillTilesAreConvolutionsOfTheirOwn) {
             "ManyToChannelsFirst ");
 }
 
+TEST(HtpRewrites, ASumWithWhatATransposeGivesIsMadeBeforeIt) {
+  const auto ops = [](std::string_view type) {
+    return ops_of(graph_of(fmt::format("{}[1,64,32] x", type), fmt::format("{}[1,64,32] y", type),
+                           "a = Transpose <perm = [0,2,1]> (x) b = Tanh (a) "
+                           "c = Transpose <perm = [0,2,1]> (b) s = Add (x, c) y = Tanh (s)"));
+  };
+  EXPECT_EQ(ops("float16"), "Transpose Tanh Transpose Add Transpose Tanh ");
+  EXPECT_EQ(ops("uint8"), "Transpose Tanh Transpose Add Tanh ");
+}
+
 TEST(HtpRewrites, PlacesOfAnImageBecomeRowsInOneStep) {
   EXPECT_EQ(ops_of(graph_of("float16[1,32,8,8] x, float16[32,32,1,1] w, float16[32,32] v",
                             "float16[1,64,32] y",

@@ -153,7 +153,7 @@ TEST(HtpV73, DescribesTilesAndGraphs) {
 
 TEST(HtpV73, RefusesAKernelWithoutCost) {
   std::string toml = builtin_target("htp-v73")->toml;
-  const std::string cost = "elementadd                      = { cycles_per_padded_kib = 28, ";
+  const std::string cost = "elementadd                      = { cycles_per_padded_kib = 18, ";
   ASSERT_NE(toml.find(cost), toml.npos);
   toml.replace(toml.find(cost), cost.size(), "elementadd = { ");
   const auto target = parse_target(toml, "htp.toml");

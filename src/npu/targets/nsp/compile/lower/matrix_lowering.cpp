@@ -89,6 +89,14 @@ void MatrixLowering::shape_for_tiles(const Node& node, ProductJob& job) const {
   }
 }
 
+// Of tiles of eight rows of places the first alone is full.
+void MatrixLowering::pad_single_row(ProductJob& job) const {
+  constexpr std::uint64_t rows_of_a_tile = 8;
+  const std::uint64_t places = job.plan->integer ? 8 : 4;
+  job.padding = double(rows_of_a_tile * round_up(job.product.rows, places)) /
+                double(std::max<std::uint64_t>(job.product.rows, 1));
+}
+
 // A transposed convolution is one of places apart: of each place that it spreads to, tiles of its
 // own channels, from as many places as reach there.
 void MatrixLowering::gather_windows(std::uint64_t stride, ProductJob& job) const {
@@ -205,7 +213,10 @@ ProductJob MatrixLowering::describe(const Node& node, const NodePlan& plan) cons
   }
   job.weight_bytes = context_.bytes_of(plan.weights);
   job.on_hmx = plan.integer || bits_of(context_.type_of(plan.activation)) <= 16;
-  if (job.on_hmx && !job.is_convolution()) job.weight_bytes = packed_weights(node, job);
+  if (job.on_hmx && !job.is_convolution()) {
+    job.weight_bytes = packed_weights(node, job);
+    if (context_.single_rows[std::uint32_t(node.outputs[0])]) pad_single_row(job);
+  }
   if (!job.is_convolution() || !job.on_hmx) return job;
   if (context_.target.hmx_tile_rows > 0) {
     shape_for_tiles(node, job);

@@ -26,6 +26,7 @@ class MatrixLowering : LoweringPart {
   void shape_for_tiles(const Node& node, ProductJob& job) const;
   void multiply_blocks(ProductJob& job) const;
   void gather_places(std::uint64_t stride, ProductJob& job) const;
+  void pad_single_row(ProductJob& job) const;
   void gather_windows(std::uint64_t stride, ProductJob& job) const;
   std::uint64_t packed_weights(const Node& node, const ProductJob& job) const;
   void lower_depthwise(const ProductJob& job);

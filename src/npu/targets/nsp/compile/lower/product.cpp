@@ -27,6 +27,29 @@ std::int64_t column_unit(const CompileContext& context, TensorId result) {
 
 }  // namespace
 
+namespace {
+
+// Of integers, 3x3 without strides from two blocks of channels to two: so many cycles less a task,
+// and half a block of columns is not multiplied.
+std::uint64_t less_of_two_blocks(const CompileContext& context, const ProductJob& job,
+                                 std::uint64_t columns, std::uint64_t cycles) {
+  const MatrixProduct& product = job.product;
+  const double less = context.target.hmx_two_blocks_less_int8;
+  const std::uint64_t grain = context.target.hmx_alignment;
+  const bool windows = job.is_convolution() && job.in_place && product.kernel_area == 9;
+  if (less <= 0 || !job.plan->integer || !windows || job.slowdown > 1 ||
+      divide_up(product.depth / product.kernel_area, grain) != 2 || divide_up(columns, grain) != 2)
+    return cycles;
+  const std::uint64_t rest = columns % grain;
+  const double half =
+      rest > 0 && rest <= grain / 2 ? double(grain) / 2 / double(round_up(columns, grain)) : 0;
+  const double overhead = context.target.hmx_overhead_cycles;
+  const double left = (double(cycles) - overhead) * (1 - half) + overhead - less;
+  return std::uint64_t(std::llround(std::max(left, overhead / 2)));
+}
+
+}  // namespace
+
 ProductWork product_work(const CompileContext& context, const ProductJob& job, std::uint64_t rows,
                          std::uint64_t columns, std::uint64_t groups) {
   if (job.on_hmx) {
@@ -35,7 +58,8 @@ ProductWork product_work(const CompileContext& context, const ProductJob& job, s
         hmx_work(context.target, job.product, padded, columns, job.plan->integer, job.in_place);
     const auto overhead = std::uint64_t(std::llround(context.target.hmx_overhead_cycles));
     const auto cycles = std::uint64_t(std::llround(double(one.cycles - overhead) * job.slowdown));
-    return {cycles * groups + overhead, one.macs * groups};
+    const std::uint64_t all = cycles * groups + overhead;
+    return {groups > 1 ? all : less_of_two_blocks(context, job, columns, all), one.macs * groups};
   }
   const std::uint64_t macs = rows * columns * job.product.depth * groups;
   return {hvx_product_cycles(context.target, macs, context.type_of(job.plan->activation)), macs};

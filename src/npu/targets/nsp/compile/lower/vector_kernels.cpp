@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "npu/targets/nsp/compile/lower/row_kernels.hpp"
 #include "npu/targets/nsp/compile/lower/tile_formats.hpp"
 #include "npu/targets/nsp/compile/lower/vector_lowering.hpp"
 
@@ -20,82 +21,18 @@ std::uint64_t softmax_extent(const Graph& graph, const Node& node) {
   return place >= 0 && place < rank ? std::uint64_t(shape[std::size_t(place)]) : 1;
 }
 
-// Rows are taken in squares of eight by eight, the last of which is whole as well; half of one
-// takes next to nothing. How many rows that is for each that there is.
+// Rows are taken in squares of eight by eight, the last of which is whole as well unless its rows
+// are eights: up to half of one then takes next to nothing. How many rows that is for each that
+// there is.
 double squares_of_rows(const Shape& shape) {
   constexpr std::uint64_t square = 64;
   if (shape.size() < 2 || shape[shape.size() - 2] < 1) return 1;
   const auto rows = std::uint64_t(shape[shape.size() - 2]);
+  if (rows == 1) return shape.size() > 2 ? 0.06 : 4;  // of many in one row, or of one alone
   const std::uint64_t whole = rows / square * square, rest = rows - whole;
-  const std::uint64_t taken = rest > square / 2 || (whole > 0 && rest != square / 2)
-                                  ? round_up(rows, square)
-                                  : whole + (rest > 0 ? 4 : 0);
-  return double(taken) / double(rows);
-}
-
-// Of a matrix and one value for each of its columns, or for each of its rows.
-std::string broadcast_kernel(const CompileContext& context, const Node& node) {
-  const bool scales = (node.op == "Mul" || node.op == "Div") && node.inputs.size() == 2 &&
-                      node.has_input(0) && node.has_input(1);
-  if (!scales || context.images[std::uint32_t(node.outputs[0])]) return {};
-  const Shape& made = context.tensor(node.outputs[0]).shape;
-  if (made.size() < 2 || context.tensor(node.inputs[0]).shape != made) return {};
-  const Tensor& other = context.tensor(node.inputs[1]);
-  const auto columns = std::uint64_t(made.back());
-  if (columns < 2 || other.elements() < 2) return {};
-  if (other.elements() * columns == elements_of(made))
-    return other.shape.back() != 1 ? "" : node.op == "Div" ? "aicdivrows" : "aicmulrows";
-  return node.op == "Mul" && other.elements() == columns ? "aicbroadcastmul" : "";
-}
-
-// A bias of float16 whose last block of columns is not full: every block is taken out and put back.
-bool is_added_by_columns(const CompileContext& context, const Node& node) {
-  if (node.op != "Add" || node.inputs.size() != 2 || !node.has_input(0) || !node.has_input(1))
-    return false;
-  const TensorId made = node.outputs[0];
-  const Shape& shape = context.tensor(made).shape;
-  const auto block = std::int64_t(context.target.hmx_alignment);
-  if (context.images[std::uint32_t(made)] || bits_of(context.type_of(made)) != 16) return false;
-  if (shape.size() < 2 || shape.back() <= block || shape.back() % block == 0) return false;
-  return std::ranges::any_of(node.inputs, [&](TensorId id) {
-    const Tensor& bias = context.tensor(id);
-    return bias.constant && bias.elements() == std::uint64_t(shape.back());
-  });
-}
-
-// The mean of the rows of a matrix: a window as wide as it is.
-bool is_mean_of_rows(const CompileContext& context, const Node& node) {
-  if (node.op != "ReduceMean" || !node.has_input(0)) return false;
-  const Tensor &from = context.tensor(node.inputs[0]), &made = context.tensor(node.outputs[0]);
-  return !context.images[std::uint32_t(node.inputs[0])] && from.shape.size() > 1 &&
-         !made.shape.empty() && made.shape.back() == from.shape.back() &&
-         made.elements() < from.elements();
-}
-
-// Of float16, which the HMX only computes with the product before it: a kernel on HVX where there
-// is none, and of what some of them take after a convolution along one axis. Empty: the usual one.
-std::string activation_kernel(const CompileContext& context, const Node& node) {
-  static const std::set<std::string, std::less<>> alone{"Tanh",      "Sigmoid",   "Gelu",
-                                                        "HardSwish", "LeakyRelu", "Swish"};
-  static const std::set<std::string, std::less<>> along_one_axis{"Gelu", "HardSwish", "LeakyRelu"};
-  const TensorId from = node.inputs.empty() ? TensorId::none : node.inputs[0];
-  if (from == TensorId::none || !alone.contains(node.op) || bits_of(context.type_of(from)) != 16)
-    return {};
-  const std::string name = "element" + in_small_letters(node.op);
-  const NodeId producer = context.tensor(from).producer;
-  const NodePlan* plan =
-      producer == NodeId::none ? nullptr : &context.plans[std::uint32_t(producer)];
-  const bool convolution = plan != nullptr && plan->op_class == OpClass::convolution;
-  const bool product = plan != nullptr && (convolution || plan->fate == NodeFate::fused ||
-                                           plan->op_class == OpClass::matmul);
-  if (!product) return name + "alone";
-  // A transpose after it moves before it: it is then one of a matrix.
-  const auto& readers = context.tensor(node.outputs[0]).consumers;
-  const bool turns = std::ranges::any_of(
-      readers, [&](NodeId reader) { return context.graph[reader].op == "Transpose"; });
-  const bool sequence = convolution && context.tensor(from).shape.size() == 3;
-  if (sequence && turns) return name + "alone";
-  return sequence && along_one_axis.contains(node.op) ? name + "sequence" : "";
+  if (rest % 8 != 0) return double(rows > few_rows ? round_up(rows, square) : 4) / double(rows);
+  const double part = rest > square / 2 ? 1.6 * double(rest - square / 2) : rest > 0 ? 2 : 0;
+  return (double(whole) + part) / double(rows);
 }
 
 // Whether a mean of whole float16 images takes next to nothing: those whose last tile of channels
@@ -157,11 +94,7 @@ std::string priced_as(const CompileContext& context, const Node& node, const std
 std::string kernel_of(const CompileContext& context, const Node& node, OpClass op_class) {
   const bool tiles = context.target.vector_tile_bytes > 0;
   if (moves_whole_tiles(context, node)) return kernel_of_tiles(context, node);
-  if (std::string name = tiles ? broadcast_kernel(context, node) : ""; !name.empty()) return name;
-  if (std::string name = tiles ? activation_kernel(context, node) : ""; !name.empty()) return name;
-  if (tiles && is_added_to_attention(context.graph, node)) return "aicflatadd";
-  if (tiles && is_added_by_columns(context, node)) return "aicaddcolumns";
-  if (tiles && is_mean_of_rows(context, node)) return "aicmeanofrows";
+  if (std::string name = tiles ? row_kernel(context, node) : ""; !name.empty()) return name;
   if (tiles && node.op == "BatchNormalization") return "aicbatchnormd32";
   if (tiles && node.op == "AveragePool" && !is_of_whole_images(context, node))
     return leaves_border_out(context, node) ? "aicavgborderd32" : "aicavgwindowd32";
@@ -173,6 +106,8 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
     constexpr std::uint64_t narrow = 256;  // 196 still is
     const std::uint64_t extent = softmax_extent(context.graph, node);
     const std::uint64_t block = context.target.hmx_alignment;
+    if (extent > block && extent <= narrow && are_scores_by_heads(context, node))
+      return "aicsoftmaxheads";
     return extent <= block       ? "aicsoftmaxfew"
            : extent <= 2 * block ? "aicsoftmaxshort"
            : extent <= narrow    ? "aicsoftmaxnarrow"
@@ -181,6 +116,11 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
   if (tiles && node.op == "MaxPool") return max_pool_kernel(context, node);
   if (tiles && node.op == "Transpose") {
     const auto order = node.ints_attribute("perm");
+    const Shape &from = context.tensor(node.inputs[0]).shape,
+                &to = context.tensor(node.outputs[0]).shape;
+    const std::int64_t run = from.empty() ? 0 : std::min(from.back(), to.back());
+    if (run == 2) return "aictransposepairs";
+    if (run == 4 && order.size() > 2) return "aictransposefours";
     if (order == Shape{0, 1, 3, 2, 4, 5}) return "aictransposewindows";
     if (order == Shape{0, 2, 1, 3, 4}) return "aictransposechannels";  // a shuffle of groups
     const bool moves_rows = !order.empty() && order.back() == std::int64_t(order.size()) - 1;
@@ -201,6 +141,8 @@ VectorKernel kernel_named(const CompileContext& context, const Node& node,
   std::uint64_t all = 0;  // several results are made together
   for (const TensorId id : outputs) all += context.bytes_of(id);
   VectorSize whole = vector_size(context, *outputs.begin());
+  if (given == "element" + in_small_letters(node.op) && stays_on_hmx(context, node))
+    whole.image = true;
   if (name.starts_with("aicsoftmax")) {
     const auto elements = double(context.tensor(*outputs.begin()).elements());
     const std::uint64_t extent = std::max<std::uint64_t>(softmax_extent(context.graph, node), 1);
@@ -209,6 +151,12 @@ VectorKernel kernel_named(const CompileContext& context, const Node& node,
     if (cost.row_columns > 0)
       whole.rows *= squares_of_rows(context.tensor(*outputs.begin()).shape) *
                     std::max(0.0, 1 - double(extent) / cost.row_columns);
+  }
+  if (name == "aicsoftmaxheads")
+    whole.blocks = double(divide_up(context.tensor(*outputs.begin()).shape[2], std::int64_t{8}));
+  if (const std::uint64_t heads = heads_added_to(context, node); heads > 0) {
+    whole.blocks = double(heads);
+    whole.rows *= double(heads);
   }
   if (name == "aicconcatd32") {
     const double share = clipped_share(context, node);

@@ -265,9 +265,17 @@ BufferId Transfers::convert(StorageId id, BufferId from, const CoreBytes& core_b
   const bool image = context_.images[std::uint32_t(tensor)];
   const bool one_channel = image && context_.tensor(tensor).shape[1] == 1 &&
                            context_.target.kernels.contains("aicconvertonechannel");
+  // An image of integers that leaves in one piece, of rows that are more than a block.
+  constexpr std::int64_t rows_of_a_block = 36;
+  constexpr std::uint64_t one_piece_bytes = 200704;
+  const bool wide = image && bits_of(context_.type_of(tensor)) <= 8 &&
+                    context_.tensor(tensor).shape[3] > rows_of_a_block &&
+                    context_.bytes_of(tensor) <= one_piece_bytes &&
+                    context_.target.kernels.contains("aicconvertwiderows_int8");
   const std::string kernel = layout == Layout::weights_d32 ? "aicconvertweightstod32"
                              : layout != Layout::flat      ? "aicconverttod32"
                              : one_channel                 ? "aicconvertonechannel"
+                             : wide                        ? "aicconvertwiderows"
                                                            : "aicconvertfromd32";
   if (follows != nullptr && context_.cuts_resident) {
     const Pieces pieces =

@@ -174,12 +174,12 @@ bool keeps_apart(const Graph& graph, const Node& add, TensorId result) {
 }
 
 // Tries to make `next`, the only consumer of the product's result so far, part of the product.
-bool fuse(const Graph& graph, const Node& next, OpClass op_class, bool qnn, NodePlan& plan) {
+bool fuse(const Graph& graph, const Node& next, OpClass op_class, bool qnn, bool in_tiles,
+          NodePlan& plan) {
   if (next.outputs.size() != 1) return false;
-  // Rows by eights come out of their tiles before they are limited.
+  // Others come out of their tiles before they are limited.
   const Shape& made = graph[plan.result].shape;
-  const bool matrix = made.size() < 4 && !plan.integer && !made.empty() &&
-                      elements_of(made, made.size() - 1) % 8 == 0;
+  const bool matrix = made.size() < 4 && !plan.integer && !in_tiles;
   const bool apart =
       matrix || (made.size() == 3 && !plan.integer && op_class == OpClass::convolution);
   if (next.op == "Relu" || next.op == "Clip") return !qnn || !apart;
@@ -233,14 +233,17 @@ void assign_operands(const Graph& graph, const Node& node, NodePlan& plan) {
   if (node.op == "QLinearConv" && node.has_input(8)) plan.fused_constants.push_back(node.inputs[8]);
 }
 
-void fuse_followers(const Graph& graph, const Node& node, bool qnn, std::vector<NodePlan>& plans,
-                    NodePlan& plan) {
+// `in_tiles`: by tensor, of QNN's graphs (single_rows.hpp).
+void fuse_followers(const Graph& graph, const Node& node, const std::vector<bool>& in_tiles,
+                    std::vector<NodePlan>& plans, NodePlan& plan) {
+  const bool qnn = !in_tiles.empty();
   plan.result = node.outputs[0];
   while (!is_graph_output(graph, plan.result) && graph[plan.result].consumers.size() == 1) {
     const NodeId next_id = graph[plan.result].consumers[0];
     const Node& next = graph[next_id];
     if (std::ranges::count(next.inputs, plan.result) != 1) return;
-    if (!fuse(graph, next, plan.op_class, qnn, plan)) return;
+    const bool tiles = qnn && in_tiles[std::uint32_t(plan.result)];
+    if (!fuse(graph, next, plan.op_class, qnn, tiles, plan)) return;
     plans[std::uint32_t(next_id)].fate = NodeFate::fused;
     plan.result = next.outputs[0];
     if (next.op == "QuantizeLinear") return;
@@ -276,6 +279,7 @@ bool turns_image(const Graph& graph, const Node& node, const std::vector<bool>& 
 std::vector<NodePlan> plan_nodes(const Graph& graph, bool qnn) {
   const std::vector<bool> images = qnn ? find_images(graph) : std::vector<bool>{};
   const std::vector<bool> sequences = qnn ? find_sequences(graph) : std::vector<bool>{};
+  const std::vector<bool> in_tiles = qnn ? find_rows_in_tiles(graph) : std::vector<bool>{};
   std::vector<NodePlan> plans(graph.nodes.size());
   for (std::size_t i = 0; i < plans.size(); ++i) {
     plans[i].op_class = classify(graph, graph.nodes[i]);
@@ -290,7 +294,7 @@ std::vector<NodePlan> plan_nodes(const Graph& graph, bool qnn) {
   for (std::size_t i = 0; i < plans.size(); ++i) {
     NodePlan& plan = plans[i];
     if (is_matrix(plan.op_class) && plan.fate == NodeFate::execute && !plan.compound) {
-      fuse_followers(graph, graph.nodes[i], qnn, plans, plan);
+      fuse_followers(graph, graph.nodes[i], in_tiles, plans, plan);
     }
     if (plan.fate == NodeFate::execute && dequantize_vanishes(graph, graph.nodes[i], plans)) {
       plan.fate = NodeFate::view;

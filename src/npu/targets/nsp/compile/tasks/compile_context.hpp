@@ -10,6 +10,7 @@
 #include "npu/graph/semantics.hpp"
 #include "npu/targets/nsp/compile/compile.hpp"
 #include "npu/targets/nsp/compile/images.hpp"
+#include "npu/targets/nsp/compile/single_rows.hpp"
 #include "npu/targets/nsp/compile/tasks/packed.hpp"
 
 namespace npuscope::npu::nsp {
@@ -102,6 +103,10 @@ struct CompileContext {
         packed(packed_types(graph, plans, options)),
         moves_tiles(target.kernels.contains("aicconcatd32")),
         images(moves_tiles ? find_images(graph) : std::vector<bool>(graph.tensors.size())),
+        normalized(target.qnn_graphs ? find_normalized(graph)
+                                     : std::vector<bool>(graph.tensors.size())),
+        single_rows(target.qnn_graphs ? find_single_rows(graph)
+                                      : std::vector<bool>(graph.tensors.size())),
         cores(options.cores),
         vtcm_bytes(target.vtcm_bytes - target.vtcm_reserved_bytes),
         resident_limit(target.qnn_graphs ? vtcm_bytes * 4 / 5 : vtcm_bytes * 2 / 5),
@@ -115,7 +120,8 @@ struct CompileContext {
   // Whether the target has kernels that move data without leaving its tiles
   // (lower/tile_formats.hpp).
   const bool moves_tiles;
-  const std::vector<bool> images;  // by tensor (images.hpp)
+  const std::vector<bool> images;                   // by tensor (images.hpp)
+  const std::vector<bool> normalized, single_rows;  // by tensor (single_rows.hpp)
   const std::uint32_t cores;
   const std::uint64_t vtcm_bytes;  // of each core, for tensors
   const std::uint64_t tile_bytes = vtcm_bytes / 16 / options.overlap_split;  // streamed at a time

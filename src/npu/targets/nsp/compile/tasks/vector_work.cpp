@@ -37,6 +37,11 @@ VectorSize vector_size(const CompileContext& context, TensorId id) {
                        round_up(std::uint64_t(shape[2]), places) * round_up(channels_last, places)
                  : round_up(std::uint64_t(size.rows), places) * round_up(channels_last, channels);
   size.padded_bytes = size.cut_bytes = device_bytes(padded, size.type);
+  const auto whole_blocks = [](std::uint64_t extent) { return divide_up(extent, channels); };
+  size.blocks =
+      double(size.image ? std::uint64_t(shape[0]) * whole_blocks(std::uint64_t(shape[1])) *
+                              divide_up(std::uint64_t(shape[2]), places)
+                        : whole_blocks(channels_last));
   return size;
 }
 
@@ -46,6 +51,7 @@ VectorSize VectorSize::part(double share) const {
   size.padded_bytes = std::uint64_t(std::llround(double(padded_bytes) * share));
   size.cut_bytes = std::uint64_t(std::llround(double(cut_bytes) * share));
   size.rows *= share;
+  size.blocks *= share;
   return size;
 }
 
@@ -73,7 +79,8 @@ VectorWork vector_work(const Target& target, const std::string& kernel, const Ve
   if (target.vector_tile_bytes == 0) return {shared_cycles(cost, size), 0, false, 1};
   const double tile = cost.tile_bytes > 0 ? cost.tile_bytes : double(target.vector_tile_bytes);
   const double cut = double(size.cut_bytes) > cost.whole_bytes ? double(size.cut_bytes) : 0;
-  const auto tiles = std::max<std::uint64_t>(1, std::uint64_t(cut / tile));
+  const auto tiles = std::max<std::uint64_t>(
+      1, cost.by_block ? std::uint64_t(std::llround(size.blocks)) : std::uint64_t(cut / tile));
   const auto threads =
       cost.on_hmx ? 1 : std::uint32_t(std::min<std::uint64_t>(tiles, target.hvx_threads));
   const double first = tiles == 1 ? std::min(double(size.padded_bytes) / 1024, cost.first_kib) : 0;
@@ -81,8 +88,9 @@ VectorWork vector_work(const Target& target, const std::string& kernel, const Ve
                       size.places * (double(size.bytes) / 1024 * cost.cycles_per_kib +
                                      double(size.padded_bytes) / 1024 * cost.cycles_per_padded_kib +
                                      size.rows * cost.cycles_per_row);
+  const auto rounds = double(divide_up(tiles, std::uint64_t{threads}));
   const double cycles =
-      cost.overhead_cycles * double(divide_up(tiles, std::uint64_t{threads})) + work / threads;
+      std::max(cost.overhead_cycles * rounds + work / threads, cost.tile_cycles * rounds);
   return {std::uint64_t(std::llround(cycles)), threads, cost.on_hmx, std::uint32_t(tiles)};
 }
 

@@ -32,6 +32,7 @@ struct VectorSize {
   std::uint64_t padded_bytes = 0;
   std::uint64_t cut_bytes = 0;  // of the result, padded: what is cut into tiles
   double rows = 0;              // of the innermost dimension
+  double blocks = 1;            // of channels, in strips of an image; heads
   bool image = false;
   double places = 1;  // of a window
 

@@ -1,0 +1,177 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "npu/targets/nsp/compile/images.hpp"
+#include "npu/targets/nsp/compile/qnn_folds.hpp"
+
+namespace npuscope::npu::nsp {
+namespace {
+
+// x * Sigmoid(x) and x * Sigmoid(beta * x) become one operator. Where that is not done, beta is
+// part of the table that an integer Sigmoid is, and of a second convolution, whose Sigmoid is then
+// its own, of what one makes.
+class SwishFuser {
+ public:
+  explicit SwishFuser(Graph& graph) : graph_(graph), gone_(graph.nodes.size()) {}
+
+  void run() {
+    for (Node& node : graph_.nodes) {
+      if (node.op != "Mul" || !node.has_input(0) || !node.has_input(1)) continue;
+      if (!fuse(node, 0)) fuse(node, 1);
+    }
+    remove_nodes(graph_, gone_);
+  }
+
+ private:
+  // Where operand `gate` of the product is the Sigmoid.
+  bool fuse(Node& product, std::size_t gate) {
+    const NodeId sigmoid = graph_[product.inputs[gate]].producer;
+    if (sigmoid == NodeId::none || graph_[sigmoid].op != "Sigmoid" ||
+        !graph_[sigmoid].has_input(0) || !has_one_reader(graph_, product.inputs[gate]))
+      return false;
+    const TensorId x = product.inputs[1 - gate], inner = graph_[sigmoid].inputs[0];
+    if (inner == x) {
+      gone_[std::uint32_t(sigmoid)] = true;
+      product.op = "Swish";
+      product.inputs = {x};
+      return true;
+    }
+    const NodeId scaling = graph_[inner].producer;
+    if (scaling == NodeId::none || !has_one_reader(graph_, inner) || !scales(graph_[scaling], x))
+      return false;
+    const NodeId source = graph_[x].producer;
+    if (bits_of(graph_[x].type) <= 8) {
+      graph_.nodes[std::uint32_t(sigmoid)].inputs[0] = x;
+      gone_[std::uint32_t(scaling)] = true;
+    } else if (source != NodeId::none && graph_[source].op == "Conv") {
+      convolve_again(graph_[source], graph_.nodes[std::uint32_t(scaling)]);
+    } else {
+      gone_[std::uint32_t(sigmoid)] = gone_[std::uint32_t(scaling)] = true;
+      product.op = "SwishBeta";
+      product.inputs = {x};
+    }
+    return true;
+  }
+
+  // Whether a node is the product of `x` and a constant scalar.
+  bool scales(const Node& node, TensorId x) const {
+    if (node.op != "Mul" || node.inputs.size() != 2) return false;
+    const TensorId factor = node.inputs[0] == x ? node.inputs[1] : node.inputs[0];
+    return std::ranges::find(node.inputs, x) != node.inputs.end() && factor != TensorId::none &&
+           graph_[factor].constant && graph_[factor].elements() == 1;
+  }
+
+  void convolve_again(const Node& convolution, Node& scaling) {
+    const std::vector<TensorId> outputs = scaling.outputs;
+    const std::string name = scaling.name;
+    scaling = convolution;
+    scaling.name = name;
+    scaling.outputs = outputs;
+    for (std::size_t i = 1; i < scaling.inputs.size(); ++i) {
+      if (scaling.inputs[i] == TensorId::none) continue;
+      Tensor scaled = graph_[scaling.inputs[i]];
+      scaled.name = fmt::format("{}_{}", scaled.name, name);
+      graph_.tensors.push_back(std::move(scaled));
+      scaling.inputs[i] = TensorId(graph_.tensors.size() - 1);
+    }
+  }
+
+  Graph& graph_;
+  std::vector<bool> gone_;
+};
+
+// A sum of floating point with what a transpose gives is made before the transpose: its other term
+// is turned for it, and the sum is turned back for each that reads it.
+class SumTurner {
+ public:
+  explicit SumTurner(Graph& graph) : graph_(graph), sequences_(find_sequences(graph)) {}
+
+  void run() {
+    for (const Node& node : graph_.nodes)
+      if (turns(node)) transposes_.emplace(node.outputs[0], node.inputs[0]);
+    std::vector<Node> nodes = std::exchange(graph_.nodes, {});
+    std::set<TensorId> unread;
+    for (Node& node : nodes) {
+      for (TensorId& input : node.inputs)
+        if (const auto sum = turned_.find(input); sum != turned_.end())
+          input = turn(node, input, sum->second);
+      const std::size_t side = turned_side(node);
+      if (side > 1) {
+        graph_.nodes.push_back(std::move(node));
+        continue;
+      }
+      const TensorId made = node.outputs[0], other = node.inputs[1 - side];
+      const TensorId before = transposes_.at(node.inputs[side]);
+      unread.insert(node.inputs[side]);
+      node.inputs = {turn(node, other, TensorId::none), before};
+      node.outputs = {like(before, made, node.name)};
+      turned_.emplace(made, node.outputs[0]);
+      graph_.nodes.push_back(std::move(node));
+    }
+    std::erase_if(graph_.nodes, [&](const Node& node) {
+      return turns(node) && unread.contains(node.outputs[0]);
+    });
+    connect(graph_);
+  }
+
+ private:
+  static bool turns(const Node& node) {
+    return node.op == "Transpose" && node.has_input(0) &&
+           node.ints_attribute("perm") == Shape{0, 2, 1};
+  }
+
+  // Which term of a sum a transpose gives; 2: none.
+  std::size_t turned_side(const Node& node) const {
+    if (!is_sum(node) || !node.has_input(0) || !node.has_input(1)) return 2;
+    const TensorId made = node.outputs[0];
+    const Tensor& sum = graph_[made];
+    if (bits_of(sum.type) <= 8 || sum.shape.size() != 3 || is_output(graph_, made)) return 2;
+    for (std::size_t side = 0; side < 2; ++side) {
+      const TensorId term = node.inputs[side], other = node.inputs[1 - side];
+      const auto transpose = transposes_.find(term);
+      const bool matrices = graph_[other].shape == sum.shape && !graph_[other].constant &&
+                            graph_[term].shape == sum.shape;
+      if (transpose == transposes_.end() || !matrices || !has_one_reader(graph_, term)) continue;
+      if (!sequences_[std::uint32_t(transpose->second)]) return side;  // those turn without work
+    }
+    return 2;
+  }
+
+  TensorId like(TensorId shape_of, TensorId named, const std::string& of) {
+    Tensor tensor = graph_[shape_of];
+    tensor.name = fmt::format("{}_{}_turned", graph_[named].name, of);
+    graph_.tensors.push_back(std::move(tensor));
+    return TensorId(graph_.tensors.size() - 1);
+  }
+
+  // What `reader` reads of `id`: turned, or turned back from `from`.
+  TensorId turn(const Node& reader, TensorId id, TensorId from) {
+    Node node;
+    node.op = "Transpose";
+    node.name = fmt::format("{}_{}_Turned", reader.name, graph_[id].name);
+    node.attributes["perm"] = Shape{0, 2, 1};
+    node.inputs = {from == TensorId::none ? id : from};
+    TensorId made = like(id, id, reader.name);
+    if (from == TensorId::none) std::swap(graph_[made].shape[1], graph_[made].shape[2]);
+    node.outputs = {made};
+    graph_.nodes.push_back(std::move(node));
+    return made;
+  }
+
+  Graph& graph_;
+  std::vector<bool> sequences_;
+  std::map<TensorId, TensorId> transposes_;  // what they give, and of what
+  std::map<TensorId, TensorId> turned_;      // sums, and what they are now
+};
+
+}  // namespace
+
+void fuse_swish(Graph& graph) { SwishFuser(graph).run(); }
+
+void turn_sums(Graph& graph) { SumTurner(graph).run(); }
+
+}  // namespace npuscope::npu::nsp
