@@ -287,11 +287,12 @@ class Emitter {
     for (std::size_t i = 0; i < stage.calls.size(); ++i) {
       const Call& call = stage.calls[i];
       const bool makes = stage.kind != StageKind::move;  // or else it goes out as it came
-      bytes += call.frame;
       if (makes && stages_.buffers[stage.result].outside) bytes += call.writes;
       for (const std::uint64_t each : call.constants) bytes += each;
       for (std::size_t k = 0; k < stage.reads.size(); ++k) {
-        if (!stage.reads[k].whole && !lram_.holds(stage.reads[k].buffer)) bytes += call.reads[k];
+        const std::uint64_t frame = k == 0 ? call.frame : 0;  // what was read is in it
+        if (!stage.reads[k].whole && !lram_.holds(stage.reads[k].buffer))
+          bytes += std::max(frame, call.reads[k]);
       }
     }
     return bytes + at_once * target_.slices.program_bytes;
