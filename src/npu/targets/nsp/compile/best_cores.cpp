@@ -125,9 +125,8 @@ LoweredProgram lower_for(const Graph& graph, const Target& target, const Ways& o
   if (options.grouped_heads) {
     if (auto grouped = with_grouped_heads(remade ? *remade : graph)) remade = std::move(grouped);
   }
-  const bool sorts_places = !target.qnn_graphs && target.kernels.contains("elementdecimate");
   const auto lowered = [&](std::optional<Graph> own) {
-    if (sorts_places) {
+    if (target.sorts_places) {
       if (auto sorted = with_sorted_places(own ? *own : graph)) own = std::move(sorted);
     }
     LoweredNetwork network = lower(own ? *own : graph, target, options, log_accesses, expected);

@@ -116,7 +116,13 @@ void read_engines(FieldReader& in, Target& target) {
   if (in.has("hvx.tile_bytes")) {
     in.integer("hvx.tile_bytes", target.vector_tile_bytes, 1024, 1ll << 32);
   }
-  if (in.has("graph.qnn")) in.boolean("graph.qnn", target.qnn_graphs);
+  const auto may_be = [&](const char* key, bool& value) {
+    if (in.has(key)) in.boolean(key, value);
+  };
+  may_be("graph.qnn", target.qnn_graphs);
+  may_be("graph.moves_tiles", target.moves_tiles);
+  may_be("graph.moves_heads", target.moves_heads);
+  may_be("graph.sorts_places", target.sorts_places);
 }
 
 void read_memory_and_host(FieldReader& in, Target& target) {

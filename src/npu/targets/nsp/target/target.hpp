@@ -145,6 +145,11 @@ struct Target {
   std::uint64_t vector_tile_bytes = 0;
   // Graphs are prepared as QNN and its front end for ONNX do it (qnn_graph.hpp).
   bool qnn_graphs = false;
+  // What its compiler does without leaving tiles (compile/lower/tile_formats.hpp): Concat, Resize
+  // and the like, and transposes between rows and heads.
+  bool moves_tiles = false;
+  bool moves_heads = false;
+  bool sorts_places = false;  // for windows with strides (compile/images.hpp)
 
   double ddr_bytes_per_s = 0;            // peak
   double ddr_efficiency = 1;             // sustained share of it

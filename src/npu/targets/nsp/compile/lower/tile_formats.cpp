@@ -79,7 +79,7 @@ bool moves_heads(const CompileContext& context, const Node& node) {
   const Shape& shape = context.tensor(node.inputs[0]).shape;
   const auto order = node.ints_attribute("perm");
   const bool heads = order == Shape{0, 2, 1, 3} || order == Shape{0, 2, 3, 1};
-  return heads && context.target.kernels.contains("aictransposeheads") && shape.size() == 4 &&
+  return heads && context.target.moves_heads && shape.size() == 4 &&
          is_matrix(context, node.inputs[0]) && in_blocks(context, shape.back());
 }
 

@@ -101,7 +101,7 @@ struct CompileContext {
         options(options),
         plans(plan_nodes(graph, target.qnn_graphs)),
         packed(packed_types(graph, plans, options)),
-        moves_tiles(target.kernels.contains("aicconcatd32")),
+        moves_tiles(target.moves_tiles),
         images(moves_tiles ? find_images(graph) : std::vector<bool>(graph.tensors.size())),
         normalized(target.qnn_graphs ? find_normalized(graph)
                                      : std::vector<bool>(graph.tensors.size())),
