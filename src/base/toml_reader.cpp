@@ -82,8 +82,8 @@ void TomlReader::yes_or_no(std::string_view key, bool& out, Needed needed) {
 void TomlReader::number(std::string_view key, double& out, double min, double max, Needed needed) {
   const toml::node* const node = take(key, needed);
   if (node == nullptr) return;
-  const auto value = node->value<double>();
-  if (!value || !(*value >= min) || !(*value <= max)) {
+  const auto value = node->value<double>();  // true would be 1
+  if (!value || node->is_boolean() || !(*value >= min) || !(*value <= max)) {
     return fail(key, "'{}' must be a number from {} to {}", key, min, max);
   }
   out = *value;

@@ -79,6 +79,7 @@ TEST(TomlReader, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(error_of("op = '('\n"), StartsWith("mine.toml:2: op '(': "));
   EXPECT_EQ(error_of("share = 2\n"), "mine.toml:2: 'share' must be a number from 0 to 1");
   EXPECT_EQ(error_of("share = nan\n"), "mine.toml:2: 'share' must be a number from 0 to 1");
+  EXPECT_EQ(error_of("share = true\n"), "mine.toml:2: 'share' must be a number from 0 to 1");
   EXPECT_EQ(error_of("[record]\nbits = 33\n"),
             "mine.toml:3: 'record.bits' must be a whole number from 1 to 32");
   EXPECT_EQ(error_of("[record]\nbits = 3.0\n"),

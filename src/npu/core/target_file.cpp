@@ -14,7 +14,7 @@
 #include "base/toml_reader.hpp"
 #include "base/try.hpp"
 #include "npu/core/builtin_targets.hpp"
-#include "npu/core/field_reader.hpp"
+#include "npu/core/target_reader.hpp"
 #include "npuscope/base/files.hpp"
 
 namespace npuscope::npu {
@@ -221,7 +221,7 @@ Result<toml::table> read_toml_of(const WantedTarget& wanted, std::string_view to
                                       family_of(*architecture), wanted.needed)});
 }
 
-void FieldReader::text(std::string_view path, std::string& out) {
+void TargetReader::text(std::string_view path, std::string& out) {
   if (auto value = take(path).value<std::string>()) {
     out = *value;
   } else {
@@ -229,25 +229,26 @@ void FieldReader::text(std::string_view path, std::string& out) {
   }
 }
 
-void FieldReader::boolean(std::string_view path, bool& out) {
-  if (auto value = take(path).value<bool>()) {
+void TargetReader::boolean(std::string_view path, bool& out) {
+  if (auto value = take(path).value_exact<bool>()) {
     out = *value;
   } else {
     fail(path, "true or false");
   }
 }
 
-void FieldReader::number(std::string_view path, double& out, double min, double max) {
-  const auto value = take(path).value<double>();
-  if (!value) return fail(path, "a number");
+void TargetReader::number(std::string_view path, double& out, double min, double max) {
+  const auto node = take(path);
+  const auto value = node.value<double>();
+  if (!value || node.is_boolean()) return fail(path, "a number");  // true would be 1
   if (!std::isfinite(*value) || *value < min || *value > max) {
     return fail(path, fmt::format("between {} and {}", min, max));
   }
   out = *value;
 }
 
-void FieldReader::numbers(std::string_view path, std::map<std::string, double, std::less<>>& out,
-                          double min, double max) {
+void TargetReader::numbers(std::string_view path, std::map<std::string, double, std::less<>>& out,
+                           double min, double max) {
   const auto* table = take(path).as_table();
   if (table == nullptr) return fail(path, "a table with an entry `default`");
   for (const auto& [key, node] : *table) {
@@ -255,7 +256,7 @@ void FieldReader::numbers(std::string_view path, std::map<std::string, double, s
   }
 }
 
-void FieldReader::fail(std::string_view path, std::string_view expected) {
+void TargetReader::fail(std::string_view path, std::string_view expected) {
   if (!error_.empty()) return;
   const toml::node* node = root_.at_path(path).node();
   error_ = node != nullptr && node->source().begin.line > 0
@@ -263,12 +264,12 @@ void FieldReader::fail(std::string_view path, std::string_view expected) {
                : fmt::format("{}: {} is missing; it must be {}", name_, path, expected);
 }
 
-void FieldReader::refuse_others() {
+void TargetReader::refuse_others() {
   asked_for_.emplace("architecture");
   refuse_others(root_, "");
 }
 
-void FieldReader::refuse_others(const toml::node& node, const std::string& path) {
+void TargetReader::refuse_others(const toml::node& node, const std::string& path) {
   if (const toml::table* const table = node.as_table()) {
     for (const auto& [key, value] : *table) {
       const std::string_view name = key.str();

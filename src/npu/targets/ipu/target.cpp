@@ -1,13 +1,13 @@
 #include "npu/targets/ipu/target.hpp"
 
-#include "npu/core/field_reader.hpp"
+#include "npu/core/target_reader.hpp"
 
 namespace npuscope::npu::ipu {
 namespace {
 
 constexpr double max_cycles = 1e6;  // of what happens once a tile or inference
 
-void read_engines(FieldReader& in, Target& target) {
+void read_engines(TargetReader& in, Target& target) {
   in.integer("cores.count", target.cores, 1, 2);  // logs are those of core 0 and core 1
   in.integer("cores.memory_bytes", target.memory_bytes, 1 << 14, 1 << 26);
   in.number("clock.hz", target.clock_hz, 1e6, 1e10);
@@ -20,14 +20,14 @@ void read_engines(FieldReader& in, Target& target) {
   in.integer("vector.tile_overhead_cycles", target.vector_overhead_cycles, 1, max_cycles);
 }
 
-void read_passes(FieldReader& in, Target& target) {
+void read_passes(TargetReader& in, Target& target) {
   in.numbers("vector.passes", target.passes, 0, 1e4);
   for (const char* needed : {"vector.passes.default", "vector.passes.requantize"}) {
     if (!in.has(needed)) in.fail(needed, "a number");
   }
 }
 
-void read_memory(FieldReader& in, Target& target) {
+void read_memory(TargetReader& in, Target& target) {
   double efficiency = 0;
   // At the slowest, the largest tile takes less than half the range of a log's 32-bit clock.
   in.number("ddr.bytes_per_s", target.ddr_bytes_per_s, 1e9, 1e13);
@@ -41,7 +41,7 @@ void read_memory(FieldReader& in, Target& target) {
   in.number("host.sync_bytes_per_s", target.sync_bytes_per_s, 1e6, 1e13);
 }
 
-void read_image(FieldReader& in, Target& target) {
+void read_image(TargetReader& in, Target& target) {
   in.text("image.version", target.image_version);
   const std::string_view version = target.image_version;
   if (version.size() < 4 || !version.starts_with("S3.") || version[3] < '0' || version[3] > '9') {
@@ -51,7 +51,7 @@ void read_image(FieldReader& in, Target& target) {
   in.integer("image.height_alignment", target.height_alignment, 1, 4096);
 }
 
-void read_fields_of_ipu(FieldReader& in, Target& target) {
+void read_fields_of_ipu(TargetReader& in, Target& target) {
   read_engines(in, target);
   read_passes(in, target);
   read_memory(in, target);

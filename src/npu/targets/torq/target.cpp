@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
-#include "npu/core/field_reader.hpp"
+#include "npu/core/target_reader.hpp"
 
 namespace npuscope::npu::torq {
 namespace {
 
 constexpr double max_cycles = 1e9;
 
-void read_npu(FieldReader& in, Target& target) {
+void read_npu(TargetReader& in, Target& target) {
   in.number("npu.clock_hz", target.clock_hz, 1e6, 1e11);
   in.integer("npu.xram_bytes", target.xram_bytes, 1 << 20, 1ll << 40);
   in.integer("lram.bytes", target.lram_bytes, 1 << 15, 1ll << 32);
@@ -21,7 +21,7 @@ void read_npu(FieldReader& in, Target& target) {
   }
 }
 
-void read_slices(FieldReader& in, Target::Slices& slices) {
+void read_slices(TargetReader& in, Target::Slices& slices) {
   in.integer("slices.count", slices.count, 1, 2);  // the vendor's files know slices 0 and 1
   in.integer("slices.alu_width", slices.alu_width, 4, 1 << 20);
   in.integer("slices.group_width", slices.group_width, 4, 1 << 20);
@@ -43,7 +43,7 @@ void read_slices(FieldReader& in, Target::Slices& slices) {
   }
 }
 
-void read_cost_model(FieldReader& in, Target& target) {
+void read_cost_model(TargetReader& in, Target& target) {
   in.integer("nss.block_bytes", target.nss.block_bytes, 64, 1 << 20);
   in.integer("nss.block_tasks", target.nss.block_tasks, 2, 1 << 20);
   in.number("dma.bytes_per_cycle", target.dma.bytes_per_cycle, 0.01, 1e6);
@@ -66,7 +66,7 @@ void read_cost_model(FieldReader& in, Target& target) {
 }
 
 // Slower than this, and the time of a large program is beyond what 64 bits hold.
-void check_rates(FieldReader& in, const Target& target) {
+void check_rates(TargetReader& in, const Target& target) {
   constexpr double min = 0.01;
   if (!in.error().empty()) return;
   for (const Direction direction : {Direction::in, Direction::out}) {
@@ -79,7 +79,7 @@ void check_rates(FieldReader& in, const Target& target) {
   }
 }
 
-void read_device(FieldReader& in, Target::Device& device) {
+void read_device(TargetReader& in, Target::Device& device) {
   in.integer("device.dma_latency_cycles", device.dma_latency_cycles, 0, max_cycles);
   in.integer("device.cdma_latency_cycles", device.cdma_latency_cycles, 0, max_cycles);
   in.number("device.xram_bytes_per_cycle", device.xram_bytes_per_cycle, 0.01, 1e6);
@@ -91,7 +91,7 @@ void read_device(FieldReader& in, Target::Device& device) {
   in.number("device.slice_stall", device.slice_stall, 0, 100);
 }
 
-void read_host(FieldReader& in, Target& target) {
+void read_host(TargetReader& in, Target& target) {
   Target::Host& host = target.host;
   in.number("host.start_s", host.start_s, 0, 10);
   in.number("host.wait_s", host.wait_s, 0, 10);
@@ -110,7 +110,7 @@ void read_host(FieldReader& in, Target& target) {
   in.number("runtime.load_s", runtime.load_s, 0, 10);
 }
 
-void read_fields_of_torq(FieldReader& in, Target& target) {
+void read_fields_of_torq(TargetReader& in, Target& target) {
   read_npu(in, target);
   read_slices(in, target.slices);
   read_cost_model(in, target);

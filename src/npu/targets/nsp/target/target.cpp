@@ -4,8 +4,8 @@
 #include <set>
 
 #include "base/try.hpp"
-#include "npu/core/field_reader.hpp"
 #include "npu/core/target_file.hpp"
+#include "npu/core/target_reader.hpp"
 #include "profile/pmu_events.hpp"
 
 namespace npuscope::npu::nsp {
@@ -13,7 +13,7 @@ namespace {
 
 constexpr double huge = 1e18;
 
-void read_cores_and_clock(FieldReader& in, Target& target) {
+void read_cores_and_clock(TargetReader& in, Target& target) {
   in.integer("cores.count", target.cores, 1, 64);
   in.integer("cores.hvx_threads", target.hvx_threads, 1, 16);
   in.integer("cores.vtcm_bytes", target.vtcm_bytes, 1 << 18, 1ll << 32);
@@ -30,7 +30,7 @@ void read_cores_and_clock(FieldReader& in, Target& target) {
   in.number("clock.timer_hz", target.timer_hz, 1e6, 1e10);
 }
 
-void read_session_state(FieldReader& in, const std::string& path, SessionState& state) {
+void read_session_state(TargetReader& in, const std::string& path, SessionState& state) {
   in.number(path + ".enter_s", state.enter_s, 0, 1);
   in.number(path + ".vtcm_acquire_s", state.vtcm_acquire_s, 0, 1);
   in.number(path + ".vtcm_acquire_hz", state.vtcm_acquire_hz, 1e6, 1e11);
@@ -43,7 +43,8 @@ void read_session_state(FieldReader& in, const std::string& path, SessionState& 
 }
 
 // Older descriptions have none.
-void read_session_call(FieldReader& in, const std::string& path, std::optional<SessionCall>& call) {
+void read_session_call(TargetReader& in, const std::string& path,
+                       std::optional<SessionCall>& call) {
   if (!in.has_table(path)) return;
   call.emplace();
   in.number(path + ".qnn_s", call->qnn_s, 0, 1e3);
@@ -52,7 +53,7 @@ void read_session_call(FieldReader& in, const std::string& path, std::optional<S
   in.number(path + ".accelerator_s", call->accelerator_s, 0, call->qnn_accelerator_s);
 }
 
-void read_session(FieldReader& in, Target& target) {
+void read_session(TargetReader& in, Target& target) {
   if (in.has("cores.shared_main_thread")) {
     in.boolean("cores.shared_main_thread", target.shared_main_thread);
   }
@@ -75,7 +76,7 @@ void read_session(FieldReader& in, Target& target) {
   }
 }
 
-void read_engines(FieldReader& in, Target& target) {
+void read_engines(TargetReader& in, Target& target) {
   in.number("hmx.macs_per_cycle_int8", target.hmx_macs_per_cycle_int8, 1, 1e9);
   in.number("hmx.macs_per_cycle_fp16", target.hmx_macs_per_cycle_fp16, 1, 1e9);
   in.number("hmx.efficiency", target.hmx_efficiency, 0.01, 1);
@@ -125,7 +126,7 @@ void read_engines(FieldReader& in, Target& target) {
   may_be("graph.sorts_places", target.sorts_places);
 }
 
-void read_memory_and_host(FieldReader& in, Target& target) {
+void read_memory_and_host(TargetReader& in, Target& target) {
   in.number("ddr.bytes_per_s", target.ddr_bytes_per_s, 1e6, 1e15);
   in.number("ddr.efficiency", target.ddr_efficiency, 0.01, 1);
   in.number("ddr.bytes_per_s_per_core", target.ddr_bytes_per_s_per_core, 1e6, 1e15);
@@ -154,7 +155,7 @@ void read_memory_and_host(FieldReader& in, Target& target) {
   optional("host.postprocess_s", target.host_postprocess_s);
 }
 
-void read_overheads(FieldReader& in, Target& target) {
+void read_overheads(TargetReader& in, Target& target) {
   in.number("synchronisation.sync_cycles", target.sync_cycles, 0, 1e6);
   in.number("synchronisation.cross_core_cycles", target.cross_core_sync_cycles, 0, 1e6);
   in.number("synchronisation.barrier_cycles", target.barrier_cycles, 0, 1e6);
@@ -172,7 +173,7 @@ void read_overheads(FieldReader& in, Target& target) {
   in.number("instrumentation.activation_s", target.activation_s, 0, 10);
 }
 
-void read_kernels(FieldReader& in, Target& target) {
+void read_kernels(TargetReader& in, Target& target) {
   const auto* kernels = in.root()["kernels"].as_table();
   if (kernels == nullptr) return in.fail("kernels", "a table with an entry `default`");
   for (const auto& [key, node] : *kernels) {
@@ -205,7 +206,7 @@ void read_kernels(FieldReader& in, Target& target) {
   if (!target.kernels.contains("default")) in.fail("kernels.default", "the cost of other kernels");
 }
 
-void read_pmu(FieldReader& in, Target& target) {
+void read_pmu(TargetReader& in, Target& target) {
   static const std::set<std::string, std::less<>> countable{
       "cycles",         "hmx_macs",        "hmx_cycles",      "hvx_cycles", "dma_cycles",
       "ddr_read_bytes", "ddr_write_bytes", "multicast_bytes", "tasks"};
@@ -250,7 +251,7 @@ void read_pmu(FieldReader& in, Target& target) {
   }
 }
 
-void read_nsp(FieldReader& in, Target& target) {
+void read_nsp(TargetReader& in, Target& target) {
   read_cores_and_clock(in, target);
   read_session(in, target);
   read_engines(in, target);

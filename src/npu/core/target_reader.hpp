@@ -4,7 +4,7 @@
 //   Result<IpuTarget> parse_ipu_target(std::string_view toml, const std::string& name) {
 //     return read_fields<IpuTarget>(toml, name, {TargetArchitecture::ipu, …}, others, read_ipu);
 //   }
-//   void read_ipu(FieldReader& in, IpuTarget& target) {
+//   void read_ipu(TargetReader& in, IpuTarget& target) {
 //     in.number("clock.hz", target.clock_hz, 1e6, 1e10);
 //     in.integer("cores.count", target.cores, 1, 2);
 //   }
@@ -37,10 +37,10 @@ std::string written(const toml::table& root);
 Result<TargetArchitecture> architecture_of(const toml::table& root, const std::string& name);
 
 // Reads fields from one TOML document and keeps the first error, with its line.
-class FieldReader {
+class TargetReader {
  public:
   // `remembers` what it was asked for, for refuse_others().
-  FieldReader(const toml::table& root, std::string name, bool remembers)
+  TargetReader(const toml::table& root, std::string name, bool remembers)
       : root_(root), name_(std::move(name)), remembers_(remembers) {}
 
   bool has(std::string_view path) { return bool(take(path)); }
@@ -109,12 +109,12 @@ Result<toml::table> read_toml_of(const WantedTarget& wanted, std::string_view to
 template <class Target>
 Result<Target> read_fields(std::string_view toml, const std::string& name,
                            const WantedTarget& wanted, OtherFields others,
-                           void (*read)(FieldReader&, Target&)) {
+                           void (*read)(TargetReader&, Target&)) {
   TRY_AS(root, read_toml_of(wanted, toml, name));
   const bool is_based = root->erase("based_on") > 0;
   Target target;
   const bool refuses = others == OtherFields::refused;
-  FieldReader in(*root, name, refuses);
+  TargetReader in(*root, name, refuses);
   in.text("name", target.name);
   in.text("description", target.description);
   read(in, target);
