@@ -174,9 +174,11 @@ class Cutter {
     if (shape_.segmented && sum_of({data, data}) > room_) return false;
     // An image of constants is each slice's own, next to what is left of the result without
     // borders.
-    const std::uint64_t frames =
-        shape_.framed ? sum_of({saturating_product({shape_.ways - 1, data}), makes}) : 0;
-    const std::uint64_t made = shape_.framed
+    const bool is_whole = cut == TileCut{};
+    const std::uint64_t frames = shape_.framed && is_whole
+                                     ? sum_of({saturating_product({shape_.ways - 1, data}), makes})
+                                     : 0;
+    const std::uint64_t made = shape_.framed && cut.row_parts == 1
                                    ? saturating_product({channels, shape_.in_rows,
                                                          shape_.in_columns, shape_.element_bytes})
                                    : makes;
@@ -204,9 +206,10 @@ std::uint64_t ImageShape::rows(const TileCut& cut) const {
 std::uint64_t ImageShape::rows_read(const TileCut& cut) const {
   if (cut.row_parts == 1) return in_rows;
   // Of two tiles each ends at a border.
-  const std::uint64_t beyond = cut.row_parts == 2 && in_rows > 1 ? (window - 1) / 2 : 0;
+  const bool has_border = cut.row_parts == 2 && in_rows > 1 && !framed && reach <= window;
+  const std::uint64_t beyond = has_border ? (window - 1) / 2 : 0;
   const std::uint64_t needed =
-      sum_of({saturating_product({rows(cut) - 1, stride}), window - beyond});
+      sum_of({saturating_product({rows(cut) - 1, stride}), std::max(window, reach) - beyond});
   return std::min(in_rows, stride == 1 ? needed : round_up(needed, 2));
 }
 

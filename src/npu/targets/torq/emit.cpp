@@ -228,8 +228,10 @@ class Emitter {
     end_program();
     out_.program.host_programs.push_back(
         {stage.calls.front().elements,
-         multiply_accumulates(graph_,
-                              graph_[lowering_.operations[stage.operation].nodes.front()])});
+         stage.calls.front().products > 0
+             ? multiply_accumulates(graph_,
+                                    graph_[lowering_.operations[stage.operation].nodes.front()])
+             : 0});
     add_action({ActionKind::start_host});
     add_action({ActionKind::wait_host});
   }

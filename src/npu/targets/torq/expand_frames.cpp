@@ -48,6 +48,7 @@ void Expander::plan_gaps(const Node& node, Plan& plan, ImageShape& shape) const 
   shape.in_rows = rows;
   shape.in_columns = columns_read;
   shape.stride = 1;
+  shape.reach = high;
   if (std::max(high, wide) <= widest_of_zeros) {
     shape.window = high;
     shape.window_area = high * wide;
@@ -76,7 +77,11 @@ void Expander::plan_phases(const Node& node, Plan& plan, ImageShape& shape) cons
   const Shape& in = graph_[node.inputs[0]].shape;
   const bool is_row = in.size() == 3;
   const std::uint64_t stride = shape.stride, across = is_row ? 1 : stride;
-  if (shape.element_bytes != 2 || shape.channelwise || in[0] != 1 || stride < (is_row ? 2u : 3u))
+  const auto strides = node.ints_attribute("strides");
+  const bool are_equal = std::ranges::all_of(
+      strides, [&](std::int64_t each) { return std::uint64_t(each) == stride; });
+  if (shape.element_bytes != 2 || shape.channelwise || in[0] != 1 || !are_equal ||
+      shape.window_area == 1 || stride < (is_row ? 2u : 3u))
     return;
   const std::uint64_t columns = shape.window_area / shape.window;
   const auto padded = [&](std::size_t side, std::uint64_t read, std::uint64_t made,
@@ -103,12 +108,28 @@ void Expander::plan_phases(const Node& node, Plan& plan, ImageShape& shape) cons
 // Data within an image of constants: it goes out, the data are written into it.
 std::uint32_t Expander::filled(std::uint32_t from, std::uint64_t bytes, std::uint64_t ways) {
   const std::uint32_t made = new_buffer(bytes, true);
-  step(SliceKernel::fill, {}, bytes / element_bytes(), bytes, ways, false, made);
-  Stage& move = add(SliceKernel::fill, {{from, true}}, made);
-  move.kind = StageKind::move;
+  const std::uint64_t room = target_.lram_for_data() - ways * target_.slices.program_bytes;
+  for_room(bytes, room, [&](std::uint64_t share) {
+    step(SliceKernel::fill, {}, share / element_bytes(), share, ways, false, made);
+  });
   const std::uint64_t moved = out_.buffers[from].bytes;
-  move.calls.push_back({.reads = {moved}, .writes = moved});
+  for_room(moved, room, [&](std::uint64_t share) {
+    const bool is_whole = share == moved;
+    Stage& move = add(SliceKernel::fill, {{is_whole ? from : new_buffer(share, true), true}}, made);
+    move.kind = StageKind::move;
+    move.calls.push_back({.reads = {share}, .writes = share});
+  });
   return made;
+}
+
+// In shares that LRAM has room for.
+void Expander::for_room(std::uint64_t bytes, std::uint64_t room,
+                        const std::function<void(std::uint64_t)>& make) const {
+  for (std::uint64_t left = bytes; left > 0 && out_.stages.size() < max_tasks;) {
+    const std::uint64_t share = std::min(left, std::max<std::uint64_t>(1, room));
+    make(share);
+    left -= share;
+  }
 }
 
 // The data of a whole operation within its image of constants, or the data, where each slice has an
@@ -122,10 +143,16 @@ std::uint32_t Expander::framed(const Plan& plan) {
 
 // The data go out with as many channels more as their extents are less.
 std::uint32_t Expander::phases(const Plan& plan, std::uint32_t from) {
-  const std::uint32_t made = step(SliceKernel::transpose, {from}, plan.turned, plan.turned * 2,
-                                  plan.turning_ways, false, new_buffer(plan.turned * 2, true));
-  if (!plan.turns_pairs)
+  const std::uint64_t bytes = plan.turned * 2;
+  const std::uint32_t made = new_buffer(bytes, true);
+  const std::uint64_t room =
+      target_.lram_for_data() - plan.turning_ways * target_.slices.program_bytes;
+  for_room(bytes, room / 2 & ~std::uint64_t{1}, [&](std::uint64_t share) {
+    const std::uint32_t read = share == bytes ? from : new_buffer(share, true);
+    step(SliceKernel::transpose, {read}, share / 2, share, plan.turning_ways, false, made);
+    if (plan.turns_pairs) return;
     for (Call& call : out_.stages.back().calls) call.cycles *= 2;
+  });
   return made;
 }
 

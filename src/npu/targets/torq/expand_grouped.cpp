@@ -23,7 +23,7 @@ std::uint64_t side(const Shape& shape, std::size_t i) {
 void Expander::grouped() {
   const Shape& in = graph_[node().inputs[0]].shape;
   const Shape& out = graph_[operation().result].shape;
-  const Shape& weights = graph_[node().inputs[1]].shape;
+  const Shape& weights = graph_[node().inputs[node().op == "QLinearConv" ? 3 : 1]].shape;
   const std::uint64_t stride = largest_of(node().ints_attribute("strides"), 1);
   const std::uint64_t spread = largest_of(node().ints_attribute("dilations"), 1);
   GroupedShape shape;
@@ -55,14 +55,17 @@ void Expander::grouped_by_host(std::uint64_t channels, bool begins_as_zeros) {
   step(SliceKernel::round, {new_buffer(channels * 2, true, true)}, channels, channels * sum_bytes,
        1, false, new_buffer(channels * sum_bytes, true));
   host();
+  const std::uint64_t room = target_.lram_for_data() - slices * target_.slices.program_bytes;
   if (begins_as_zeros) {
     size_ = sum_bytes;
     const std::uint64_t bytes = saturating_product({elements, sum_bytes});
-    step(SliceKernel::fill, {}, elements, bytes, 1, false, new_buffer(bytes, true));
+    for_room(bytes, room / sum_bytes * sum_bytes, [&](std::uint64_t share) {
+      step(SliceKernel::fill, {}, share / sum_bytes, share, 1, false, new_buffer(share, true));
+    });
     moved(bytes);
     size_ = 0;
   }
-  host();
+  host(true);
   if (begins_as_zeros) {
     for (std::uint64_t i = 0; i < slices; ++i) {
       moved(saturating_product({elements / slices, sum_bytes}));
@@ -73,7 +76,6 @@ void Expander::grouped_by_host(std::uint64_t channels, bool begins_as_zeros) {
     for (std::uint64_t i = 0; i < slices; ++i) host();
     return;
   }
-  const std::uint64_t room = target_.lram_for_data() - target_.slices.program_bytes;
   const std::uint64_t most = std::max<std::uint64_t>(1, room / (sum_bytes + 2));
   for (std::uint64_t first = 0; first < elements && out_.stages.size() < max_tasks; first += most) {
     const std::uint64_t part = std::min(most, elements - first);
@@ -84,20 +86,6 @@ void Expander::grouped_by_host(std::uint64_t channels, bool begins_as_zeros) {
 
 // Groups in halves of halves, then results of one group, until data, weights and sums fit.
 void Expander::grouped_by_css(const GroupedShape& shape) {
-  host();
-  host();
-  size_ = sum_bytes;
-  const std::uint64_t channels = shape.groups * shape.results;
-  const std::uint64_t channel_bytes = saturating_product({shape.pixels, sum_bytes});
-  const std::uint64_t room = target_.lram_for_data() - target_.slices.program_bytes;
-  const std::uint64_t most =
-      std::clamp<std::uint64_t>(room / std::max<std::uint64_t>(1, channel_bytes), 1, channels);
-  for (std::uint64_t first = 0; first < channels && out_.stages.size() < max_tasks; first += most) {
-    const std::uint64_t part = std::min(most, channels - first);
-    step(SliceKernel::broadcast, {new_buffer(part * sum_bytes, true)}, part * shape.pixels,
-         part * channel_bytes, 1, false, new_buffer(part * channel_bytes, true));
-  }
-  size_ = 0;
   std::uint64_t groups = shape.groups, results = shape.results;
   const auto data_bytes = [&] {
     return saturating_product({groups, shape.channels, shape.area_read});
@@ -107,11 +95,30 @@ void Expander::grouped_by_css(const GroupedShape& shape) {
   };
   const auto sums = [&] { return saturating_product({groups, results, shape.pixels}); };
   const auto fits = [&] {
-    return data_bytes() + weight_bytes() + saturating_product({sums(), sum_bytes}) + 16 <=
-           target_.css.data_bytes;
+    const std::uint64_t room = target_.css.data_bytes;
+    return data_bytes() <= room && weight_bytes() <= room && sums() <= room &&
+           data_bytes() + weight_bytes() + sums() * sum_bytes + 16 <= room;
   };
   while (!fits() && (groups > 1 || results > 1))
     groups > 1 ? groups = divide_up(groups, 2) : results = divide_up(results, 2);
+  if (!fits()) {
+    leave_to_host(operation(), plans_[at_],
+                  "one result of a group does not fit the memory of the CSS");
+    return host(true);
+  }
+  host();
+  host();
+  size_ = sum_bytes;
+  const std::uint64_t channels = shape.groups * shape.results;
+  const std::uint64_t channel_bytes = shape.pixels * sum_bytes;
+  const std::uint64_t room = target_.lram_for_data() - target_.slices.program_bytes;
+  const std::uint64_t most = std::clamp<std::uint64_t>(room / channel_bytes, 1, channels);
+  for (std::uint64_t first = 0; first < channels && out_.stages.size() < max_tasks; first += most) {
+    const std::uint64_t part = std::min(most, channels - first);
+    step(SliceKernel::broadcast, {new_buffer(part * sum_bytes, true)}, part * shape.pixels,
+         part * channel_bytes, 1, false, new_buffer(part * channel_bytes, true));
+  }
+  size_ = 0;
   bool is_first = true;
   for (std::uint64_t group = 0; group < shape.groups && out_.stages.size() < max_tasks;
        group += groups) {

@@ -212,7 +212,8 @@ void Expander::image_tile(const Plan& plan, std::uint32_t from, std::uint64_t ch
   const bool is_smaller = (!strided || plan.frame > 0) && shape.out_rows < shape.in_rows / every;
   const bool has_border = !takes_off && (is_smaller || plan.is_row);
   const std::uint64_t made_rows = takes_off ? computed : has_border ? computed : rows;
-  const std::uint64_t made_columns = has_border ? shape.in_columns / every : shape.out_columns;
+  const std::uint64_t made_columns =
+      has_border && !plan.is_row ? shape.in_columns / every : shape.out_columns;
   if (is_segmented) {
     from = segmented(from, alone ? channels : shape.in_channels, rows_read, shape.in_columns,
                      alone ? plan.ways : 1, plan.frames_apart());
@@ -224,7 +225,7 @@ void Expander::image_tile(const Plan& plan, std::uint32_t from, std::uint64_t ch
   // Those of one call are read out of their border.
   const bool stays_within =
       has_border && plan.ways == 1 && plan.cut == TileCut{} && !is_result_of_model();
-  if (stays_within) out_.buffers[result()].outside = true;
+  if (stays_within) outside_[operation().result] = out_.buffers[result()].outside = true;
   const std::uint32_t made =
       takes_off || (has_border && !stays_within)
           ? new_buffer(saturating_product({channels, made_rows, row_bytes}), has_border)

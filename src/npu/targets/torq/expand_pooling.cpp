@@ -28,10 +28,24 @@ bool Expander::is_pooled_in_float(std::size_t index) const {
 }
 
 void Expander::max_pooling_of_bytes(const ImageShape& shape) {
-  Stage& stage = add(SliceKernel::max_pool, {{data(), false}}, result());
   const std::uint64_t bytes = out_.buffers[data()].bytes / shape.out_channels;
   const std::uint64_t pixels = shape.out_rows * shape.out_columns;
-  for (const std::uint64_t part : parts_of(shape.out_channels, target_.slices.count, 4)) {
+  const std::uint64_t room = target_.lram_for_data() - 2 * target_.slices.program_bytes;
+  const std::uint64_t each =
+      std::clamp<std::uint64_t>(room / (bytes + pixels), 1, shape.out_channels);
+  for (std::uint64_t first = 0; first < shape.out_channels && out_.stages.size() < max_tasks;
+       first += each) {
+    max_pooling_of_channels(shape, std::min(each, shape.out_channels - first), bytes);
+  }
+}
+
+void Expander::max_pooling_of_channels(const ImageShape& shape, std::uint64_t channels,
+                                       std::uint64_t bytes) {
+  const bool is_whole = channels == shape.out_channels;
+  const std::uint64_t pixels = shape.out_rows * shape.out_columns;
+  Stage& stage = add(SliceKernel::max_pool,
+                     {{is_whole ? data() : new_buffer(channels * bytes, true), false}}, result());
+  for (const std::uint64_t part : parts_of(channels, target_.slices.count, 4)) {
     KernelWork work = work_of(SliceKernel::max_pool, pixels);
     work.out_channels = part;
     work.window_y = shape.window;

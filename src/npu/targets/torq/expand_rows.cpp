@@ -278,4 +278,50 @@ std::uint32_t Expander::row_means(std::uint32_t from, std::uint64_t count, std::
   return made;
 }
 
+// By the CSS, with a scale, a bias, a mean and a variance of each channel: in place where all of it
+// fits its memory, or else on a copy in XRAM, by channels in halves of halves, then by rows.
+void Expander::batch_normalization() {
+  constexpr std::uint64_t constants = 4, size = 2;
+  const Shape& shape = graph_[operation().result].shape;
+  const std::uint64_t elements = result_elements();
+  const std::uint64_t images = shape.size() > 1 ? std::uint64_t(shape[0]) : 1;
+  const std::uint64_t all_channels =
+      shape.size() > 1 ? saturating_product({images, std::uint64_t(shape[1])}) : 1;
+  const std::uint64_t all_pixels = elements / std::max<std::uint64_t>(1, all_channels);
+  std::uint64_t channels = all_channels, pixels = all_pixels;
+  const auto fits = [&](std::uint64_t copies) {
+    return saturating_product({copies, channels, pixels, size}) + channels * constants * size +
+               size * (constants + 3) * 2 <=
+           target_.css.data_bytes;
+  };
+  const bool in_place = fits(1);
+  if (!in_place) moved(elements * size);
+  while (!in_place && !fits(2) && channels * pixels > 1)
+    channels > 1 ? channels = divide_up(channels, 2) : pixels = divide_up(pixels, 2);
+  bool is_first = true;
+  for (std::uint64_t first = 0; first < all_channels; first += channels) {
+    for (std::uint64_t at = 0; at < all_pixels && out_.stages.size() < max_tasks; at += pixels) {
+      const std::uint64_t part = std::min(channels, all_channels - first);
+      const std::uint64_t share = part * std::min(pixels, all_pixels - at);
+      std::vector<Read> reads{{new_buffer(share * size, true), true}};
+      Call call{.elements = share, .reads = {share * size}, .placed = {share}};
+      const auto add_read = [&](std::uint64_t count, bool is_constant) {
+        reads.push_back({new_buffer(count * size, true, is_constant), true});
+        call.reads.push_back(count * size);
+        call.placed.push_back(count);
+      };
+      for (std::uint64_t i = 0; i < constants; ++i) add_read(part, true);
+      if (!in_place) add_read(share, false);
+      call.constants = {4 * (reads.size() + 1)};
+      call.writes = share * size;
+      Stage& stage = add(SliceKernel::convert, std::move(reads), result());
+      stage.kind = StageKind::css;
+      stage.code_bytes = std::exchange(is_first, false) ? target_.css.normalization_code_bytes : 0;
+      stage.calls.push_back(std::move(call));
+    }
+    if (out_.stages.size() >= max_tasks) return;
+  }
+  if (!in_place && is_result_of_model()) moved(elements * size);
+}
+
 }  // namespace npuscope::npu::torq

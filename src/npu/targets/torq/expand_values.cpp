@@ -114,10 +114,15 @@ void Expander::multiplication() {
 }
 
 // Of 1-byte elements only to channels last.
-void Expander::transpose() {
+bool Expander::turns_in_float(const Operation& operation) const {
   const std::vector<std::int64_t> to_channels_last{0, 2, 3, 1};
-  const bool in_float = operation().is_int8 && node().ints_attribute("perm") != to_channels_last;
-  if (in_float)
+  const Node& node = graph_[operation.nodes.front()];
+  return operation.is_int8 && operation.form == Form::transpose &&
+         node.ints_attribute("perm") != to_channels_last;
+}
+
+void Expander::transpose() {
+  if (turns_in_float(operation()))
     around_host([&] { turn(); });
   else
     turn();
@@ -198,7 +203,8 @@ void Expander::copy() {
 
 void Expander::moves() {
   if (operation().kernel == "broadcast") return enlarge();
-  if (node().op == "Pad") {
+  if (node().op == "Pad" && node().string_attribute("mode", "constant") == "constant" &&
+      result_elements() * element_bytes() >= out_.buffers[data()].bytes) {
     filled(data(), result_elements() * element_bytes(), 1);
     return;
   }
@@ -256,7 +262,8 @@ void Expander::css() {
   }
   const std::uint64_t elements = result_elements(), bytes = elements * element_bytes();
   std::uint64_t parts = std::max<std::uint64_t>(1, target_.slices.count);
-  const std::uint64_t tensors = std::max<std::size_t>(1, operation().inputs.size());
+  const std::vector<TensorId>& inputs = operation().inputs;
+  const std::uint64_t tensors = std::max<std::size_t>(1, inputs.size());
   const std::uint64_t kept = saturating_product({tensors + 1, bytes});
   while (parts < elements && divide_up(kept, parts) > target_.css.data_bytes) parts *= 2;
   const bool is_small = operation().is_int8 || tensors > 1;
@@ -270,32 +277,38 @@ void Expander::css() {
   for (std::uint64_t i = 0; i < parts * programs && out_.stages.size() < max_tasks; ++i) {
     const std::uint64_t share = elements / parts + (i / programs < elements % parts);
     const std::uint64_t share_bytes = share * element_bytes();
-    std::vector<Read> reads;  // and a place for the results
-    for (std::uint64_t k = 0; k <= tensors; ++k)
-      reads.push_back({new_buffer(share_bytes, true), true});
+    std::vector<Read> reads;
+    Call call{.elements = share, .constants = {4 * (tensors + 2)}, .writes = share_bytes};
+    const auto read = [&](std::uint64_t bytes_read) {
+      reads.push_back({new_buffer(bytes_read, true), true});
+      call.reads.push_back(bytes_read);
+      call.placed.push_back(bytes_read / element_bytes());
+    };
+    for (std::uint64_t k = 0; k < tensors; ++k) {
+      const std::uint64_t all = k < inputs.size() ? graph_[inputs[k]].elements() : elements;
+      read(all < elements ? std::min(all, share) * element_bytes() : share_bytes);
+    }
+    read(share_bytes);  // a place for the results
     Stage& stage = add(SliceKernel::convert, std::move(reads), result());
     stage.kind = StageKind::css;
     stage.code_bytes = i == 0 || programs > 1 ? code : 0;
-    stage.calls.push_back({.elements = share,
-                           .constants = {4 * (tensors + 2)},
-                           .reads = std::vector<std::uint64_t>(tensors + 1, share_bytes),
-                           .writes = share_bytes});
+    stage.calls.push_back(std::move(call));
   }
 }
 
-void Expander::host() {
+void Expander::host(bool computes) {
   std::uint64_t elements = 0;
   for (const TensorId input : present(node().inputs)) elements += graph_[input].elements();
   for (const TensorId output : present(node().outputs)) elements += graph_[output].elements();
   Stage& stage = add(SliceKernel::convert, {}, result());
   stage.kind = StageKind::host_program;
-  stage.calls.push_back({.elements = elements});
+  stage.calls.push_back({.elements = elements, .products = computes ? 1u : 0u});
 }
 
 // The slices read any element of LRAM; a table that is larger stays with the host.
 void Expander::gather() {
   const std::uint64_t table = storage_bytes(graph_[node().inputs[0]]);
-  if (table + result_elements() * element_bytes() > target_.lram_for_data() / 2) return host();
+  if (table + result_elements() * element_bytes() > target_.lram_for_data() / 2) return host(true);
   const std::uint32_t from = new_buffer(table, true, true);
   step(SliceKernel::gather, {from}, result_elements(), result_elements() * element_bytes(), 1,
        false, result());

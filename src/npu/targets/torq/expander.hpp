@@ -1,5 +1,6 @@
 // Makes the stages of operations; what several kinds of operations need for that. Private to
-// stages.hpp: images in expand_images.cpp and expand_pooling.cpp, products in expand_products.cpp,
+// stages.hpp: images in expand_images.cpp, expand_frames.cpp, expand_grouped.cpp and
+// expand_pooling.cpp, products in expand_products.cpp,
 // elementwise work in expand_values.cpp, functions that are chains of kernels in
 // expand_functions.cpp, those of rows in expand_rows.cpp, tensors made in parts in
 // expand_parts.cpp.
@@ -95,11 +96,15 @@ class Expander {
                           std::uint64_t columns, std::uint64_t ways, bool is_framed);
   std::uint32_t filled(std::uint32_t from, std::uint64_t bytes, std::uint64_t ways);
   std::uint32_t framed(const Plan& plan);
+  void for_room(std::uint64_t bytes, std::uint64_t room,
+                const std::function<void(std::uint64_t)>& make) const;
   std::uint32_t phases(const Plan& plan, std::uint32_t from);
   void store_all_of_result();
   void max_pooling(const Plan& plan);
   void max_pooling_in_float(const ImageShape& shape);
   void max_pooling_of_bytes(const ImageShape& shape);
+  void max_pooling_of_channels(const ImageShape& shape, std::uint64_t channels,
+                               std::uint64_t bytes);
   bool is_pooled_in_float(std::size_t index) const;
   void global_average();
 
@@ -134,12 +139,14 @@ class Expander {
   bool reduces_last() const;
   void enlarge();
   void transpose();
+  bool turns_in_float(const Operation& operation) const;
   void turn();
   void reduction(SliceKernel kernel);
   void copy();
   void moves();
   void css();
-  void host();
+  // `computes`: it does all that the operation does, not only a scale or a copy.
+  void host(bool computes = false);
   void gather();
 
   // Functions as chains of kernels
@@ -150,6 +157,7 @@ class Expander {
   void error_function();
   void softmax();
   void layer_normalization();
+  void batch_normalization();
   void means_in_float();
   std::uint32_t row_means(std::uint32_t from, std::uint64_t count, std::uint64_t length);
   std::uint32_t sums_by_host(std::uint64_t rows, std::uint64_t bytes);

@@ -28,6 +28,7 @@ class Lowerer {
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) add(NodeId(i));
     warn_of_host();
     warn_of_limits();
+    warn_of_normalisations();
     return std::move(out_);
   }
 
@@ -144,8 +145,9 @@ class Lowerer {
     for (std::size_t i = 1; i < node.inputs.size(); ++i) {
       if (node.inputs[i] != TensorId::none && !graph_[node.inputs[i]].constant) return false;
     }
-    const bool convolves = operation.form == Form::convolution || operation.form == Form::depthwise;
-    if (operation.is_int8 && convolves && node.op != "BatchNormalization") limited_.push_back(id);
+    const bool convolves =
+        graph_[operation.nodes.front()].op == "Conv" && node.op != "BatchNormalization";
+    if (operation.is_int8 && convolves && is_quantised(node.outputs[0])) limited_.push_back(id);
     operation.nodes.push_back(id);
     operation.result = root_of(node.outputs[0]);
     producers_[node.outputs[0]] = producer->second;
@@ -164,16 +166,34 @@ class Lowerer {
     }
   }
 
+  bool is_quantised(TensorId id) const {
+    return std::ranges::any_of(graph_[id].consumers,
+                               [&](NodeId reader) { return is_quantization(graph_[reader]); });
+  }
+
+  static std::string others(const std::vector<NodeId>& nodes) {
+    return nodes.size() > 1 ? fmt::format(" and {} others", nodes.size() - 1) : "";
+  }
+
+  void warn_of_normalisations() {
+    std::vector<NodeId> alone;
+    for (const Operation& operation : out_.operations)
+      if (operation.form == Form::batch_normalization) alone.push_back(operation.nodes.front());
+    if (alone.empty()) return;
+    out_.warnings.push_back(fmt::format(
+        "{} (BatchNormalization){}: torq-compiler 2.3.0 runs it on the CSS, channel by channel; "
+        "fold it into the convolution before it",
+        printable(graph_[alone.front()].name), others(alone)));
+  }
+
   void warn_of_limits() {
     if (limited_.empty()) return;
     const Node& first = graph_[limited_.front()];
-    const std::string others =
-        limited_.size() > 1 ? fmt::format(" and {} others", limited_.size() - 1) : "";
     out_.warnings.push_back(fmt::format(
         "{} ({}){}: torq-compiler 2.3.0 runs an int8 convolution with a limit before its "
         "QuantizeLinear on the CSS, about ten times as long as here; quantise with a tool that "
         "leaves the limit out (asymmetric activations)",
-        printable(first.name), printable(first.op), others));
+        printable(first.name), printable(first.op), others(limited_)));
   }
 
   TensorId root_of(TensorId id) const { return out_.roots[std::size_t(id)]; }

@@ -35,6 +35,7 @@ enum class Form : std::uint8_t {
   error_function,
   softmax,
   layer_normalization,
+  batch_normalization,
   reduction,
   transpose,
   gather,

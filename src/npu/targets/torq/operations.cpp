@@ -18,7 +18,7 @@ using enum Executor;
 
 constexpr FormWords float_forms[] = {
     {Form::sum, slices, "add", "Add Sub Sum Mean BiasAdd"},
-    {Form::multiplication, slices, "mul", "Mul BatchNormalization Affine ImageScaler"},
+    {Form::multiplication, slices, "mul", "Mul Affine ImageScaler"},
     {Form::unary, slices, "clamp", "Relu Clip Min Max"},
     {Form::unary, slices, "abs", "Abs"},
     {Form::unary, slices, "negate", "Neg"},
@@ -32,6 +32,7 @@ constexpr FormWords float_forms[] = {
     {Form::division, slices, "table", "Div Reciprocal"},
     {Form::error_function, slices, "mul", "Erf Gelu FastGelu QuickGelu BiasGelu"},
     {Form::softmax, slices, "table", "Softmax LogSoftmax"},
+    {Form::batch_normalization, css, "css", "BatchNormalization"},
     {Form::layer_normalization, slices, "mul",
      "LayerNormalization SimplifiedLayerNormalization SkipLayerNormalization RMSNormalization "
      "SkipSimplifiedLayerNormalization InstanceNormalization GroupNormalization "
@@ -135,7 +136,7 @@ class Describer {
     if (matrix.kernel_area == 0 || node_.op == "DeformConv") return on_host();
     const bool alone = matrix.batch > 1 && matrix.depth == matrix.kernel_area;
     if (!alone && is_wide(*weights)) return be(Form::grouped, host_program, "host");
-    if (!alone && node_.int_attribute("group", 1) > 1 && node_.op == "Conv")
+    if (!alone && node_.int_attribute("group", 1) > 1)
       return is_int8() ? be(Form::grouped, css, "convolution")
                        : be(Form::grouped, host_program, "host");
     alone ? be(Form::depthwise, slices, "DepthwiseConv2d")
@@ -236,7 +237,9 @@ class Describer {
     const bool scales =
         node_.op.ends_with("QuantizeLinear") || node_.op.ends_with("DequantizeLinear");
     const bool on_css = !is_int8() && !scales && op_class_ != OpClass::softmax;
-    const bool by_powers = node_.op == "Pow" || node_.op == "LRN";
+    constexpr std::string_view powers[] = {"Pow", "LRN", "Exp", "Log", "Elu", "Softplus"};
+    const bool by_powers =
+        std::ranges::find(powers, std::string_view(node_.op)) != std::end(powers);
     on_css ? be(Form::css, css, by_powers ? "power" : "css") : on_host();
   }
 
@@ -270,7 +273,7 @@ bool can_take_in(const Operation& operation, const Node& node) {
   const bool has_weights = operation.form == Form::convolution ||
                            operation.form == Form::depthwise || operation.form == Form::grouped ||
                            operation.form == Form::product;
-  if (node.op == "BatchNormalization") return has_weights;
+  if (node.op == "BatchNormalization") return has_weights && operation.is_int8;
   if (node.op != "Relu" && node.op != "Clip") return false;
   return has_weights || (operation.is_int8 && operation.form == Form::sum);
 }

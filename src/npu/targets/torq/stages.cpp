@@ -111,7 +111,7 @@ bool Expander::goes_into_product(std::size_t index) const {
   const auto readers = readers_.find(operation.result);
   if (readers == readers_.end() || readers->second.size() != 1) return false;
   const Operation& reader = lowering_.operations[readers->second.front()];
-  return reader.form == Form::multiplication && !reader.reshaped &&
+  return reader.form == Form::multiplication && !reader.reshaped && reader.inputs.size() > 1 &&
          std::ranges::all_of(reader.inputs, [&](TensorId id) {
            return graph_[id].elements() == graph_[reader.result].elements();
          });
@@ -191,7 +191,7 @@ void Expander::decide_outside() {
     const bool ends_on_host =
         operation.is_int8 &&
         (operation.form == Form::matmul || operation.form == Form::layer_normalization ||
-         operation.form == Form::reduction || is_pooled_in_float(i) ||
+         operation.form == Form::reduction || is_pooled_in_float(i) || turns_in_float(operation) ||
          operation.form == Form::unary);
     const bool elsewhere =
         operation.executor != Executor::slices || ends_on_host || plans_[i].on_host;
@@ -230,7 +230,7 @@ void Expander::expand(std::size_t index) {
     }
     return *kernels.begin();
   };
-  if (plan().on_host) return host();
+  if (plan().on_host) return host(true);
   switch (operation.form) {
     case Form::convolution:
     case Form::depthwise: return image(plan());
@@ -252,6 +252,7 @@ void Expander::expand(std::size_t index) {
     case Form::error_function: return error_function();
     case Form::softmax: return softmax();
     case Form::layer_normalization: return layer_normalization();
+    case Form::batch_normalization: return batch_normalization();
     case Form::reduction:
       return reduction(kernel_named(
           {SliceKernel::reduce_sum, SliceKernel::reduce_max, SliceKernel::reduce_mean}));
@@ -259,7 +260,7 @@ void Expander::expand(std::size_t index) {
     case Form::gather: return gather();
     case Form::copy: return copy();
     case Form::css: return css();
-    case Form::host: return host();
+    case Form::host: return host(true);
   }
 }
 

@@ -37,7 +37,8 @@ enum class StageKind : std::uint8_t { slices, css, move, host_program };
 struct Call {
   std::uint64_t cycles = 0;    // of slices
   std::uint64_t elements = 0;  // of the CSS and the host: of the result
-  std::uint64_t products = 1;  // of the CSS: that make one of them
+  std::uint64_t products =
+      1;  // of the CSS: that make one of them; of the host: 0, not the operation's
   std::vector<std::uint64_t> constants = {};
   std::vector<std::uint64_t> reads = {};  // bytes of its part of each read of the stage
   std::vector<std::uint64_t> placed =
@@ -79,6 +80,7 @@ struct ImageShape {
   std::uint64_t in_channels = 1, out_channels = 1;
   std::uint64_t in_rows = 1, in_columns = 1, out_rows = 1, out_columns = 1;
   std::uint64_t window = 1;  // rows of it
+  std::uint64_t reach = 0;   // rows with gaps between them; less than `window`: it has none
   std::uint64_t window_area = 1;
   std::uint64_t stride = 1;
   std::uint64_t bias_bytes = 0;  // of a channel

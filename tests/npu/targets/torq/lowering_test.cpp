@@ -31,7 +31,20 @@ Lowering lowered(const std::string& body, const std::string& in, const std::stri
   return lowering ? std::move(*lowering) : Lowering{};
 }
 
-TEST(LowerToTorq, TakesNormalisationAndActivationIntoTheConvolution) {
+TEST(LowerToTorq, TakesAnActivationIntoTheConvolution) {
+  const Lowering lowering = lowered(R"(
+      ws = Constant <value_ints = [32,32,3,3]> ()
+      w = ConstantOfShape (ws)
+      a = Conv <kernel_shape = [3,3], pads = [1,1,1,1]> (x, w)
+      y = Relu (a)
+)",
+                                    "float[1,32,16,16]", "float[1,32,16,16]");
+  EXPECT_THAT(described(lowering), ElementsAre("slices conv2d x2"));
+  EXPECT_THAT(lowering.warnings, IsEmpty());
+}
+
+// The compiler does not fold it; who exports should.
+TEST(LowerToTorq, LeavesABatchNormalizationToTheCssAndWarns) {
   const Lowering lowering = lowered(R"(
       ws = Constant <value_ints = [32,32,3,3]> ()
       w = ConstantOfShape (ws)
@@ -42,8 +55,11 @@ TEST(LowerToTorq, TakesNormalisationAndActivationIntoTheConvolution) {
       y = Relu (b)
 )",
                                     "float[1,32,16,16]", "float[1,32,16,16]");
-  EXPECT_THAT(described(lowering), ElementsAre("slices conv2d x3"));
-  EXPECT_THAT(lowering.warnings, IsEmpty());
+  EXPECT_THAT(described(lowering),
+              ElementsAre("slices conv2d x1", "CSS css x1", "slices clamp x1"));
+  EXPECT_THAT(lowering.warnings,
+              ElementsAre(HasSubstr("(BatchNormalization): torq-compiler 2.3.0 runs it on the "
+                                    "CSS, channel by channel; fold it")));
 }
 
 TEST(LowerToTorq, KnowsTheKernelsOfTheCompiler) {

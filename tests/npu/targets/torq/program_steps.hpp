@@ -41,4 +41,8 @@ inline Compilation compiled(const std::string& body, const std::string& in,
       "<ir_version: 8, opset_import: [\"\" : 13]>\nm ({} x) => ({} y) {{\n{}}}\n", in, out, body)));
 }
 
+inline std::int64_t cycles_of(const Compilation& compilation) {
+  return compilation.estimate.dispatches.back();
+}
+
 }  // namespace npuscope::npu::torq

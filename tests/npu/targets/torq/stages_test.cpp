@@ -10,10 +10,6 @@ namespace {
 
 using testing::ElementsAre;
 
-std::int64_t cycles_of(const Compilation& compilation) {
-  return compilation.estimate.dispatches.back();
-}
-
 std::string convolution(std::string_view type, int channels, int window, int stride) {
   const std::string weights = fmt::format(
       "ws = Constant <value_ints = [{0},{0},{1},{1}]> ()\nw = ConstantOfShape (ws)\n"

@@ -172,5 +172,60 @@ TEST(Windows, OfNoneAProductOfAFunctionIsSharedAsThatIs) {
   EXPECT_THAT(steps, testing::IsSupersetOf({"0: mul_6 1568", "1: mul_6 1568"}));
 }
 
+// Frames, strides that become channels, and what the host and the CSS get, were moved whole.
+TEST(Windows, OfLargeImagesNeverWantMoreThanLramHas) {
+  const auto most_of = [](const std::string& body, const std::string& in, const std::string& out) {
+    std::uint64_t most = 0;
+    for (const CompiledOperation& each : compiled(body, in, out).operations)
+      most = std::max(most, each.lram_bytes);
+    return most;
+  };
+  const auto of = [&](const std::string& conv, const std::string& weights, int results,
+                      const std::string& in, const std::string& out) {
+    return most_of(with_weights(conv, weights, results), "float[" + in + "]", "float[" + out + "]");
+  };
+  const std::uint64_t lram = sl2610().lram_bytes;
+  EXPECT_LE(of("ConvTranspose <kernel_shape = [2,2], strides = [2,2]>", "64,64,2,2", 64,
+               "1,64,64,64", "1,64,128,128"),
+            lram);
+  EXPECT_LE(of("Conv <kernel_shape = [16,16], strides = [16,16]>", "64,3,16,16", 64, "1,3,512,512",
+               "1,64,32,32"),
+            lram);
+  EXPECT_LE(of("Conv <kernel_shape = [3,3], strides = [2,2], pads = [1,1,1,1]>", "16,16,3,3", 16,
+               "1,16,225,225", "1,16,113,113"),
+            lram);
+  EXPECT_LE(of("Conv <kernel_shape = [9,9], pads = [4,4,4,4]>", "16,16,9,9", 16, "1,16,256,256",
+               "1,16,256,256"),
+            lram);
+}
+
+// A gap of two made a tile of every pixel.
+TEST(Windows, WithGapsOverLargeImagesAreCutByRows) {
+  const Compilation model =
+      compiled(with_weights("Conv <kernel_shape = [3,3], dilations = [2,2], pads = [2,2,2,2]>",
+                            "64,64,3,3", 64),
+               "float[1,64,256,256]", "float[1,64,256,256]");
+  EXPECT_LT(model.operations.front().tiles, 2'000u);
+  EXPECT_LT(cycles_of(model), 100'000'000);
+}
+
+// They had no columns, and took no time.
+TEST(Windows, OfRowsOfABatchTakeTime) {
+  const Compilation model = compiled(
+      with_weights("Conv <kernel_shape = [3], strides = [2], pads = [1,1]>", "64,64,3", 64),
+      "float[2,64,100]", "float[2,64,50]");
+  for (const Kernel& kernel : model.program.kernels) EXPECT_GT(kernel.cycles, 0u) << kernel.name;
+}
+
+// One host program of six multiplies.
+TEST(Windows, OfMoreThanSevenPlacesAreMultipliedOnce) {
+  const Compilation model =
+      compiled(with_weights("Conv <kernel_shape = [1,9], pads = [0,4,0,4]>", "16,16,1,9", 16),
+               "float[1,16,32,64]", "float[1,16,32,64]");
+  std::uint64_t products = 0;
+  for (const HostProgram& each : model.program.host_programs) products += each.multiply_accumulates;
+  EXPECT_EQ(products, 16u * 16 * 9 * 32 * 64);
+}
+
 }  // namespace
 }  // namespace npuscope::npu::torq::windows_test

@@ -72,7 +72,8 @@ class SwishFuser {
     scaling.name = name;
     scaling.outputs = outputs;
     for (std::size_t i = 1; i < scaling.inputs.size(); ++i) {
-      if (scaling.inputs[i] == TensorId::none) continue;
+      // What the network computes or is given is read twice.
+      if (scaling.inputs[i] == TensorId::none || !graph_[scaling.inputs[i]].constant) continue;
       Tensor scaled = graph_[scaling.inputs[i]];
       scaled.name = fmt::format("{}_{}", scaled.name, name);
       graph_.tensors.push_back(std::move(scaled));
@@ -100,7 +101,8 @@ class SumTurner {
         if (const auto sum = turned_.find(input); sum != turned_.end())
           input = turn(node, input, sum->second);
       const std::size_t side = turned_side(node);
-      if (side > 1) {
+      // What is turned back for a transpose is not there before it.
+      if (side > 1 || turned_.contains(transposes_.at(node.inputs[side]))) {
         graph_.nodes.push_back(std::move(node));
         continue;
       }

@@ -292,7 +292,9 @@ class Rewriter {
 
   // Once for all convolutions with the same border.
   void zap_border(Node& node) {
-    const std::pair border{node.inputs[0], node.ints_attribute("pads")};
+    Shape pads = node.ints_attribute("pads");
+    if (pads.empty()) pads = node.ints_attribute("kernel_shape");  // auto_pad goes by it
+    const std::pair border{node.inputs[0], std::move(pads)};
     const auto zapped = zapped_.find(border);
     if (zapped == zapped_.end()) arrange(node, "ZapBorder");
     node.inputs[0] = zapped_.try_emplace(border, node.inputs[0]).first->second;

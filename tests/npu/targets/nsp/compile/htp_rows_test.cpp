@@ -173,5 +173,52 @@ TEST(HtpRows, ATransposeToOrFromShortRunsMovesElementByElement) {
   EXPECT_TRUE(kernels(24).contains("aictransposerows"));
 }
 
+// Its order was looked for at the end of an empty list.
+TEST(HtpRows, ATransposeWithoutAnOrderTurnsAllSides) {
+  const Graph graph = parsed(R"(
+      <ir_version: 8, opset_import: ["" : 17]>
+      model (uint8[1,64,128] x, uint8[32,4,8,64] left, uint8[128,128] w, uint8[128] b)
+          => (uint8[32,4,8,1] y) {
+        p = MatMul (x, w)
+        a = Add (p, b)
+        s = Constant <value_ints = [1,64,4,32]> ()
+        r = Reshape (a, s)
+        v = Transpose (r)
+        y = MatMul (left, v)
+      })");
+  EXPECT_FALSE(compiled(graph).program.tasks.empty());
+}
+
+// The second sum read what the first no longer made.
+TEST(HtpRows, ASumOfATurnedSumIsNotTurned) {
+  const Graph graph = parsed(R"(
+      <ir_version: 8, opset_import: ["" : 17]>
+      model (float16[1,64,48] a, float16[1,48,64] x, float16[1,64,48] z) => (float16[1,64,48] y) {
+        t = Relu (a)
+        ta = Transpose <perm = [0,2,1]> (t)
+        s1 = Add (x, ta)
+        t2 = Transpose <perm = [0,2,1]> (s1)
+        s2 = Add (z, t2)
+        y = Relu (s2)
+      })");
+  EXPECT_FALSE(compiled(graph).program.tasks.empty());
+}
+
+// Weights that the network is given were copied without anybody to make the copy.
+TEST(HtpRows, ASwishOfWeightsThatAreInputsReadsThemTwice) {
+  Graph graph = parsed(R"(
+      <ir_version: 8, opset_import: ["" : 17]>
+      model (float16[1,64,8,8] x, float16[64,64,1,1] w, float16[1] beta)
+          => (float16[1,64,8,8] y) {
+        c = Conv <kernel_shape = [1,1]> (x, w)
+        m = Mul (c, beta)
+        s = Sigmoid (m)
+        y = Mul (c, s)
+      })");
+  graph[graph.inputs[2]].constant = true;
+  graph.inputs.resize(2);
+  EXPECT_FALSE(compiled(graph).program.tasks.empty());
+}
+
 }  // namespace
 }  // namespace npuscope::npu::nsp::htp_rows_test

@@ -94,7 +94,8 @@ bool is_added_to_places(const CompileContext& context, const Node& node) {
     return product.op == "MatMul" && product.has_input(1) && product.inputs[1] == values;
   });
   const auto order = context.graph[turns[0]].ints_attribute("perm");
-  return right && order.back() == 3 && are_places_of_image(context, node.outputs[0]);
+  return right && !order.empty() && order.back() == 3 &&
+         are_places_of_image(context, node.outputs[0]);
 }
 
 // The mean of the rows of a matrix: a window as wide as it is.
