@@ -66,6 +66,11 @@ class Model:
         return self.node("ConvTranspose", x, self.weight(inputs, outputs, window, window), self.weight(outputs, bias=True),
                          kernel_shape=[window] * 2, strides=[stride] * 2, pads=[(window - stride) // 2] * 4)
 
+    def channelwise(self, x, width):
+        steps = self.numpy.arange(width) / 100
+        each = [self.constant(first + steps, "float32") for first in (1, 0.1, 0.2, 1.5)]
+        return self.node("BatchNormalization", x, *each)
+
     def normalised(self, x, width):
         ones = self.numpy.ones(width)
         return self.node("LayerNormalization", x, self.constant(ones, "float32"), self.constant(0 * ones, "float32"), axis=-1)
@@ -124,6 +129,9 @@ CASES = {
     r"oblong_ci(\d+)_co(\d+)_(\d+)x(\d+)_(\d+)x(\d+)": lambda m, i, o, high, wide, h, w: m.node(
         "Conv", m.input(1, i, h, w), m.weight(o, i, high, wide), m.weight(o, bias=True), kernel_shape=[high, wide],
         pads=[high // 2, wide // 2] * 2),
+    r"batchnorm_c(\d+)_h(\d+)": lambda m, c, h: m.channelwise(m.input(1, c, h, h), c),
+    r"convnorm_ci(\d+)_co(\d+)_k(\d+)_h(\d+)": lambda m, i, o, k, h: m.node(
+        "Relu", m.channelwise(m.conv(m.input(1, i, h, h), i, o, k), o)),
     r"silu_c(\d+)_h(\d+)": lambda m, c, h: silu(m, m.input(1, c, h, h)),
     r"convsilu_ci(\d+)_co(\d+)_k(\d+)_s(\d+)_h(\d+)": lambda m, i, o, k, s, h: silu(
         m, m.between(m.conv(m.input(1, i, h, h), i, o, k, s))),
