@@ -4,9 +4,9 @@
 #
 # With ORT_PARALLEL the event around the nodes is "SequentialExecutor::Execute" as with ORT_SEQUENTIAL, and ParallelExecutor::Execute never
 # comes. The caller's thread, which has model_run and that event, runs no node: with inter_op_num_threads=2 all nodes run one after
-# another on the other thread, with 4 on three. With 1 the mode changes nothing. So two threads are no faster than one, and a profile of
+# another on the other thread, with 4 on up to three. With 1 the mode changes nothing. So two threads are no faster than one, and a profile of
 # one mode passes for one of the other. Seen, of four independent products with a softmax each, threads that have nodes: sequential 1, the
-# caller's; parallel with 1 the same; with 2 another one; with 4 three others.
+# caller's; parallel with 1 the same; with 2 another one; with 4 up to three others.
 # Which mode ran, only the tid of the nodes tells, next to that of model_run.
 set -euo pipefail
 work=$(mktemp -d)
