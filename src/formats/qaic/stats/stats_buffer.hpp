@@ -120,6 +120,10 @@ class StatsBufferWriter {
   StatsBufferWriter(const StatsIdentity& identity, std::string_view network, bool ddr_stats,
                     std::uint64_t ports, std::span<const std::uint64_t> ops);
 
+  // Its records point into its own buffer, which goes with it.
+  StatsBufferWriter(StatsBufferWriter&&) = default;
+  StatsBufferWriter& operator=(StatsBufferWriter&&) = default;
+
   const StatsRecords& records() const { return records_; }
   std::vector<std::byte> take();
 

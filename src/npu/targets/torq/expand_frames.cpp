@@ -10,6 +10,7 @@
 #include "npu/targets/torq/expander.hpp"
 
 namespace npuscope::npu::torq {
+
 std::uint64_t pads_of(const Node& node, std::size_t side, std::uint64_t reached, std::uint64_t in) {
   const auto pads = node.ints_attribute("pads");
   const std::size_t sides = pads.size() / 2;
@@ -120,16 +121,6 @@ std::uint32_t Expander::filled(std::uint32_t from, std::uint64_t bytes, std::uin
     move.calls.push_back({.reads = {share}, .writes = share});
   });
   return made;
-}
-
-// In shares that LRAM has room for.
-void Expander::for_room(std::uint64_t bytes, std::uint64_t room,
-                        const std::function<void(std::uint64_t)>& make) const {
-  for (std::uint64_t left = bytes; left > 0 && out_.stages.size() < max_tasks;) {
-    const std::uint64_t share = std::min(left, std::max<std::uint64_t>(1, room));
-    make(share);
-    left -= share;
-  }
 }
 
 // The data of a whole operation within its image of constants, or the data, where each slice has an

@@ -3,8 +3,7 @@
 // in bf16, by the host on sums that begin as zeros.
 //
 //   64 channels in 8 groups, 3x3, 28x28, int8     16 programs of 4 results of one group: 7,200
-//   bytes
-//                                                 of data, 288 of weights, 12,544 of sums
+//                                                 bytes of data, 288 of weights, 12,544 of sums
 #include <algorithm>
 
 #include "npu/targets/torq/expander.hpp"

@@ -105,10 +105,16 @@ void Expander::goes_out(std::uint32_t buffer, std::uint64_t bytes) {
 
 // From XRAM to another place of it.
 void Expander::moved(std::uint64_t bytes) {
-  const std::uint64_t room = target_.lram_for_data() / 2;
+  for_room(bytes, target_.lram_for_data() / 2,
+           [&](std::uint64_t share) { goes_out(new_buffer(share, true), share); });
+}
+
+// In shares that LRAM has room for.
+void Expander::for_room(std::uint64_t bytes, std::uint64_t room,
+                        const std::function<void(std::uint64_t)>& make) const {
   for (std::uint64_t left = bytes; left > 0 && out_.stages.size() < max_tasks;) {
-    const std::uint64_t share = std::min(left, room);
-    goes_out(new_buffer(share, true), share);
+    const std::uint64_t share = std::min(left, std::max<std::uint64_t>(1, room));
+    make(share);
     left -= share;
   }
 }

@@ -213,14 +213,11 @@ void Expander::moves() {
   for (std::size_t k = 0; k < std::max<std::size_t>(1, inputs); ++k) {
     const std::uint64_t elements =
         inputs > 1 ? graph_[operation().inputs[k]].elements() : result_elements();
-    std::uint64_t left = elements * element_bytes();
-    while (left > 0 && out_.stages.size() < max_tasks) {
-      const std::uint64_t share = std::min(left, room);
+    for_room(elements * element_bytes(), room, [&](std::uint64_t share) {
       Stage& stage = add(SliceKernel::convert, {{new_buffer(share, true), true}}, result());
       stage.kind = StageKind::move;
       stage.calls.push_back({.reads = {share}, .writes = share});
-      left -= share;
-    }
+    });
   }
   // Parts of a result of the model are put together in a place of their own.
   if (inputs > 1 && is_result_of_model() && !operation().is_int8)

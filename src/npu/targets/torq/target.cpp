@@ -58,7 +58,9 @@ void read_cost_model(TargetReader& in, Target& target) {
   in.integer("css.code_bytes", target.css.code_bytes, 1, 1ll << 32);
   in.integer("css.small_code_bytes", target.css.small_code_bytes, 1, 1ll << 32);
   in.integer("css.softmax_code_bytes", target.css.softmax_code_bytes, 1, 1ll << 32);
-  in.integer("css.normalization_code_bytes", target.css.normalization_code_bytes, 1, 1ll << 32);
+  target.css.normalization_code_bytes = target.css.softmax_code_bytes;  // of older programs
+  if (in.has("css.normalization_code_bytes"))
+    in.integer("css.normalization_code_bytes", target.css.normalization_code_bytes, 1, 1ll << 32);
   in.integer("css.stack_bytes", target.css.stack_bytes, 1, 1ll << 32);
   if (!in.has("css.cycles_per_element.default")) {
     in.fail("css.cycles_per_element", "a table with an entry `default`");

@@ -53,6 +53,14 @@ TEST(ParseTorqTarget, RefusesValuesThatMakeNoSense) {
               HasSubstr("host.start_s must be between"));
 }
 
+// A program keeps the target that it was compiled for, and runs with later versions.
+TEST(ParseTorqTarget, LacksWhatProgramsOfBeforeDidNotHave) {
+  const std::string line = "normalization_code_bytes = 5888 ";
+  const auto target = parse_target(changed_toml(line, "# "), "old.torq");
+  ASSERT_TRUE(target) << target.error().message;
+  EXPECT_EQ(target->css.normalization_code_bytes, target->css.softmax_code_bytes);
+}
+
 // Whatever line is missing, the answer is a sentence about it.
 TEST(ParseTorqTarget, NamesWhateverIsMissing) {
   const std::string& whole = sl2610().toml;

@@ -1,4 +1,5 @@
 #include "npu/targets/nsp/compile/lower/row_kernels.hpp"
+#include "npu/targets/nsp/compile/lower/tile_formats.hpp"
 
 #include <algorithm>
 #include <set>
@@ -89,12 +90,8 @@ bool is_added_to_places(const CompileContext& context, const Node& node) {
   const auto& turns = context.tensor(view.outputs[0]).consumers;
   if (turns.size() != 1 || context.graph[turns[0]].op != "Transpose") return false;
   const TensorId values = context.graph[turns[0]].outputs[0];
-  const bool right = std::ranges::any_of(context.tensor(values).consumers, [&](NodeId reader) {
-    const Node& product = context.graph[reader];
-    return product.op == "MatMul" && product.has_input(1) && product.inputs[1] == values;
-  });
   const auto order = context.graph[turns[0]].ints_attribute("perm");
-  return right && !order.empty() && order.back() == 3 &&
+  return is_right_side(context, values) && !order.empty() && order.back() == 3 &&
          are_places_of_image(context, node.outputs[0]);
 }
 

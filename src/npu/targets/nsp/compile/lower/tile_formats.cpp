@@ -83,13 +83,6 @@ bool moves_heads(const CompileContext& context, const Node& node) {
          is_matrix(context, node.inputs[0]) && in_blocks(context, shape.back());
 }
 
-bool is_right_side(const CompileContext& context, TensorId id) {
-  return std::ranges::any_of(context.tensor(id).consumers, [&](NodeId reader) {
-    const Node& node = context.graph[reader];
-    return node.op == "MatMul" && node.has_input(1) && node.inputs[1] == id;
-  });
-}
-
 // Blocks of channels of a Concat that several of its operands share: parts of them are moved.
 std::int64_t moved_blocks(const CompileContext& context, const Node& node) {
   const std::int64_t grain = context.target.hmx_alignment;
@@ -125,6 +118,13 @@ bool is_read_by_windows(const CompileContext& context, TensorId id) {
 }
 
 }  // namespace tile_formats
+
+bool is_right_side(const CompileContext& context, TensorId id) {
+  return std::ranges::any_of(context.tensor(id).consumers, [&](NodeId reader) {
+    const Node& node = context.graph[reader];
+    return node.op == "MatMul" && node.has_input(1) && node.inputs[1] == id;
+  });
+}
 
 bool moves_whole_tiles(const CompileContext& context, const Node& node) {
   using namespace tile_formats;

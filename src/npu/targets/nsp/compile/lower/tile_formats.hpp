@@ -22,6 +22,9 @@ bool sees_same_tiles(const CompileContext& context, const Node& node);
 // else reads it as well or nothing calculates it.
 double clipped_share(const CompileContext& context, const Node& node);
 
+// Whether a product has it as its second operand.
+bool is_right_side(const CompileContext& context, TensorId id);
+
 // The kernel of a node that moves whole tiles.
 std::string kernel_of_tiles(const CompileContext& context, const Node& node);
 
