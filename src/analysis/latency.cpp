@@ -42,7 +42,6 @@ StepTimes step_times(const Profile& profile) {
 namespace {
 
 constexpr double notable_gap = 0.05;
-constexpr std::string_view total_round_trip = "total round trip";
 
 double mean_of(const std::vector<double>& samples) {
   return std::accumulate(samples.begin(), samples.end(), 0.0) / double(samples.size());
@@ -83,6 +82,10 @@ void set_statistic(LatencyRow& row, Statistic statistic, double value) {
   }
 }
 
+bool is_of_runner(const Profile& profile) {
+  return profile.spans.measure(NumberRole::host_round_trip) != nullptr;
+}
+
 class SampledLatency {
  public:
   explicit SampledLatency(const Profile& profile) : profile_(profile) {}
@@ -94,12 +97,13 @@ class SampledLatency {
       latency.rows.push_back(
           row_of(std::string(profile_.text(column.what)), column.kind, known_values(column)));
     }
-    add_steps(latency);
+    if (is_of_runner(profile_)) add_steps(latency);
     std::vector<double> totals;
     for (std::size_t i = 0; i < profile_.spans.size(); ++i) {
       totals.push_back(double(profile_.spans.duration[i]));
     }
-    latency.rows.push_back(row_of(std::string(total_round_trip), MeasureKind::wall, totals));
+    latency.rows.push_back(row_of(is_of_runner(profile_) ? "total round trip" : "inference",
+                                  MeasureKind::wall, totals));
     steady_ = samples_of_beginning(profile_);
     steady_.flip();
     latency.all_of_beginning = std::count(steady_.begin(), steady_.end(), true) == 0;
@@ -280,8 +284,13 @@ bool is_runner_log(const Profile& profile) {
          has(NumberRole::run_time) && has(NumberRole::run_rate);
 }
 
+// A runner's latency file, or inferences of one unit and nothing else.
 bool has_samples(const Profile& profile) {
-  return profile.spans.size() > 0 && profile.spans.measure(NumberRole::host_round_trip) != nullptr;
+  const Spans& spans = profile.spans;
+  const auto is_inference = [](SpanKind kind) { return kind == SpanKind::inference; };
+  return spans.size() > 0 && (is_of_runner(profile) ||
+                              (profile.units.size() == 1 &&
+                               std::all_of(spans.kind.begin(), spans.kind.end(), is_inference)));
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ struct Latency {
 // under way still grows, and so does the round trip.
 std::vector<bool> samples_of_beginning(const Profile& profile);
 
-// No rows where the profile is of no latency file and no runner's log.
+// No rows where the profile is neither of inferences alone, as a latency file, nor a runner's log.
 Latency analyse_latency(const Profile& profile);
 
 }  // namespace npuscope::analysis

@@ -25,6 +25,8 @@ constexpr std::array formats{
     Format{"ExecuTorch ETDump", Belonging::alone, recognise_etdump, open_etdump},
     Format{"IREE profile", Belonging::alone, recognise_ireeperf, open_ireeperf},
     Format{"llama.cpp Hexagon profile", Belonging::alone, recognise_ggml, open_ggml},
+    Format{"AI Hub profile", Belonging::alone, recognise_aihub, open_aihub},
+    Format{"Genie profile", Belonging::alone, recognise_genie, open_genie},
     Format{"Furiosa schedule", Belonging::alone, recognise_furiosa, open_furiosa},
     Format{"OpenVINO profiling text", Belonging::alone, recognise_openvino_text,
            open_openvino_texts},

@@ -1,6 +1,8 @@
 // Formats whose files are each for itself.
+#include "formats/aihub/profile_json.hpp"
 #include "formats/etdump/read.hpp"
 #include "formats/furiosa/schedule.hpp"
+#include "formats/genie/profile_json.hpp"
 #include "formats/ggml/log.hpp"
 #include "formats/ggml/profile.hpp"
 #include "formats/ireeperf/read.hpp"
@@ -67,6 +69,20 @@ void open_ggml(std::span<const Input> inputs, OpenRun& run) {
       return ggml::make_profiles(log);
     });
   });
+}
+
+std::optional<FormatKind> recognise_aihub(const Candidate& candidate) {
+  return only_kind(aihub::looks_like_profile_json(candidate.head));
+}
+void open_aihub(std::span<const Input> inputs, OpenRun& run) {
+  open_each(inputs, run, [](ByteSource& source) { return aihub::read_profile_json(source); });
+}
+
+std::optional<FormatKind> recognise_genie(const Candidate& candidate) {
+  return only_kind(genie::looks_like_profile_json(candidate.head));
+}
+void open_genie(std::span<const Input> inputs, OpenRun& run) {
+  open_each(inputs, run, [](ByteSource& source) { return genie::read_profile_json(source); });
 }
 
 std::optional<FormatKind> recognise_furiosa(const Candidate& candidate) {

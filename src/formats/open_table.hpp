@@ -118,6 +118,14 @@ void open_ireeperf(std::span<const Input> inputs, OpenRun& run);
 std::optional<FormatKind> recognise_ggml(const Candidate& candidate);
 void open_ggml(std::span<const Input> inputs, OpenRun& run);
 
+// What Qualcomm AI Hub says of a profile job.
+std::optional<FormatKind> recognise_aihub(const Candidate& candidate);
+void open_aihub(std::span<const Input> inputs, OpenRun& run);
+
+// What Genie, Qualcomm's runtime of language models, says of its calls.
+std::optional<FormatKind> recognise_genie(const Candidate& candidate);
+void open_genie(std::span<const Input> inputs, OpenRun& run);
+
 // The schedule that Furiosa's compiler estimates.
 std::optional<FormatKind> recognise_furiosa(const Candidate& candidate);
 void open_furiosa(std::span<const Input> inputs, OpenRun& run);

@@ -23,9 +23,6 @@ const std::vector<TextKind>& json_kinds() {
   static const std::vector<TextKind> kinds{
       {{"\"startComputeMs\"", "\"endComputeMs\""},
        "times of TensorRT's calls (trtexec --exportTimes), which npuscope does not read yet"},
-      {{"\"execution_summary\"", "\"execution_detail\""},
-       "a profile of Qualcomm AI Hub (download_profile), which npuscope does not read yet; name "
-       "the QNN profile of the same job (--qnn_options in the profile job, then its artifacts)"},
       {{"\"GroupLayer\"", "\"group_cost\""},
        "the layer groups of tpu-mlir: an older estimate of its compiler, by group; name "
        "compiler_profile_0.txt, which has every command"},

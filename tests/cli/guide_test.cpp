@@ -296,12 +296,9 @@ INSTANTIATE_TEST_SUITE_P(
               "npuscope convert examples/kineto/trace.json --to perfetto -o "
               "trace.pftrace"},
         Topic{"pytorch", "gzip -c examples/kineto/trace.json >trace.json.gz"},
-        Topic{"aihub",
-              "mkdir aihub && "
-              "gunzip -c examples/qnn_htp/chrometrace.json.gz "
-              ">aihub/job_profile_trace.json && gunzip -c examples/qnn_htp/"
-              "chrometrace_qnn_htp_analysis_summary.json.gz "
-              ">aihub/job_qhas_summary.json"},
+        Topic{"aihub", "mkdir aihub && cp " NPUSCOPE_SOURCE_DIR
+                       "/tests/fuzz/open/aihub.json aihub/net_j_results.json"},
+        Topic{"genie", "cp " NPUSCOPE_SOURCE_DIR "/tests/fuzz/open/genie.json genie_profile.json"},
         Topic{"qaic",
               "npuscope compile MODEL.onnx -aic-binary-dir=binaries "
               "-stats-level=70 && mkdir -p stats stats-out && npuscope run -t binaries -n 2 "

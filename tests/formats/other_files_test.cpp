@@ -59,9 +59,6 @@ TEST_F(OtherFiles, EachSaysWhatItIs) {
     std::string text;
     const char* says;
   } cases[] = {
-      {"download.json",
-       R"({"execution_summary": {"estimated_inference_time": 12}, "execution_detail": []})",
-       "Qualcomm AI Hub"},
       {"bench.json",
        R"({"context": {}, "benchmarks": [{"name": "net", "real_time": 41.1, "time_unit": "ms"}]})",
        "a report of Google Benchmark"},

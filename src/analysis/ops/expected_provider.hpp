@@ -34,6 +34,7 @@ struct ExpectedProvider {
   std::vector<Provider> providers;  // the one with most work first
   std::vector<Node> elsewhere;      // the one with most work first
   double work = 0;                  // of all nodes
+  bool of_warm_median = false;      // times are medians of the inferences after the first
 };
 
 // `wanted` with or without "ExecutionProvider", in any case. None where the profile does not say

@@ -176,6 +176,10 @@ OpTable OpTableBuilder::finish() {
   if (options_.per_inference) table_.inferences = std::uint32_t(inferences_.count());
   if (table_.inferences > 1) table_.first_inference = inferences_.ids().front();
   table_.wall = wall();
+  // Numbers of ops may be of no inference in particular, whatever else the profile has.
+  const bool any_median =
+      table_.columns.empty() || std::ranges::any_of(table_.columns, &OpColumn::per_inference);
+  if (!any_median) table_.inferences = 1;
   if (!table_.columns.empty()) rank();
   return std::move(table_);
 }

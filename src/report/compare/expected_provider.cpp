@@ -71,10 +71,11 @@ std::vector<Section> provider_sections(const Diff& check) {
                                   seconds(run, each.work), ratio(each.work, found.work)});
     }
   }
+  const bool of_warm_median =
+      std::ranges::any_of(check.providers, &ExpectedProvider::of_warm_median);
   nodes.remarks = {
-      "A part of the model that a provider took as a whole is one node. Times are of one "
-      "inference, "
-      "the median of those after the first."};
+      std::string("A part of the model that a provider took as a whole is one node.") +
+      (of_warm_median ? " Times are of one inference, the median of those after the first." : "")};
   return {std::move(providers), std::move(nodes)};
 }
 

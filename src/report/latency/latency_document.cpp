@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/counted.hpp"
 #include "base/sort_rows.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -78,8 +79,8 @@ Section steps_section(const Latency& latency) {
     section.table.rows.push_back(std::move(values));
   }
   if (!latency.rows.empty() && latency.rows.front().samples > 0) {
-    section.remarks.push_back(fmt::format(
-        "Of {} samples; percentiles lie between samples linearly.", latency.rows.front().samples));
+    section.remarks.push_back(fmt::format("Of {}; percentiles lie between samples linearly.",
+                                          counted(latency.rows.front().samples, "sample")));
   }
   section.remarks.push_back("Times are of a batch, whatever its size.");
   return section;

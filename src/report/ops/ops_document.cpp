@@ -194,8 +194,9 @@ Value whole_where_whole(Value value, Format format) {
 Result<Document> OpsTable::make() {
   TRY(analyse());
   if (table_.columns.empty()) {
-    return input_error("{}: holds nothing about ops; npuscope show lists what it holds",
-                       files_text(profile_));
+    return input_error("{}: {}; npuscope show lists what it holds", files_text(profile_),
+                       profile_.ops.empty() ? "holds nothing about ops"
+                                            : "names its ops, without a number of any");
   }
   add_names();
   add_values();
@@ -246,7 +247,7 @@ Result<Document> OpsTable::make() {
   }
   section.table.row_count = table_.row_count;
   Document document{.profile = &profile_};
-  document.scope = scope_of_each(profile_);
+  if (table_.inferences > 1) document.scope = scope_of_each(profile_);
   document.sections.push_back(std::move(section));
   return document;
 }

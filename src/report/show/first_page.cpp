@@ -377,9 +377,15 @@ Document first_page(const Analysis& analysis, const FirstPageRequest& request) {
   const bool has_timeline = analysis.coarse().wall > 0;
   if (profile.ops.empty() || !has_timeline) add(first_unit_numbers(analysis));
   if (profile.ops.empty()) add(counters_section(profile, max_ops));
-  // Of a file of numbers alone.
+  // Of a file of numbers alone, or of inferences without what ran in them.
   const bool has_only_findings = document.sections.size() == 1 && profile.spans.size() == 0;
-  if (has_only_findings) add(run_numbers_section(analysis, 2 * max_ops));
+  const bool has_only_inferences = profile.ops.empty() && profile.spans.size() > 0 &&
+                                   std::ranges::all_of(profile.spans.kind, [](SpanKind kind) {
+                                     return kind == SpanKind::inference;
+                                   });
+  if (has_only_findings || has_only_inferences) {
+    add(run_numbers_section(analysis, 2 * max_ops));
+  }
   add(next_section(analysis, request));
   fit(document, request);
   return document;

@@ -30,6 +30,7 @@ std::string column_heading(const Profile& profile, const UnitNumberColumn& colum
 
 // What a number is in text: its value in the unit that its clock or its meaning gives it.
 std::string text_of(const Profile& profile, const NumberRow& row, double value) {
+  if (row.meaning.quantity == NumberQuantity::bytes) return bytes_text(value);
   if (row.kind == MeasureKind::count) return number_text(value);
   const std::string text = ticks_text(profile, row.clock, value);
   return shows_time(profile, row.clock) ? text : text + " " + unit_of(profile, row.clock);
