@@ -129,10 +129,12 @@ class CallMetrics {
   void add_round_trips() {
     const std::vector<bool> beginning = samples_of_beginning(profile_);
     const bool all = std::find(beginning.begin(), beginning.end(), false) == beginning.end();
-    add_rows("latency", "total round trip", [&](std::size_t row) -> std::optional<std::int64_t> {
+    const bool is_of_runner = profile_.spans.measure(NumberRole::host_round_trip) != nullptr;
+    const auto duration = [&](std::size_t row) -> std::optional<std::int64_t> {
       if (beginning[row] && !all) return std::nullopt;
       return profile_.spans.duration[row];
-    });
+    };
+    add_rows("latency", is_of_runner ? "total round trip" : "inference", duration);
   }
 
   // A value for each row of a latency file, in the order of inferences.

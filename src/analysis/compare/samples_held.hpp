@@ -124,6 +124,7 @@ struct RunSamples::Held {
 //   Cloud AI 100     latency: total round trip; device_latency: device execution, else the wall of
 //                    a raw buffer; throughput: the runner's
 //   Synaptics Torq   latency: the queue's call; device_latency: first start to last end on the NPU
+//   inferences alone latency: each of them, as AI Hub and Genie time them
 //   steps of a trace latency: the step, as its annotation has it
 //   a timeline       device_latency: first start to last end of what is not on the host
 
