@@ -82,6 +82,15 @@ std::string max_pool_kernel(const CompileContext& context, const Node& node) {
   return wide ? "aicmaxpoolwided32" : "aicmaxpoolnarrowd32";
 }
 
+// Means of whole float16 images of which one row or column is left beyond full tiles have no
+// kernel.
+bool is_mean_beyond_tiles(const CompileContext& context, const Node& node) {
+  const Shape& from = context.tensor(node.inputs[0]).shape;
+  const auto is_left = [](std::int64_t extent) { return extent == 9 || extent == 17; };
+  return bits_of(context.type_of(node.inputs[0])) == 16 && from.size() == 4 &&
+         (is_left(from[2]) || is_left(from[3]));
+}
+
 // What a kernel takes longer for, where it has one name for all: that of the price.
 std::string priced_as(const CompileContext& context, const Node& node, const std::string& name) {
   if (name != "aicmaxpoold32" || node.op != "MaxPool") return name;
@@ -98,14 +107,21 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
   if (tiles && node.op == "BatchNormalization") return "aicbatchnormd32";
   if (tiles && node.op == "AveragePool" && !is_of_whole_images(context, node))
     return leaves_border_out(context, node) ? "aicavgborderd32" : "aicavgwindowd32";
-  if (tiles && (node.op == "AveragePool" || node.op == "GlobalAveragePool") &&
-      is_cheap_mean(context, node))
-    return "aicavgpoolwhole";
+  if (tiles && (node.op == "AveragePool" || node.op == "GlobalAveragePool")) {
+    if (is_cheap_mean(context, node)) return "aicavgpoolwhole";
+    if (is_mean_beyond_tiles(context, node)) return "aicavgbeyond";
+  }
+  if (tiles && node.op == "InstanceNormalization") return "aicinstancenormd32";
+  if (tiles && node.op == "GroupNormalization") return "aicgroupnormd32";
   if (tiles && node.op == "LRN") return "aiclrnd32";
+  if (tiles && node.op == "Max" && !broadcasts(context.graph, node)) return "elementlarger";
   if (tiles && op_class == OpClass::softmax) {
     constexpr std::uint64_t narrow = 256;  // 196 still is
     const std::uint64_t extent = softmax_extent(context.graph, node);
     const std::uint64_t block = context.target.hmx_alignment;
+    constexpr std::uint64_t few_channels = 16;
+    if (context.images[std::uint32_t(node.outputs[0])])
+      return extent > few_channels ? "aicsoftmaxchannels" : "aicsoftmaxfewchannels";
     if (extent > block && extent <= narrow && are_scores_by_heads(context, node))
       return "aicsoftmaxheads";
     return extent <= block       ? "aicsoftmaxfew"
@@ -151,6 +167,10 @@ VectorKernel kernel_named(const CompileContext& context, const Node& node,
     if (cost.row_columns > 0)
       whole.rows *= squares_of_rows(context.tensor(*outputs.begin()).shape) *
                     std::max(0.0, 1 - double(extent) / cost.row_columns);
+  }
+  if (name == "aicsoftmaxchannels") {  // each channel with each
+    const auto channels = double(softmax_extent(context.graph, node));
+    whole.rows *= channels * channels;
   }
   if (name == "aicsoftmaxheads")
     whole.blocks = double(divide_up(context.tensor(*outputs.begin()).shape[2], std::int64_t{8}));

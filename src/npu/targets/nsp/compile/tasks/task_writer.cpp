@@ -25,12 +25,6 @@ bool divides_by_splat(const Graph& graph, const Node& node) {
   return divisor != TensorId::none && graph[divisor].constant && graph[divisor].elements() == 1;
 }
 
-bool broadcasts(const Graph& graph, const Node& node) {
-  return std::ranges::any_of(node.inputs, [&](TensorId id) {
-    return id != TensorId::none && graph[id].elements() != graph[node.outputs[0]].elements();
-  });
-}
-
 std::string elementwise_kernel(const Graph& graph, const Node& node) {
   static const auto names = word_pairs(
       "Relu=elementmax Clip=elementmax Max=elementmax Min=elementmin Cast=convertto "
@@ -53,6 +47,12 @@ std::string elementwise_kernel(const Graph& graph, const Node& node) {
 }
 
 }  // namespace
+
+bool broadcasts(const Graph& graph, const Node& node) {
+  return std::ranges::any_of(node.inputs, [&](TensorId id) {
+    return id != TensorId::none && graph[id].elements() != graph[node.outputs[0]].elements();
+  });
+}
 
 std::string vector_kernel(const Graph& graph, const Node& node, OpClass op_class) {
   switch (op_class) {
