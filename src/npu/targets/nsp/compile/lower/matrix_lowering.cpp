@@ -79,6 +79,11 @@ void MatrixLowering::shape_for_tiles(const Node& node, ProductJob& job) const {
     product.kernel_area = context_.target.hmx_strided_sequence_places_fp16;
     product.depth = channels * product.kernel_area;
   } else if (!on_hvx) {
+    // So is one without a border.
+    const auto is_none = [](std::int64_t pad) { return pad == 0; };
+    if (sequence && !integer && job.groups == 1 &&
+        std::ranges::all_of(node.ints_attribute("pads"), is_none))
+      job.padding *= 8;
     gather_places(stride, job);
   }
   const bool long_rows = sequence && integer && stride < 2 && job.groups == 1 && columns > 1 &&

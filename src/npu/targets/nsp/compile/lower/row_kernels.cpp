@@ -147,6 +147,16 @@ bool is_one_row(const CompileContext& context, TensorId id) {
          elements_of(shape) == std::uint64_t(shape.back());
 }
 
+bool has_window(const Node& node) {
+  return std::ranges::any_of(node.ints_attribute("kernel_shape"),
+                             [](std::int64_t extent) { return extent > 1; });
+}
+
+bool has_no_border(const Node& node) {
+  return std::ranges::all_of(node.ints_attribute("pads"),
+                             [](std::int64_t pad) { return pad == 0; });
+}
+
 // Of float16, which the HMX only computes with the product before it: a kernel on HVX where there
 // is none, and of what some of them take after a convolution along one axis. Empty: the usual one.
 std::string activation_kernel(const CompileContext& context, const Node& node) {
@@ -170,6 +180,11 @@ std::string activation_kernel(const CompileContext& context, const Node& node) {
   const Rows rows = rows_of(context, node.outputs[0]);
   if (node.op == "SwishBeta")
     return rows == Rows::normalized || rows == Rows::flat ? name : name + "rows";
+  // Of a sequence in the host's order, as a normalisation of it leaves it.
+  if (!product && node.op == "Gelu" && producer != NodeId::none &&
+      context.graph[producer].op == "InstanceNormalization" &&
+      context.tensor(from).shape.size() == 3)
+    return name + "sequence";
   const bool sharp = node.op == "Tanh" || node.op == "Sigmoid";
   if (!product) return name + (sharp && is_one_row(context, node.outputs[0]) ? "onerow" : "alone");
   static const std::set<std::string, std::less<>> on_rows{"Tanh", "Sigmoid", "HardSwish"};
@@ -180,7 +195,11 @@ std::string activation_kernel(const CompileContext& context, const Node& node) {
       readers, [&](NodeId reader) { return context.graph[reader].op == "Transpose"; });
   const bool sequence = convolution && context.tensor(from).shape.size() == 3;
   if (sequence && turns) return name + "alone";
-  return sequence && along_one_axis.contains(node.op) ? name + "sequence" : "";
+  if (!sequence || !along_one_axis.contains(node.op)) return {};
+  // Those without a border, and slopes after windows, are done with the convolution.
+  const bool window = has_window(context.graph[producer]);
+  const bool inside = window && (has_no_border(context.graph[producer]) || node.op == "LeakyRelu");
+  return inside ? "" : name + "sequence";
 }
 
 // Of integers, rows that do not fill eights take longer; in floating point those of more than one

@@ -45,6 +45,18 @@ VectorSize vector_size(const CompileContext& context, TensorId id) {
   return size;
 }
 
+VectorSize sequence_size(const CompileContext& context, TensorId id, std::uint64_t rows) {
+  const Shape& shape = context.tensor(id).shape;
+  VectorSize size = vector_size(context, id);
+  const auto deep = divide_up(std::uint64_t(shape[1]), channels);
+  size.image = true;
+  size.blocks = double(std::uint64_t(shape[0]) * deep);
+  size.padded_bytes = size.cut_bytes = device_bytes(
+      std::uint64_t(shape[0]) * deep * channels * rows * round_up(std::uint64_t(shape[2]), places),
+      size.type);
+  return size;
+}
+
 VectorSize VectorSize::part(double share) const {
   VectorSize size = *this;
   size.bytes = std::uint64_t(std::llround(double(bytes) * share));
