@@ -2,10 +2,10 @@
 
 import numpy
 
-from deployed import activated, attended, convolution, excited, integers, inverted_blocks, part, pooled, resized, shaped, turned
+from deployed import attended, convolution, excited, integers, inverted_blocks, part, pooled, resized, shaped, turned
 from models import classified, gelu
 from novel import crossed_heads, prelu
-from phones import boxes_of_depths, recurrent
+from phones import recurrent
 
 
 def nested(w):

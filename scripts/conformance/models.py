@@ -317,7 +317,7 @@ def make(name, folders, path):
     import phones_images
     import unseen
 
-    own = OWN | deployed.FITS | deployed.PREDICTIONS | unseen.PREDICTIONS | novel.FITS | fresh.PREDICTIONS | phones.PREDICTIONS | phones_images.PREDICTIONS | kept.PREDICTIONS
+    own = OWN | deployed.FITS | deployed.PREDICTIONS | unseen.PREDICTIONS | novel.FITS | fresh.PREDICTIONS | phones.FITS | phones_images.FITS | kept.PREDICTIONS
     if name in own:
         build, shape = own[name]
         writer = Writer(name, shape)

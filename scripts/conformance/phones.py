@@ -3,16 +3,8 @@ looked at how they are compiled."""
 
 import numpy
 
-from deployed import activated, attended, convolution, excited, integers, inverted_blocks, part, pooled, resized, shaped, turned
+from deployed import activated, attended, convolution, integers, inverted_blocks, part, pooled, resized, shaped, turned
 from models import classified, gelu
-from novel import prelu
-
-
-def halves(w, x, axis=1, count=2):
-    """Split in equal parts."""
-    outputs = [f"Split_{len(w.nodes)}_{i}" for i in range(count)]
-    w.split(x, outputs, axis)
-    return outputs
 
 
 def hard_swish(w, x):
@@ -176,7 +168,7 @@ def vocoder(w):
     return w.node("Tanh", w.node("Conv", w.node("LeakyRelu", x), w.constant(1, 32, 7), kernel_shape=[7], pads=[3, 3]))
 
 
-PREDICTIONS = {"anchored": (anchored, [1, 3, 192, 192]), "distributions": (distributions, [1, 3, 192, 192]),
+FITS = {"anchored": (anchored, [1, 3, 192, 192]), "distributions": (distributions, [1, 3, 192, 192]),
                "boxes_of_depths": (boxes_of_depths, [1, 3, 160, 160]), "blaze": (blaze, [1, 3, 128, 128]),
                "old_mobile_v3": (old_mobile_v3, [1, 3, 160, 160]), "spotted": (spotted, [25, 1, 40]), "noise": (noise, [16, 1, 42]),
                "waves": (waves, [1, 1, 4000]), "vocoder": (vocoder, [1, 80, 32])}

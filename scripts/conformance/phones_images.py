@@ -5,7 +5,14 @@ import numpy
 from deployed import attended, convolution, integers, part, pooled, resized, shaped, turned
 from models import classified, gelu
 from novel import prelu
-from phones import clipped, halves
+from phones import clipped
+
+
+def halves(w, x, axis=1, count=2):
+    """Split in equal parts."""
+    outputs = [f"Split_{len(w.nodes)}_{i}" for i in range(count)]
+    w.split(x, outputs, axis)
+    return outputs
 
 
 def sub_pixels(w):
@@ -169,6 +176,6 @@ def channels_last(w):
     return w.node("Softmax", w.product(x, 320, 100), axis=-1)
 
 
-PREDICTIONS = {"sub_pixels": (sub_pixels, [1, 1, 72, 96]), "bins": (bins, [1, 3, 144, 144]), "diffusion": (diffusion, [1, 4, 24, 24]),
+FITS = {"sub_pixels": (sub_pixels, [1, 1, 72, 96]), "bins": (bins, [1, 3, 144, 144]), "diffusion": (diffusion, [1, 4, 24, 24]),
                "faces": (faces, [1, 3, 56, 56]), "factorised": (factorised, [1, 3, 139, 139]), "reflected": (reflected, [1, 3, 96, 128]),
                "old_bert": (old_bert, [1, 64, 256]), "shifted": (shifted, [1, 784, 96]), "channels_last": (channels_last, [1, 128, 128, 3])}

@@ -136,10 +136,14 @@ class Rewriter {
 
   // By how far it puts the places of a transposed convolution apart, and whether it cuts off those
   // beyond the result.
-  static std::string_view spreading_of(const Node& node) {
+  // Of few channels, all columns of a place fit into one block, and the result is in no tiles.
+  std::string_view spreading_of(const Node& node) const {
     const auto strides = node.ints_attribute("strides");
     const std::int64_t stride = strides.empty() ? 1 : strides.front();
     const bool cuts = node.ints_attribute("kernel_shape") != strides;
+    const Shape& made = graph_[node.outputs[0]].shape;
+    if (made.size() == 4 && stride > 1 && made[1] * stride * stride <= channels_of_a_tile)
+      return cuts ? "DepthToSpaceFlatCut" : "DepthToSpaceFlat";
     if (stride > 2) return stride > 4 ? "DepthToSpaceStride8" : "DepthToSpaceStride4";
     return cuts ? "DepthToSpaceCut" : "DepthToSpaceStride2";
   }
@@ -232,6 +236,7 @@ class Rewriter {
   bool comes_flat(TensorId id) const {
     for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend(); ++node) {
       if (std::ranges::find(node->outputs, id) == node->outputs.end()) continue;
+      if (node->op.starts_with("DepthToSpaceFlat")) return true;
       return node->op == "DepthToSpace" && graph_[id].shape[1] < channels_of_a_tile &&
              bits_of(graph_[id].type) > 8;
     }

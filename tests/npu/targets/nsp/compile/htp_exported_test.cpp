@@ -198,6 +198,34 @@ TEST(HtpExported, AnActivationAfterASumOfImagesWasAKernelOfItsOwn) {
   EXPECT_TRUE(kernels.contains("elementsigmoid")) << ::testing::PrintToString(kernels);
 }
 
+TEST(HtpExported, OneChannelOfATransposedConvolutionWasPaddedTo32) {
+  const auto graph = [](int channels) {
+    return graph_of(fmt::format("float[1,32,32,32] x, float[32,{},2,2] w", channels),
+                    fmt::format("float[1,{},64,64] y", channels),
+                    "a = ConvTranspose <kernel_shape = [2,2], strides = [2,2]> (x, w)\n y = "
+                    "Sigmoid (a)");
+  };
+  EXPECT_NE(ops_of(graph(1)).find("DepthToSpaceFlat "), std::string::npos);
+  EXPECT_NE(ops_of(graph(32)).find("DepthToSpaceStride2 "), std::string::npos);
+  const auto macs = [&](int channels) {
+    std::uint64_t sum = 0;
+    for (const qaic::Task& task : compiled_for("htp-v73", graph(channels)).program.tasks)
+      sum += task.macs;
+    return sum;
+  };
+  EXPECT_LE(macs(1) * 3, macs(32));
+}
+
+TEST(HtpExported, ASequenceWithoutABorderGotOne) {
+  const auto ops = [](int pad) {
+    return ops_of(graph_of(
+        "float16[1,64,128] x, float16[64,64,3] w", fmt::format("float16[1,64,{}] y", 126 + 2 * pad),
+        fmt::format("y = Conv <kernel_shape = [3], pads = [{0},{0}]> (x, w)", pad)));
+  };
+  EXPECT_EQ(ops(0).find("Border"), std::string::npos);
+  EXPECT_NE(ops(1).find("JoinBorder"), std::string::npos);
+}
+
 TEST(HtpExported, GatesOfAnLstmAreProductsOfTheirOwn) {
   const Graph graph = graph_of("float[3,1,40] x, float[1,256,40] w, float[1,256,64] r",
                                "float[3,1,1,64] y", "y = LSTM <hidden_size = 64> (x, w, r)");

@@ -116,8 +116,8 @@ void MatrixLowering::gather_windows(std::uint64_t stride, ProductJob& job) const
   if (job.groups > 1 || area == 0 || product.columns % area != 0) return;
   product.kernel_area = reach;
   product.depth *= reach;
-  product.columns =
-      apart * round_up(product.columns / area, std::uint64_t{context_.target.hmx_alignment});
+  const std::uint64_t channels = product.columns / area, grain = context_.target.hmx_alignment;
+  product.columns = channels * apart <= grain ? grain : apart * round_up(channels, grain);
 }
 
 // What an HTP keeps of the weights: blocks of 32 channels by 32 columns, for each place of the

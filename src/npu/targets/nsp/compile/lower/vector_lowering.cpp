@@ -111,6 +111,7 @@ void VectorLowering::lower(const Node& node, OpClass op_class, const VectorKerne
   std::vector<BufferId> halos;
   for (Operand& operand : operands)
     halos.push_back(exchange_halo(context_, writer_, place_, node, operand, partition));
+  if (node.op.starts_with("DepthToSpaceFlat")) layout = Layout::flat;  // from tiles
   VectorTiles(context_, writer_, place_).run(node, placed, partition, layout, operands, halos);
   for (Operand& operand : operands) place_.operands.finish(operand);
   for (BufferId halo : halos) place_.residency.release(halo);
