@@ -94,7 +94,8 @@ bool is_mean_beyond_tiles(const CompileContext& context, const Node& node) {
 // Places of a camera's image, sorted for a convolution of float16 that does not fill a tile, take
 // longer: 1.6 times for half a tile.
 double share_of_unfilled(const CompileContext& context, const Node& node) {
-  const bool sorts = node.op == "SpaceToDepthFew" || node.op == "SpaceToDepthLarge";
+  const bool sorts = context.target.vector_tile_bytes > 0 &&
+                     (node.op == "SpaceToDepthFew" || node.op == "SpaceToDepthLarge");
   const auto& readers = context.tensor(node.outputs[0]).consumers;
   if (!sorts || readers.size() != 1 || bits_of(context.type_of(node.outputs[0])) != 16) return 1;
   const Shape& made = context.tensor(context.graph[readers[0]].outputs[0]).shape;
