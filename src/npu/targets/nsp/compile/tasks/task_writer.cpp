@@ -89,8 +89,9 @@ HmxWork hmx_work(const Target& target, const MatrixProduct& product, std::uint64
   const double per_kib = !integer && target.hmx_output_cycles_per_kib_fp16 > 0
                              ? target.hmx_output_cycles_per_kib_fp16
                              : target.hmx_output_cycles_per_kib;
-  const double output_kib =
-      double(round_up(rows, grain) * round_up(columns, grain)) * (integer ? 1 : 2) / 1024;
+  // Of several blocks of columns the last is put out as far as it is filled.
+  const std::uint64_t made = columns > grain ? columns : grain;
+  const double output_kib = double(round_up(rows, grain) * made) * (integer ? 1 : 2) / 1024;
   double cycles = double(work.macs) / rate + output_kib * per_kib;
   if (!integer && target.hmx_channel_macs_per_cycle_fp16 > 0) {
     cycles +=
