@@ -4,6 +4,7 @@
 #include "npu/graph/semantics.hpp"
 #include "npu/targets/nsp/compile/compile_fixture.hpp"
 #include "npu/targets/nsp/compile/qnn_graph.hpp"
+#include "npu/targets/nsp/compile/tasks/task_writer.hpp"
 
 namespace npuscope::npu::nsp::htp_exported_test {
 namespace {
@@ -225,6 +226,18 @@ TEST(HtpExported, ASequenceWithoutABorderGotOne) {
   };
   EXPECT_EQ(ops(0), "SequenceToLast Conv Mul SequenceToFirst ");
   EXPECT_EQ(ops(1), "SequenceToLast JoinBorder Conv Mul SequenceToFirst ");
+}
+
+TEST(HtpExported, ColumnsThatDoNotFillABlockWerePutOutAsThoseOfAWholeOne) {
+  const Target target = *builtin_target("htp-v73");
+  const auto cycles = [&](std::uint64_t columns) {
+    MatrixProduct product;
+    product.depth = 64;
+    product.columns = columns;
+    return hmx_work(target, product, 512, columns, false, true).cycles;
+  };
+  EXPECT_LT(cycles(40), cycles(64));
+  EXPECT_EQ(cycles(20), cycles(32));
 }
 
 TEST(HtpExported, GatesOfAnLstmAreProductsOfTheirOwn) {
