@@ -29,6 +29,9 @@ class Writer:
         self.nodes.append(helper.make_node(op, list(inputs), [result], name=f"{op}_{len(self.nodes)}", **attributes))
         return result
 
+    def split(self, x, results, axis):
+        self.nodes.append(helper.make_node("Split", [x], results, name=f"Split_{len(self.nodes)}", axis=axis))
+
     def convolution(self, x, channels, made, kernel=1, stride=1, group=1, act="Relu"):
         x = self.node("Conv", x, self.constant(made, channels // group, kernel, kernel), self.constant(made, scale=0.1),
                       kernel_shape=[kernel] * 2, pads=[kernel // 2] * 4, strides=[stride] * 2, group=group)
@@ -308,10 +311,13 @@ def make(name, folders, path):
     """Saves the model; False where it is made of a file that none of the folders has."""
     import deployed  # which write with what stands here
     import fresh
+    import kept
     import novel
+    import phones
+    import phones_images
     import unseen
 
-    own = OWN | deployed.FITS | deployed.PREDICTIONS | unseen.PREDICTIONS | novel.FITS | fresh.PREDICTIONS
+    own = OWN | deployed.FITS | deployed.PREDICTIONS | unseen.PREDICTIONS | novel.FITS | fresh.PREDICTIONS | phones.FITS | phones_images.FITS | kept.PREDICTIONS
     if name in own:
         build, shape = own[name]
         writer = Writer(name, shape)

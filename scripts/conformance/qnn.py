@@ -30,6 +30,8 @@ def estimated_trace(model, folder, soc_model):
     if not (folder / "prof_qnn.log").exists():
         folder.mkdir(parents=True, exist_ok=True)
         done = subprocess.run([sys.executable, "-c", ESTIMATE, str(model), soc_model], cwd=folder, capture_output=True, text=True)
+        if "Failed to finalize QNN graph" in done.stderr:
+            return None  # what the vendor's compiler does not take
         if done.returncode != 0:
             raise SystemExit(f"{model.name}: onnxruntime-qnn ended with {done.returncode}: {done.stderr[-1000:]}")
     log = (folder / "prof_qnn.log").read_bytes()
@@ -116,12 +118,16 @@ FITS = ["chain8", "small", "attention", "squeezenet", "resnet50", "shufflenet", 
         "mobile_v3", "separable", "neck", "dilated", "grouped", "conformer", "temporal",
         "crossed", "sharpened", "alexnet", "linear_unet", "cardinal", "windowed", "whisper", "bert",
         "regular", "pooled_tokens", "transformer_detector", "upscaled", "keywords", "landmarks", "prompt", "long_vision",
-        "fully_convolutional", "recogniser", "denoised"]
+        "fully_convolutional", "recogniser", "denoised",
+        "anchored", "distributions", "boxes_of_depths", "blaze", "old_mobile_v3", "spotted", "noise", "waves", "vocoder",
+        "sub_pixels", "bins", "diffusion", "faces", "factorised", "reflected", "old_bert", "shifted", "channels_last",
+        "portrait", "enlarged"]
 PREDICTIONS = ["dense", "stacked", "residual", "tokens", "segments", "mixed", "mnas", "lite_segments", "tiny_detector",
                "distilled", "hourglass", "squeezed", "poses", "speech", "queried", "ghost", "head", "mixer",
                "yolo", "efficient", "next_convolutions", "vision", "pyramid_segments", "depth",
                "split_channels", "separated", "gated_skips", "centres", "caption", "styled", "unfolded",
-               "clip_vision", "decoder", "reg_net", "recommender"]
+               "clip_vision", "decoder", "reg_net", "recommender",
+               "nested", "joiner", "dense_depth", "two_ways", "anomalies", "pico", "thumbnails", "universal", "persons", "lines"]
 
 
 def cells(theirs, ours):
@@ -162,9 +168,10 @@ def section(entries):
              "their inputs and outputs stays with the host in both."]
     for title, fitted, what in (
             ("Fits", True, "The figures of targets/htp-v73.toml were taken from these models and from single operators."),
-            ("Predictions", False, "No figure was fitted to these models' totals; single operators of all, but for clip_vision and those after it, were among "
-             "those that LayerNormalization, transposes and outputs of integers were taken from. Of mixed, mixer, mnas, yolo, stacked, distilled, queried, "
-             "caption, split_channels and unfolded was looked at how they are compiled, of the others at these tables alone.")):
+            ("Predictions", False, "No figure was fitted to these models' totals, but single operators of them are not unseen: of all but those from nested on some are among "
+             "those that LayerNormalization, InstanceNormalization (styled), stems, weights of products of activations and outputs of integers were taken "
+             "from. Of mixed, mixer, mnas, yolo, stacked, distilled, queried, caption, split_channels, unfolded and joiner was looked at how they are "
+             "compiled, of styled, tiny_detector and vision at rows of it; those from nested on were measured before the last two changes, of the others at these tables alone.")):
         rows = [(each["run"], each["precision"], [each["reference"], *(each[key][0] for key in KEYS)],
                  [each["npuscope"], *(each[key][1] for key in KEYS)])
                 for each in entries if each["target"] == "htp-v73" and each["fitted"] == fitted]
@@ -205,10 +212,19 @@ def section(entries):
             "same; busiest HVX 4, 6 and 10, now 6, 10 and 11. Four more (from clip_vision on), opened for the first time when most of that",
             "was done, are so 5, 7 and 8 times of 8 in cycles (4, 5 and 5 with the figures of before), 6, 7 and 7 in HMX (2, 4 and 4), 3, 5",
             "and 7 in the busiest HVX (2, 4 and 4) and 8 times in DDR bytes.", "",
+            "Then what exporters write instead of operators was taken: 18 networks as PyTorch, tf2onnx and others write them (from anchored",
+            "to channels_last: norms and activations in parts, borders as operators, scales, recurrent layers, heads that decode boxes), with 120",
+            "single operators. At first sight cycles of theirs were within 15, 25 and 35 % of the estimate 10, 16 and 20 times of 35; they are now",
+            "24, 30 and 33 times, the fits before them 70, 78 and 80 of 84 (68, 77 and 80 with the figures of before), the predictions before 53,",
+            "64 and 69 of 70 (55, 62 and 69). Twelve networks that were opened after that (nested to lines in kept.py) were at first sight within 15,",
+            "25 and 35 % 8, 16 and 20 times of 24 in cycles (8, 15 and 18 with the figures of before), 12, 17 and 19 times in HMX (13, 19 and 21), 8,",
+            "14 and 18 in the busiest HVX (7, 13 and 16) and 22 times in DDR bytes (the same): what was taken helps where exporters write so, and",
+            "no more. Transposed convolutions to one channel were the worst of them (portrait 2.31, enlarged 3.14), and have since been taken.", "",
             "Tried and left out: Reshapes to rows one after the other on one thread wherever the estimate has them, which go from 150 to",
             "960 cycles for a KiB without order.", "",
             "Not modelled: biases of 4 to 12 rows, three times those of others; products of integers on the HMX, of which the estimate",
             "follows no law (10 to 40 thousand multiply-accumulates a cycle); products of queries and keys of few rows, head by head in",
             "floating point; what the estimate takes for operators that it has no kernel for, up to a thousand times the usual (a first",
-            "convolution of 10 by 4), and for single sizes of others, a hundred times as much (a depthwise convolution that makes 4 by 44",
-            "places of 16 channels: mnas)."]
+            "convolution of 10 by 4, means of 12 by 12 places), and for single sizes of others, a hundred times as much (a depthwise convolution",
+            "that makes 4 by 44 places of 16 channels: mnas); grouped convolutions along one axis (waves), dilated ones of long sequences on the HMX",
+            "(vocoder), what a GRU takes there, and Tanh and Sigmoid of matrices in floating point, 70 to 3,000 cycles for a KiB."]

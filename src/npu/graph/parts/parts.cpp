@@ -26,10 +26,10 @@ auto maker_of(const Node& node) -> void (*)(Parts&, const Node&) {
 
 }  // namespace
 
-std::optional<Graph> taken_apart(const Graph& graph) {
+std::optional<Graph> taken_apart(const Graph& graph, Gates gates) {
   const auto has_parts = [](const Node& node) { return maker_of(node) != nullptr; };
   if (std::ranges::none_of(graph.nodes, has_parts)) return std::nullopt;
-  Parts parts(graph);
+  Parts parts(graph, gates);
   for (const Node& node : graph.nodes) {
     const auto maker = maker_of(node);
     if (maker == nullptr || !parts.replace(node, maker)) parts.keep(node);
@@ -37,7 +37,7 @@ std::optional<Graph> taken_apart(const Graph& graph) {
   return parts.take();
 }
 
-Parts::Parts(const Graph& graph) : graph_(graph) {
+Parts::Parts(const Graph& graph, Gates gates) : graph_(graph), gates_(gates) {
   graph_.nodes.clear();
   for (const Node& node : graph.nodes) names_.insert(node.name);
 }

@@ -20,9 +20,13 @@
 
 namespace npuscope::npu {
 
+// How an LSTM's gates are computed: as columns of one product, or each with a product of its own,
+// which HTPs do.
+enum class Gates { joined, apart };
+
 // Nothing where the graph has no such operator. One whose inputs are of a form that is not taken
 // apart stays as it is.
-std::optional<Graph> taken_apart(const Graph& graph);
+std::optional<Graph> taken_apart(const Graph& graph, Gates gates = Gates::joined);
 
 // Attention over a long sequence, in blocks of queries: scores that no core can hold at once are
 // made, masked and used up block by block.
@@ -68,9 +72,10 @@ class Parts {
  public:
   using Attributes = std::map<std::string, Attribute, std::less<>>;
 
-  explicit Parts(const Graph& graph);
+  explicit Parts(const Graph& graph, Gates gates = Gates::joined);
 
   const Graph& graph() const { return graph_; }  // its tensors
+  Gates gates() const { return gates_; }
   // Throw OperatorFailure for TensorId::none, which a part may not lack.
   const Tensor& operator[](TensorId id) const;
   Shape shape(TensorId id) const { return (*this)[id].shape; }
@@ -110,6 +115,7 @@ class Parts {
   std::string unique(std::string name);
 
   Graph graph_;
+  Gates gates_;
   std::vector<Node> nodes_;
   std::string prefix_;
   std::set<std::string, std::less<>> names_;

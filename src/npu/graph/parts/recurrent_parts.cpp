@@ -1,5 +1,7 @@
 // Recurrent layers: the products with the inputs of all steps at once, then step after step what
 // needs the state before it.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "npu/graph/limits.hpp"
@@ -58,29 +60,45 @@ class RecurrentParts {
   void run(std::int64_t direction, bool reverse) {
     const std::int64_t columns = gates_ * hidden_;
     tag_ = directions_ > 1 ? (direction == 0 ? "forward_" : "reverse_") : "";
-    const TensorId weights = own_constant("weights", {depth_, columns});
-    TensorId x = parts_.add(tag_ + "inputs", "MatMul", {node_.inputs[0], weights});
-    if (input_of(node_, 3) != TensorId::none)
-      x = parts_.add(tag_ + "inputs_bias", "Add", {x, own_constant("bias", {columns})});
+    const bool apart = node_.op == "LSTM" && parts_.gates() == Gates::apart;
+    std::vector<TensorId> x;
+    for (std::int64_t gate = 0; gate < (apart ? gates_ : 1); ++gate)
+      x.push_back(input_product(apart ? of_gate(gate) : "", apart ? hidden_ : columns));
     state_ = initial("state", 5, direction);
     cell_ = node_.op == "LSTM" ? initial("cell", 6, direction) : TensorId::none;
     states_.clear();
     const std::int64_t axis = batch_first_ ? 1 : 0;
     for (std::int64_t i = 0; i < steps_; ++i) {
       const std::int64_t t = reverse ? steps_ - 1 - i : i;
-      const TensorId slice =
-          parts_.add(tag_ + "step", "Slice",
-                     {x, parts_.integers({t}), parts_.integers({t + 1}), parts_.integers({axis})});
-      const TensorId own = parts_.reshape(tag_ + "step_input", slice, {batch_, columns});
-      if (node_.op == "LSTM") {
-        long_short_term(own);
+      std::vector<TensorId> own;
+      for (const TensorId each : x) {
+        const TensorId slice = parts_.add(
+            tag_ + "step", "Slice",
+            {each, parts_.integers({t}), parts_.integers({t + 1}), parts_.integers({axis})});
+        own.push_back(
+            parts_.reshape(tag_ + "step_input", slice, {batch_, parts_.shape(slice).back()}));
+      }
+      if (apart) {
+        long_short_term_apart(own);
+      } else if (node_.op == "LSTM") {
+        long_short_term(own[0]);
       } else if (node_.op == "GRU") {
-        gated(own);
+        gated(own[0]);
       } else {
-        state_ = parts_.add(tag_ + "state", "Tanh", {add(own, multiplied(state_, "", gates_))});
+        state_ = parts_.add(tag_ + "state", "Tanh", {add(own[0], multiplied(state_, "", gates_))});
       }
       states_.push_back(state_);
     }
+  }
+
+  static std::string of_gate(std::int64_t gate) { return fmt::format("_{}", gate); }
+
+  // Of all steps.
+  TensorId input_product(const std::string& of, std::int64_t columns) {
+    const TensorId weights = own_constant("weights" + of, {depth_, columns});
+    const TensorId x = parts_.add(tag_ + "inputs" + of, "MatMul", {node_.inputs[0], weights});
+    if (input_of(node_, 3) == TensorId::none) return x;
+    return parts_.add(tag_ + "inputs_bias" + of, "Add", {x, own_constant("bias" + of, {columns})});
   }
 
   TensorId own_constant(std::string_view name, const Shape& shape) {
@@ -109,6 +127,11 @@ class RecurrentParts {
   TensorId add(TensorId a, TensorId b) { return parts_.add(tag_ + "sum", "Add", {a, b}); }
   TensorId multiply(TensorId a, TensorId b) { return parts_.add(tag_ + "product", "Mul", {a, b}); }
   TensorId activate(const char* op, TensorId x) { return parts_.add(tag_ + "gate", op, {x}); }
+  // Of a sum that nothing else reads; gates with products of their own are activated with it.
+  TensorId activate_gate(const char* op, TensorId x) {
+    if (parts_.gates() == Gates::joined) return activate(op, x);
+    return parts_.add(tag_ + "gate", op, {x}, {{"with_sum", std::int64_t{1}}});
+  }
 
   // Of all gates of the units [B, gates * H], each [B, H].
   std::vector<TensorId> gates_of(TensorId x, std::int64_t gates) {
@@ -118,13 +141,24 @@ class RecurrentParts {
     return each;
   }
 
+  void long_short_term_apart(const std::vector<TensorId>& x) {
+    std::vector<TensorId> gate;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      gate.push_back(add(x[i], multiplied(state_, of_gate(std::int64_t(i)), 1)));
+    step_of(gate);
+  }
+
   void long_short_term(TensorId x) {
-    const auto gate = gates_of(add(x, multiplied(state_, "", gates_)), gates_);
-    const TensorId kept = multiply(activate("Sigmoid", gate[2]), cell_);
-    const TensorId fresh = multiply(activate("Sigmoid", gate[0]), activate("Tanh", gate[3]));
+    step_of(gates_of(add(x, multiplied(state_, "", gates_)), gates_));
+  }
+
+  void step_of(const std::vector<TensorId>& gate) {
+    const TensorId kept = multiply(activate_gate("Sigmoid", gate[2]), cell_);
+    const TensorId fresh =
+        multiply(activate_gate("Sigmoid", gate[0]), activate_gate("Tanh", gate[3]));
     cell_ = parts_.add(tag_ + "cell", "Add", {kept, fresh});
-    state_ =
-        parts_.add(tag_ + "state", "Mul", {activate("Sigmoid", gate[1]), activate("Tanh", cell_)});
+    state_ = parts_.add(tag_ + "state", "Mul",
+                        {activate_gate("Sigmoid", gate[1]), activate("Tanh", cell_)});
   }
 
   void gated(TensorId x) {

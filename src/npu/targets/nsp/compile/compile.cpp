@@ -123,7 +123,8 @@ Result<CompiledNetwork> compile_network(const Graph& model, const Target& target
   CompileOptions options = given;
   if (options.cores == 0) options.cores = target.cores;
   TRY(check_options(options, target));
-  std::optional<Graph> prepared = taken_apart(model);
+  std::optional<Graph> prepared =
+      taken_apart(model, target.qnn_graphs ? Gates::apart : Gates::joined);
   if (target.qnn_graphs) {
     prepared = qnn_graph(prepared ? *prepared : model, options.convert_to_fp16);
     options.convert_to_fp16 = false;  // done

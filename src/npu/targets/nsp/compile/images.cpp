@@ -26,6 +26,10 @@ bool moves_depth(const Graph& graph, const Node& node) {
   return made.size() == 4 && (made[1] >= channels_of_a_tile || node.op == "DepthToSpace");
 }
 
+bool is_along_channels(const Node& node) {
+  return node.op == "Softmax" && node.int_attribute("axis", -1) == 1;
+}
+
 bool keeps_images(OpClass op_class) {
   return op_class == OpClass::elementwise || op_class == OpClass::normalization ||
          op_class == OpClass::copy || op_class == OpClass::reduction;
@@ -45,7 +49,8 @@ std::vector<bool> find_places(const Graph& graph, std::size_t rank, const Reads&
     if (reads(node)) {
       if (!inputs.empty()) mark(*inputs.begin());
       for (const TensorId id : outputs) mark(id);
-    } else if (keeps_images(classify(graph, node)) || moves_depth(graph, node)) {
+    } else if (keeps_images(classify(graph, node)) || moves_depth(graph, node) ||
+               is_along_channels(node)) {
       if (!backwards && std::ranges::any_of(inputs, is_image))
         for (const TensorId id : outputs) mark(id);
       if (backwards && std::ranges::any_of(outputs, is_image))

@@ -11,9 +11,16 @@ namespace npuscope::npu::nsp {
 
 void fold_as_qnn(Graph& graph);
 
-// Parts of it (qnn_folds_of_sums.cpp): gates of what they gate, and sums with what is turned.
-void fuse_swish(Graph& graph);
+// Its parts, a file each (qnn_activations.cpp and so on).
+void fuse_norms(Graph& graph);
+void fuse_activations(Graph& graph);
+// Pads of zeros become part of the convolutions that read them.
+void fuse_borders(Graph& graph);
+// Integers divided by a constant are the same integers of another scale, which what makes them
+// gives.
+void fold_quotients(Graph& graph);
 void turn_sums(Graph& graph);
+void split_groups(Graph& graph);
 
 inline bool is_output(const Graph& graph, TensorId id) {
   return std::ranges::find(graph.outputs, id) != graph.outputs.end();

@@ -69,20 +69,22 @@ TEST(HtpForms, TakesPlacesAlongOneAxisAsAnImageOfOneRow) {
   EXPECT_FALSE(kernels.contains("aicdepthwiselarged32"));
 }
 
-TEST(HtpForms, TheBorderOfASequenceIsZeroedOnceForAllThatReadIt) {
-  const auto ops = [](int dilation) {
+TEST(HtpForms, TheBorderOfASequenceIsMadeOnceForAllThatReadIt) {
+  const auto ops = [](int dilation, std::string_view type) {
     return ops_of(qnn_graph(with_weights(fmt::format(R"(
       <ir_version: 8, opset_import: ["" : 13]>
-      model (float16[1,64,128] x, float16[64,64,3] w) => (float16[1,64,128] y) {{
+      model ({1}[1,64,128] x, {1}[64,64,3] w) => ({1}[1,64,128] y) {{
         a = Conv <kernel_shape = [3], pads = [1,1]> (x, w)
         b = Conv <kernel_shape = [3], pads = [{0},{0}], dilations = [{0}]> (x, w)
         y = Mul (a, b)
       }})",
-                                                     dilation)),
+                                                     dilation, type)),
                             true));
   };
-  EXPECT_EQ(ops(1), "SequenceToLast ZapBorder Conv Conv Mul SequenceToFirst ");
-  EXPECT_EQ(ops(2), "SequenceToLast ZapBorder Conv ZapBorder Conv Mul SequenceToFirst ");
+  EXPECT_EQ(ops(1, "float16"), "SequenceToLast JoinBorder Conv Conv Mul SequenceToFirst ");
+  EXPECT_EQ(ops(2, "float16"),
+            "SequenceToLast JoinBorder Conv JoinBorder Conv Mul SequenceToFirst ");
+  EXPECT_EQ(ops(1, "uint8"), "SequenceToLast ZapBorder Conv Conv Mul SequenceToFirst ");
 }
 
 TEST(HtpForms, ATransposeBetweenPlacesAndChannelsIsNoWork) {

@@ -115,11 +115,10 @@ TEST(QnnGraph, PutsChannelsFirstWhereAnImageIsSeenInAnotherShape) {
         d = Reshape (c, four)
         y = Conv <kernel_shape = [1,1]> (d, w)
       })");
-  EXPECT_EQ(
-      ops_of(qnn_graph(graph, true)),
-      "ManyToChannelsLast float16\nConv float16\nManyToChannelsFirst float16\nReshape float16\n"
-      "Transpose float16\nReshape float16\nManyToChannelsLast float16\nConv float16\n"
-      "ManyToChannelsFirst float16\n");
+  EXPECT_EQ(ops_of(qnn_graph(graph, true)),
+            "ManyToChannelsLast float16\nConv float16\nPlacesInOrder float16\nReshape float16\n"
+            "Transpose float16\nReshape float16\nManyToChannelsLast float16\nConv float16\n"
+            "ManyToChannelsFirst float16\n");
 }
 
 TEST(QnnGraph, PutsPlacesOfATransposedConvolutionAfterItsLimit) {

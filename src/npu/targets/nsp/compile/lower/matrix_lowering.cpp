@@ -79,6 +79,11 @@ void MatrixLowering::shape_for_tiles(const Node& node, ProductJob& job) const {
     product.kernel_area = context_.target.hmx_strided_sequence_places_fp16;
     product.depth = channels * product.kernel_area;
   } else if (!on_hvx) {
+    // So is one without a border.
+    const auto is_none = [](std::int64_t pad) { return pad == 0; };
+    if (sequence && !integer && job.groups == 1 &&
+        std::ranges::all_of(node.ints_attribute("pads"), is_none))
+      job.padding *= 8;
     gather_places(stride, job);
   }
   const bool long_rows = sequence && integer && stride < 2 && job.groups == 1 && columns > 1 &&
@@ -111,8 +116,8 @@ void MatrixLowering::gather_windows(std::uint64_t stride, ProductJob& job) const
   if (job.groups > 1 || area == 0 || product.columns % area != 0) return;
   product.kernel_area = reach;
   product.depth *= reach;
-  product.columns =
-      apart * round_up(product.columns / area, std::uint64_t{context_.target.hmx_alignment});
+  const std::uint64_t channels = product.columns / area, grain = context_.target.hmx_alignment;
+  product.columns = channels * apart <= grain ? grain : apart * round_up(channels, grain);
 }
 
 // What an HTP keeps of the weights: blocks of 32 channels by 32 columns, for each place of the

@@ -45,6 +45,37 @@ std::string broadcast_kernel(const CompileContext& context, const Node& node) {
   return node.op == "Mul" && other.elements() == columns ? "aicbroadcastmul" : "";
 }
 
+// How activations of float16 on the rows of a product find them.
+enum class Rows {
+  image,
+  in_tiles,    // they do not fill eights
+  single,      // few, in one row of places
+  normalized,  // a LayerNormalization has put them by eights
+  flat         // those by eights that are taken out of their tiles
+};
+
+Rows rows_of(const CompileContext& context, TensorId id) {
+  const Shape& shape = context.tensor(id).shape;
+  if (context.images[std::uint32_t(id)] || shape.size() < 2) return Rows::image;
+  const std::uint64_t rows = elements_of(shape, shape.size() - 1);
+  const bool normalized = context.normalized[std::uint32_t(id)];
+  if (rows <= few_rows && (rows % 8 != 0 || !normalized)) return Rows::single;
+  if (rows % 8 != 0) return Rows::in_tiles;
+  return normalized ? Rows::normalized : Rows::flat;
+}
+
+// Rows of a product by eights, which it takes out of their tiles, scaled.
+bool scales_flat_rows(const CompileContext& context, const Node& node) {
+  if ((node.op != "Mul" && node.op != "Div") || node.inputs.size() != 2 || !node.has_input(0) ||
+      !node.has_input(1) || context.tensor(node.inputs[1]).elements() != 1)
+    return false;
+  const TensorId from = node.inputs[0];
+  const NodeId producer = context.tensor(from).producer;
+  return bits_of(context.type_of(from)) == 16 && producer != NodeId::none &&
+         context.plans[std::uint32_t(producer)].op_class == OpClass::matmul &&
+         rows_of(context, from) != Rows::in_tiles;
+}
+
 // A bias of float16 whose last block of columns is not full: every block is taken out and put back.
 bool is_added_by_columns(const CompileContext& context, const Node& node) {
   if (node.op != "Add" || node.inputs.size() != 2 || !node.has_input(0) || !node.has_input(1))
@@ -106,27 +137,24 @@ bool is_mean_of_rows(const CompileContext& context, const Node& node) {
 
 bool is_activation(const Node& node) {
   static const std::set<std::string, std::less<>> activations{
-      "Tanh", "Sigmoid", "Gelu", "HardSwish", "LeakyRelu", "Swish", "SwishBeta"};
+      "Tanh", "Sigmoid", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Swish", "SwishBeta"};
   return activations.contains(node.op);
 }
 
-// How activations of float16 on the rows of a product find them.
-enum class Rows {
-  image,
-  in_tiles,    // they do not fill eights
-  single,      // few, in one row of places
-  normalized,  // a LayerNormalization has put them by eights
-  flat         // those by eights that are taken out of their tiles
-};
-
-Rows rows_of(const CompileContext& context, TensorId id) {
+bool is_one_row(const CompileContext& context, TensorId id) {
   const Shape& shape = context.tensor(id).shape;
-  if (context.images[std::uint32_t(id)] || shape.size() < 2) return Rows::image;
-  const std::uint64_t rows = elements_of(shape, shape.size() - 1);
-  const bool normalized = context.normalized[std::uint32_t(id)];
-  if (rows <= few_rows && (rows % 8 != 0 || !normalized)) return Rows::single;
-  if (rows % 8 != 0) return Rows::in_tiles;
-  return normalized ? Rows::normalized : Rows::flat;
+  return !context.images[std::uint32_t(id)] && !shape.empty() &&
+         elements_of(shape) == std::uint64_t(shape.back());
+}
+
+bool has_window(const Node& node) {
+  return std::ranges::any_of(node.ints_attribute("kernel_shape"),
+                             [](std::int64_t extent) { return extent > 1; });
+}
+
+bool has_no_border(const Node& node) {
+  return std::ranges::all_of(node.ints_attribute("pads"),
+                             [](std::int64_t pad) { return pad == 0; });
 }
 
 // Of float16, which the HMX only computes with the product before it: a kernel on HVX where there
@@ -141,12 +169,24 @@ std::string activation_kernel(const CompileContext& context, const Node& node) {
   const NodePlan* plan =
       producer == NodeId::none ? nullptr : &context.plans[std::uint32_t(producer)];
   const bool convolution = plan != nullptr && plan->op_class == OpClass::convolution;
+  // Sums of images are made on the HMX as well.
+  if (plan != nullptr && is_sum(context.graph[producer]) && plan->fate == NodeFate::execute &&
+      context.images[std::uint32_t(node.outputs[0])] &&
+      !broadcasts(context.graph, context.graph[producer]) && node.op != "SwishBeta")
+    return {};
+  if (node.int_attribute("with_sum", 0) != 0) return "aicjoind32";
   const bool product = plan != nullptr && (convolution || plan->fate == NodeFate::fused ||
                                            plan->op_class == OpClass::matmul);
   const Rows rows = rows_of(context, node.outputs[0]);
   if (node.op == "SwishBeta")
     return rows == Rows::normalized || rows == Rows::flat ? name : name + "rows";
-  if (!product) return name + "alone";
+  // Of a sequence in the host's order, as a normalisation of it leaves it.
+  if (!product && node.op == "Gelu" && producer != NodeId::none &&
+      context.graph[producer].op == "InstanceNormalization" &&
+      context.tensor(from).shape.size() == 3)
+    return name + "sequence";
+  const bool sharp = node.op == "Tanh" || node.op == "Sigmoid";
+  if (!product) return name + (sharp && is_one_row(context, node.outputs[0]) ? "onerow" : "alone");
   static const std::set<std::string, std::less<>> on_rows{"Tanh", "Sigmoid", "HardSwish"};
   if (!convolution && rows == Rows::in_tiles && on_rows.contains(node.op)) return name + "rows";
   // A transpose after it moves before it: it is then one of a matrix.
@@ -155,7 +195,11 @@ std::string activation_kernel(const CompileContext& context, const Node& node) {
       readers, [&](NodeId reader) { return context.graph[reader].op == "Transpose"; });
   const bool sequence = convolution && context.tensor(from).shape.size() == 3;
   if (sequence && turns) return name + "alone";
-  return sequence && along_one_axis.contains(node.op) ? name + "sequence" : "";
+  if (!sequence || !along_one_axis.contains(node.op)) return {};
+  // Those without a border, and slopes after windows, are done with the convolution.
+  const bool window = has_window(context.graph[producer]);
+  const bool inside = window && (has_no_border(context.graph[producer]) || node.op == "LeakyRelu");
+  return inside ? "" : name + "sequence";
 }
 
 // Of integers, rows that do not fill eights take longer; in floating point those of more than one
@@ -218,6 +262,10 @@ bool stays_on_hmx(const CompileContext& context, const Node& node) {
 std::string row_kernel(const CompileContext& context, const Node& node) {
   if (std::string name = broadcast_kernel(context, node); !name.empty()) return name;
   if (std::string name = activation_kernel(context, node); !name.empty()) return name;
+  if (node.op == "Add" && bits_of(context.type_of(node.outputs[0])) == 16 &&
+      is_one_row(context, node.outputs[0]) && !broadcasts(context.graph, node))
+    return "aicaddonerow";
+  if (scales_flat_rows(context, node)) return "aicscaleflat";
   if (is_added_to_attention(context.graph, node)) return "aicflatadd";
   if (is_added_by_columns(context, node)) return "aicaddcolumns";
   if (heads_added_to(context, node) > 0)

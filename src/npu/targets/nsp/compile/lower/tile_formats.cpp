@@ -53,6 +53,53 @@ bool along_channels(const CompileContext& context, const Node& node) {
   return node.op == "Concat" && all_images(node.inputs);
 }
 
+// Into columns of whole blocks of a product that nothing else reads: it puts them where they
+// belong.
+bool splits_product(const CompileContext& context, const Node& node) {
+  if (node.op != "Split" || !node.has_input(0) || !is_matrix(context, node.inputs[0])) return false;
+  const Tensor& from = context.tensor(node.inputs[0]);
+  const auto last = std::int64_t(from.shape.size()) - 1, axis = node.int_attribute("axis", 0);
+  if ((axis != -1 && axis != last) || from.consumers.size() != 1) return false;
+  NodeId maker = from.producer;
+  while (maker != NodeId::none && context.graph[maker].op == "Reshape" &&
+         context.tensor(context.graph[maker].inputs[0]).shape.back() == from.shape.back())
+    maker = context.tensor(context.graph[maker].inputs[0]).producer;
+  if (maker == NodeId::none) return false;
+  const NodePlan& plan = context.plans[std::uint32_t(maker)];
+  const bool product = plan.fate == NodeFate::fused || plan.op_class == OpClass::matmul;
+  return product && std::ranges::all_of(present(node.outputs), [&](TensorId id) {
+           return in_blocks(context, context.tensor(id).shape.back());
+         });
+}
+
+// A step of what a product makes of all steps of a recurrent layer lies where it was made.
+bool takes_step(const CompileContext& context, const Node& node) {
+  if (node.op != "Slice" || !is_matrix(context, node.inputs[0])) return false;
+  const Tensor &from = context.tensor(node.inputs[0]), &made = context.tensor(node.outputs[0]);
+  if (from.producer == NodeId::none || from.shape.size() != 3 || made.shape.size() != 3 ||
+      made.shape[0] != 1 || made.shape[1] != from.shape[1] || made.shape[2] != from.shape[2])
+    return false;
+  const NodePlan& plan = context.plans[std::uint32_t(from.producer)];
+  return plan.fate == NodeFate::fused || plan.op_class == OpClass::matmul;
+}
+
+enum class Border { none, channels, mirrored };
+
+// What a Pad adds to an image in tiles: channels at the end, which the tiles have room for, or
+// places like those next to them.
+Border border_of(const CompileContext& context, const Node& node) {
+  if (node.op != "Pad" || !node.has_input(0) || !is_image(context, node.inputs[0]) ||
+      !is_image(context, node.outputs[0]))
+    return Border::none;
+  if (node.string_attribute("mode", "constant") != "constant") return Border::mirrored;
+  const Shape &from = context.tensor(node.inputs[0]).shape,
+              &made = context.tensor(node.outputs[0]).shape;
+  if (from[0] != made[0] || from[2] != made[2] || from[3] != made[3]) return Border::none;
+  Shape pads = node.ints_attribute("pads");
+  if (node.has_input(1)) pads = context.tensor(node.inputs[1]).values.value_or(Shape{});
+  return pads.size() == 8 && pads[1] == 0 ? Border::channels : Border::none;
+}
+
 // Where the parts of a Concat along channels begin and end, those of Concats among them as well.
 void add_parts(const CompileContext& context, TensorId id, std::size_t depth,
                std::vector<std::int64_t>& extents) {
@@ -134,7 +181,9 @@ bool moves_whole_tiles(const CompileContext& context, const Node& node) {
     return is_image(context, node.inputs[0]) && is_image(context, node.outputs[0]) &&
            (fills_tiles(context, node.outputs[0]) ||
             (node.op == "DepthToSpace" && context.target.kernels.contains("aicdepthtospaceshort")));
-  return along_channels(context, node) || moves_heads(context, node);
+  return along_channels(context, node) || moves_heads(context, node) ||
+         splits_product(context, node) || takes_step(context, node) ||
+         border_of(context, node) != Border::none;
 }
 
 bool sees_same_tiles(const CompileContext& context, const Node& node) {
@@ -177,6 +226,12 @@ std::string kernel_of_tiles(const CompileContext& context, const Node& node) {
   }
   if (node.op == "DepthToSpace" || node.op == "SpaceToDepth")
     return fills_tiles(context, node.outputs[0]) ? "aicdepthtospace" : "aicdepthtospaceshort";
+  if (node.op == "Pad") {
+    constexpr std::int64_t places_of_a_tile = 32;
+    if (border_of(context, node) == Border::channels) return "aicjoind32";
+    const bool narrow = context.tensor(node.inputs[0]).shape[3] < places_of_a_tile;
+    return narrow ? "aicmirrornarrowd32" : "aicmirrord32";
+  }
   if (node.op == "Transpose") {
     constexpr std::int64_t many_rows =
         96;  // fewer lie in another way; from where on is between 80 and 96
@@ -189,12 +244,15 @@ std::string kernel_of_tiles(const CompileContext& context, const Node& node) {
     return made ? "aicjoind32" : few ? "aictransposefewheads" : "aictransposeheads";
   }
   if (node.op == "Slice") {
+    if (takes_step(context, node)) return "aicjoind32";
     const bool whole =
         in_blocks(context, *first_channel(context, node)) || first_channel(context, node) == 0;
     return whole ? "aicjoind32" : "aicsplitblocks";
   }
   if (node.op == "Split")
-    return parts_in_blocks(context, node.outputs) ? "aicjoind32" : "aicsplitblocks";
+    return splits_product(context, node) || parts_in_blocks(context, node.outputs)
+               ? "aicjoind32"
+               : "aicsplitblocks";
   const std::int64_t moved = moved_blocks(context, node);
   if (moved > 0) {
     constexpr std::ptrdiff_t many = 8;

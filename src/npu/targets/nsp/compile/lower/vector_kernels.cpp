@@ -82,6 +82,28 @@ std::string max_pool_kernel(const CompileContext& context, const Node& node) {
   return wide ? "aicmaxpoolwided32" : "aicmaxpoolnarrowd32";
 }
 
+// Means of whole float16 images of which one row or column is left beyond full tiles have no
+// kernel.
+bool is_mean_beyond_tiles(const CompileContext& context, const Node& node) {
+  const Shape& from = context.tensor(node.inputs[0]).shape;
+  const auto is_left = [](std::int64_t extent) { return extent == 9 || extent == 17; };
+  return bits_of(context.type_of(node.inputs[0])) == 16 && from.size() == 4 &&
+         (is_left(from[2]) || is_left(from[3]));
+}
+
+// Places of a camera's image, sorted for a convolution of float16 that does not fill a tile, take
+// longer: 1.6 times for half a tile.
+double share_of_unfilled(const CompileContext& context, const Node& node) {
+  const bool sorts = context.target.vector_tile_bytes > 0 &&
+                     (node.op == "SpaceToDepthFew" || node.op == "SpaceToDepthLarge");
+  const auto& readers = context.tensor(node.outputs[0]).consumers;
+  if (!sorts || readers.size() != 1 || bits_of(context.type_of(node.outputs[0])) != 16) return 1;
+  const Shape& made = context.tensor(context.graph[readers[0]].outputs[0]).shape;
+  const auto block = double(context.target.hmx_alignment);
+  const double filled = made.size() == 4 ? std::min(1.0, double(made[1]) / block) : 1;
+  return 1 + 1.2 * (1 - filled);
+}
+
 // What a kernel takes longer for, where it has one name for all: that of the price.
 std::string priced_as(const CompileContext& context, const Node& node, const std::string& name) {
   if (name != "aicmaxpoold32" || node.op != "MaxPool") return name;
@@ -98,14 +120,21 @@ std::string kernel_of(const CompileContext& context, const Node& node, OpClass o
   if (tiles && node.op == "BatchNormalization") return "aicbatchnormd32";
   if (tiles && node.op == "AveragePool" && !is_of_whole_images(context, node))
     return leaves_border_out(context, node) ? "aicavgborderd32" : "aicavgwindowd32";
-  if (tiles && (node.op == "AveragePool" || node.op == "GlobalAveragePool") &&
-      is_cheap_mean(context, node))
-    return "aicavgpoolwhole";
+  if (tiles && (node.op == "AveragePool" || node.op == "GlobalAveragePool")) {
+    if (is_cheap_mean(context, node)) return "aicavgpoolwhole";
+    if (is_mean_beyond_tiles(context, node)) return "aicavgbeyond";
+  }
+  if (tiles && node.op == "InstanceNormalization") return "aicinstancenormd32";
+  if (tiles && node.op == "GroupNormalization") return "aicgroupnormd32";
   if (tiles && node.op == "LRN") return "aiclrnd32";
+  if (tiles && node.op == "Max" && !broadcasts(context.graph, node)) return "elementlarger";
   if (tiles && op_class == OpClass::softmax) {
     constexpr std::uint64_t narrow = 256;  // 196 still is
     const std::uint64_t extent = softmax_extent(context.graph, node);
     const std::uint64_t block = context.target.hmx_alignment;
+    constexpr std::uint64_t few_channels = 16;
+    if (context.images[std::uint32_t(node.outputs[0])])
+      return extent > few_channels ? "aicsoftmaxchannels" : "aicsoftmaxfewchannels";
     if (extent > block && extent <= narrow && are_scores_by_heads(context, node))
       return "aicsoftmaxheads";
     return extent <= block       ? "aicsoftmaxfew"
@@ -141,6 +170,13 @@ VectorKernel kernel_named(const CompileContext& context, const Node& node,
   std::uint64_t all = 0;  // several results are made together
   for (const TensorId id : outputs) all += context.bytes_of(id);
   VectorSize whole = vector_size(context, *outputs.begin());
+  if (context.sequences[std::uint32_t(*outputs.begin())]) {
+    constexpr std::uint64_t rows_of_a_tile = 8;  // of which one is there
+    if (name == "aicinstancenormd32")
+      whole = sequence_size(context, *outputs.begin(), rows_of_a_tile);
+    if (name == "elementadd" || name == "elementleakyrelualone")
+      whole = sequence_size(context, *outputs.begin(), 1);
+  }
   if (given == "element" + in_small_letters(node.op) && stays_on_hmx(context, node))
     whole.image = true;
   if (name.starts_with("aicsoftmax")) {
@@ -152,12 +188,17 @@ VectorKernel kernel_named(const CompileContext& context, const Node& node,
       whole.rows *= squares_of_rows(context.tensor(*outputs.begin()).shape) *
                     std::max(0.0, 1 - double(extent) / cost.row_columns);
   }
+  if (name == "aicsoftmaxchannels") {  // each channel with each
+    const auto channels = double(softmax_extent(context.graph, node));
+    whole.rows *= channels * channels;
+  }
   if (name == "aicsoftmaxheads")
     whole.blocks = double(divide_up(context.tensor(*outputs.begin()).shape[2], std::int64_t{8}));
   if (const std::uint64_t heads = heads_added_to(context, node); heads > 0) {
     whole.blocks = double(heads);
     whole.rows *= double(heads);
   }
+  whole.padded_bytes = std::uint64_t(double(whole.padded_bytes) * share_of_unfilled(context, node));
   if (name == "aicconcatd32") {
     const double share = clipped_share(context, node);
     whole.padded_bytes = std::uint64_t(double(whole.padded_bytes) * share);

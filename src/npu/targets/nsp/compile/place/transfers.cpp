@@ -4,6 +4,9 @@
 #include "npu/targets/nsp/compile/place/placement.hpp"
 
 namespace npuscope::npu::nsp {
+
+// What makes right sides of products of activations.
+static constexpr const char* weights_kernel = "aicconvertweightstod32";
 namespace {
 
 // Below this, every core fetches its own copy: a multicast would cost more than it saves.
@@ -238,7 +241,10 @@ void Transfers::convert(const Conversion& conversion, const CoreShapes& shapes) 
 
 VectorWork Transfers::work_of_conversion(const std::string& kernel, TensorId tensor,
                                          std::uint64_t bytes) const {
-  const VectorSize all = vector_size(context_, tensor);
+  VectorSize all = vector_size(context_, tensor);
+  const Shape& shape = context_.tensor(tensor).shape;
+  if (kernel == weights_kernel && shape.size() > 2)
+    all.blocks = double(elements_of(shape, shape.size() - 2));  // one product's after the other
   VectorSize size = all.part(double(bytes) / double(std::max<std::uint64_t>(all.bytes, 1)));
   size.bytes = bytes;
   return vector_work(context_.target, kernel, size);
@@ -272,7 +278,7 @@ BufferId Transfers::convert(StorageId id, BufferId from, const CoreBytes& core_b
                     context_.tensor(tensor).shape[3] > rows_of_a_block &&
                     context_.bytes_of(tensor) <= one_piece_bytes &&
                     context_.target.kernels.contains("aicconvertwiderows_int8");
-  const std::string kernel = layout == Layout::weights_d32 ? "aicconvertweightstod32"
+  const std::string kernel = layout == Layout::weights_d32 ? weights_kernel
                              : layout != Layout::flat      ? "aicconverttod32"
                              : one_channel                 ? "aicconvertonechannel"
                              : wide                        ? "aicconvertwiderows"

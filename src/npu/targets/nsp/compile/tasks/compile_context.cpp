@@ -141,6 +141,8 @@ TensorId constant_operand(const Graph& graph, const Node& node, TensorId data) {
 static NodeId attention_norm(const Graph& graph, TensorId id) {
   const NodeId norm = graph[id].producer;
   if (norm == NodeId::none || graph[norm].op != "LayerNormalization") return NodeId::none;
+  // One that was written out was not there yet when biases were joined.
+  if (graph[norm].int_attribute("written_out", 0) != 0) return NodeId::none;
   std::size_t products = 0, sums = 0;
   for (const NodeId reader : graph[id].consumers) {
     if (graph[reader].op == "MatMul")
@@ -173,6 +175,11 @@ bool keeps_apart(const Graph& graph, const Node& add, TensorId result) {
           attention_norm(graph, graph[product].inputs[0]) != NodeId::none);
 }
 
+bool is_for_softmax(const Graph& graph, TensorId id) {
+  return std::ranges::any_of(graph[id].consumers,
+                             [&](NodeId reader) { return graph[reader].op == "Softmax"; });
+}
+
 // Tries to make `next`, the only consumer of the product's result so far, part of the product.
 bool fuse(const Graph& graph, const Node& next, OpClass op_class, bool qnn, bool in_tiles,
           NodePlan& plan) {
@@ -195,8 +202,13 @@ bool fuse(const Graph& graph, const Node& next, OpClass op_class, bool qnn, bool
   }
   if (qnn && (next.op == "Mul" || next.op == "Div")) {
     const TensorId factor = constant_operand(graph, next, plan.result);
-    return factor != TensorId::none && graph[factor].elements() == 1 &&
-           factor == next.inputs.back();
+    const bool scalar =
+        factor != TensorId::none && graph[factor].elements() == 1 && factor == next.inputs.back();
+    // In floating point a quotient of an image and a scaled matrix are operators of their own; that
+    // of scores is part of the softmax that follows.
+    const bool scales =
+        op_class == OpClass::matmul ? is_for_softmax(graph, next.outputs[0]) : next.op == "Mul";
+    return scalar && (plan.integer || scales);
   }
   if (next.op == "Add") {
     if (qnn && op_class == OpClass::matmul &&

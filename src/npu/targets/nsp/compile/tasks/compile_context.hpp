@@ -103,6 +103,8 @@ struct CompileContext {
         packed(packed_types(graph, plans, options)),
         moves_tiles(target.moves_tiles),
         images(moves_tiles ? find_images(graph) : std::vector<bool>(graph.tensors.size())),
+        sequences(target.qnn_graphs ? find_sequences(graph)
+                                    : std::vector<bool>(graph.tensors.size())),
         normalized(target.qnn_graphs ? find_normalized(graph)
                                      : std::vector<bool>(graph.tensors.size())),
         single_rows(target.qnn_graphs ? find_single_rows(graph)
@@ -120,7 +122,7 @@ struct CompileContext {
   // Whether the target has kernels that move data without leaving its tiles
   // (lower/tile_formats.hpp).
   const bool moves_tiles;
-  const std::vector<bool> images;                   // by tensor (images.hpp)
+  const std::vector<bool> images, sequences;        // by tensor (images.hpp)
   const std::vector<bool> normalized, single_rows;  // by tensor (single_rows.hpp)
   const std::uint32_t cores;
   const std::uint64_t vtcm_bytes;  // of each core, for tensors

@@ -25,12 +25,6 @@ bool divides_by_splat(const Graph& graph, const Node& node) {
   return divisor != TensorId::none && graph[divisor].constant && graph[divisor].elements() == 1;
 }
 
-bool broadcasts(const Graph& graph, const Node& node) {
-  return std::ranges::any_of(node.inputs, [&](TensorId id) {
-    return id != TensorId::none && graph[id].elements() != graph[node.outputs[0]].elements();
-  });
-}
-
 std::string elementwise_kernel(const Graph& graph, const Node& node) {
   static const auto names = word_pairs(
       "Relu=elementmax Clip=elementmax Max=elementmax Min=elementmin Cast=convertto "
@@ -53,6 +47,12 @@ std::string elementwise_kernel(const Graph& graph, const Node& node) {
 }
 
 }  // namespace
+
+bool broadcasts(const Graph& graph, const Node& node) {
+  return std::ranges::any_of(node.inputs, [&](TensorId id) {
+    return id != TensorId::none && graph[id].elements() != graph[node.outputs[0]].elements();
+  });
+}
 
 std::string vector_kernel(const Graph& graph, const Node& node, OpClass op_class) {
   switch (op_class) {
@@ -89,8 +89,9 @@ HmxWork hmx_work(const Target& target, const MatrixProduct& product, std::uint64
   const double per_kib = !integer && target.hmx_output_cycles_per_kib_fp16 > 0
                              ? target.hmx_output_cycles_per_kib_fp16
                              : target.hmx_output_cycles_per_kib;
-  const double output_kib =
-      double(round_up(rows, grain) * round_up(columns, grain)) * (integer ? 1 : 2) / 1024;
+  // Of several blocks of columns the last is put out as far as it is filled.
+  const std::uint64_t made = columns > grain ? columns : grain;
+  const double output_kib = double(round_up(rows, grain) * made) * (integer ? 1 : 2) / 1024;
   double cycles = double(work.macs) / rate + output_kib * per_kib;
   if (!integer && target.hmx_channel_macs_per_cycle_fp16 > 0) {
     cycles +=

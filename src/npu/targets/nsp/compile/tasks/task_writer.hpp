@@ -28,6 +28,9 @@ namespace npuscope::npu::nsp {
 // Kernel names, as the field knows them (formats/qaic.md section 3e lists those seen on devices;
 // "element<op>" continues their scheme where none is known), and what a kernel costs.
 
+// Whether an operand is smaller than the result.
+bool broadcasts(const Graph& graph, const Node& node);
+
 // The HVX kernel of a node that is not a matrix product.
 std::string vector_kernel(const Graph& graph, const Node& node, OpClass op_class);
 

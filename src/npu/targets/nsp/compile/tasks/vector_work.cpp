@@ -22,6 +22,22 @@ std::uint64_t shared_cycles(const KernelCost& cost, const VectorSize& size) {
   return std::uint64_t(std::llround(cost.overhead_cycles + size.places * work));
 }
 
+// Whether a transposed convolution, and operators element by element, left an image in no tiles.
+bool is_flat_image(const CompileContext& context, TensorId id) {
+  constexpr int max_steps = 8;
+  for (int step = 0; step < max_steps; ++step) {
+    const NodeId producer = context.tensor(id).producer;
+    if (producer == NodeId::none) return false;
+    const Node& node = context.graph[producer];
+    if (node.op.starts_with("DepthToSpaceFlat")) return true;
+    const bool follows = context.plans[std::uint32_t(producer)].op_class == OpClass::elementwise &&
+                         node.inputs.size() == 1 && node.has_input(0);
+    if (!follows) return false;
+    id = node.inputs[0];
+  }
+  return false;
+}
+
 }  // namespace
 
 VectorSize vector_size(const CompileContext& context, TensorId id) {
@@ -31,6 +47,7 @@ VectorSize vector_size(const CompileContext& context, TensorId id) {
   if (shape.empty() || elements_of(shape) == 0) return size;
   size.rows = double(elements_of(shape, shape.size() - 1));
   size.image = context.images[std::uint32_t(id)];
+  if (size.image && is_flat_image(context, id)) return size;
   const auto channels_last = std::uint64_t(shape.back());
   const std::uint64_t padded =
       size.image ? std::uint64_t(shape[0]) * round_up(std::uint64_t(shape[1]), channels) *
@@ -42,6 +59,18 @@ VectorSize vector_size(const CompileContext& context, TensorId id) {
       double(size.image ? std::uint64_t(shape[0]) * whole_blocks(std::uint64_t(shape[1])) *
                               divide_up(std::uint64_t(shape[2]), places)
                         : whole_blocks(channels_last));
+  return size;
+}
+
+VectorSize sequence_size(const CompileContext& context, TensorId id, std::uint64_t rows) {
+  const Shape& shape = context.tensor(id).shape;
+  VectorSize size = vector_size(context, id);
+  const auto deep = divide_up(std::uint64_t(shape[1]), channels);
+  size.image = true;
+  size.blocks = double(std::uint64_t(shape[0]) * deep);
+  size.padded_bytes = size.cut_bytes = device_bytes(
+      std::uint64_t(shape[0]) * deep * channels * rows * round_up(std::uint64_t(shape[2]), places),
+      size.type);
   return size;
 }
 

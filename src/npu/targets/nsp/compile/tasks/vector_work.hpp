@@ -40,6 +40,8 @@ struct VectorSize {
 };
 
 VectorSize vector_size(const CompileContext& context, TensorId id);
+// Of places along one axis, as those of an image of so many rows.
+VectorSize sequence_size(const CompileContext& context, TensorId id, std::uint64_t rows);
 
 VectorWork vector_work(const Target& target, const std::string& kernel, const VectorSize& size);
 

@@ -11,80 +11,6 @@
 namespace npuscope::npu::nsp {
 namespace {
 
-// x * Sigmoid(x) and x * Sigmoid(beta * x) become one operator. Where that is not done, beta is
-// part of the table that an integer Sigmoid is, and of a second convolution, whose Sigmoid is then
-// its own, of what one makes.
-class SwishFuser {
- public:
-  explicit SwishFuser(Graph& graph) : graph_(graph), gone_(graph.nodes.size()) {}
-
-  void run() {
-    for (Node& node : graph_.nodes) {
-      if (node.op != "Mul" || !node.has_input(0) || !node.has_input(1)) continue;
-      if (!fuse(node, 0)) fuse(node, 1);
-    }
-    remove_nodes(graph_, gone_);
-  }
-
- private:
-  // Where operand `gate` of the product is the Sigmoid.
-  bool fuse(Node& product, std::size_t gate) {
-    const NodeId sigmoid = graph_[product.inputs[gate]].producer;
-    if (sigmoid == NodeId::none || graph_[sigmoid].op != "Sigmoid" ||
-        !graph_[sigmoid].has_input(0) || !has_one_reader(graph_, product.inputs[gate]))
-      return false;
-    const TensorId x = product.inputs[1 - gate], inner = graph_[sigmoid].inputs[0];
-    if (inner == x) {
-      gone_[std::uint32_t(sigmoid)] = true;
-      product.op = "Swish";
-      product.inputs = {x};
-      return true;
-    }
-    const NodeId scaling = graph_[inner].producer;
-    if (scaling == NodeId::none || !has_one_reader(graph_, inner) || !scales(graph_[scaling], x))
-      return false;
-    const NodeId source = graph_[x].producer;
-    if (bits_of(graph_[x].type) <= 8) {
-      graph_.nodes[std::uint32_t(sigmoid)].inputs[0] = x;
-      gone_[std::uint32_t(scaling)] = true;
-    } else if (source != NodeId::none && graph_[source].op == "Conv") {
-      convolve_again(graph_[source], graph_.nodes[std::uint32_t(scaling)]);
-    } else {
-      gone_[std::uint32_t(sigmoid)] = gone_[std::uint32_t(scaling)] = true;
-      product.op = "SwishBeta";
-      product.inputs = {x};
-    }
-    return true;
-  }
-
-  // Whether a node is the product of `x` and a constant scalar.
-  bool scales(const Node& node, TensorId x) const {
-    if (node.op != "Mul" || node.inputs.size() != 2) return false;
-    const TensorId factor = node.inputs[0] == x ? node.inputs[1] : node.inputs[0];
-    return std::ranges::find(node.inputs, x) != node.inputs.end() && factor != TensorId::none &&
-           graph_[factor].constant && graph_[factor].elements() == 1;
-  }
-
-  void convolve_again(const Node& convolution, Node& scaling) {
-    const std::vector<TensorId> outputs = scaling.outputs;
-    const std::string name = scaling.name;
-    scaling = convolution;
-    scaling.name = name;
-    scaling.outputs = outputs;
-    for (std::size_t i = 1; i < scaling.inputs.size(); ++i) {
-      // What the network computes or is given is read twice.
-      if (scaling.inputs[i] == TensorId::none || !graph_[scaling.inputs[i]].constant) continue;
-      Tensor scaled = graph_[scaling.inputs[i]];
-      scaled.name = fmt::format("{}_{}", scaled.name, name);
-      graph_.tensors.push_back(std::move(scaled));
-      scaling.inputs[i] = TensorId(graph_.tensors.size() - 1);
-    }
-  }
-
-  Graph& graph_;
-  std::vector<bool> gone_;
-};
-
 // A sum of floating point with what a transpose gives is made before the transpose: its other term
 // is turned for it, and the sum is turned back for each that reads it.
 class SumTurner {
@@ -171,8 +97,6 @@ class SumTurner {
 };
 
 }  // namespace
-
-void fuse_swish(Graph& graph) { SwishFuser(graph).run(); }
 
 void turn_sums(Graph& graph) { SumTurner(graph).run(); }
 
