@@ -30,7 +30,7 @@ class Cutter {
       if (const auto cut = strided()) return cut;
     }
     const auto usual = by_size(), rows = rows_of_images();
-    const bool by_rows = rows && (!usual || usual->channel_parts > 1 || shape_.window == 1 ||
+    const bool by_rows = rows && (!usual || shape_.window == 1 ||
                                   tiles_of(*rows) < tiles_of(*usual));
     return by_rows ? rows : usual;
   }
@@ -90,12 +90,21 @@ class Cutter {
     return parts == 1 || shape_.out_channels / parts >= 4 * shape_.ways;
   }
 
+  // In bf16, of data larger than all weights: each slice's next to the other's, but under wide
+  // windows.
+  std::uint64_t copies_of(std::uint64_t data) const {
+    const bool are_apart = shape_.stride == 1 && !shape_.channelwise &&
+                           shape_.element_bytes == 2 && shape_.window < 5 && !shape_.framed &&
+                           shape_.weight_bytes(shape_.out_channels) < data_of(shape_.in_rows);
+    return saturating_product({are_apart ? shape_.ways : 1, data});
+  }
+
   bool rows_fit(const TileCut& cut) const {
     const std::uint64_t rows = shape_.rows_read(cut), channels = shape_.channels(cut);
     const std::uint64_t made =
         saturating_product({channels, rows, shape_.out_columns, shape_.element_bytes});
-    return sum_of({saturating_product({shape_.ways, data_of(rows)}), made,
-                   shape_.weight_bytes(round_up(channels, 4))}) <= room_;
+    const std::uint64_t weights = shape_.weight_bytes(round_up(channels, 4));
+    return sum_of({copies_of(data_of(rows)), made, weights}) <= room_;
   }
 
   // Rows as many as LRAM holds with their four parts, then channels; or rows alone if that takes no
@@ -182,7 +191,7 @@ class Cutter {
                                    ? saturating_product({channels, shape_.in_rows,
                                                          shape_.in_columns, shape_.element_bytes})
                                    : makes;
-    return sum_of({data, weights, made, frames,
+    return sum_of({copies_of(data), weights, made, frames,
                    saturating_product({channels, shape_.bias_bytes})}) <= room_;
   }
 
