@@ -100,12 +100,18 @@ class Cutter {
   }
 
   bool rows_fit(const TileCut& cut) const {
-    const std::uint64_t rows = shape_.rows_read(cut), channels = shape_.channels(cut);
+    return fit_rows(shape_.rows_read(cut), shape_.channels(cut));
+  }
+
+ public:
+  bool fit_rows(std::uint64_t rows, std::uint64_t channels) const {
     const std::uint64_t made =
         saturating_product({channels, rows, shape_.out_columns, shape_.element_bytes});
     const std::uint64_t weights = shape_.weight_bytes(round_up(channels, 4));
     return sum_of({copies_of(data_of(rows)), made, weights}) <= room_;
   }
+
+ private:
 
   // Rows as many as LRAM holds with their four parts, then channels; or rows alone if that takes no
   // more tiles, unless all rows fit or windows are wide.
@@ -213,12 +219,15 @@ std::uint64_t ImageShape::rows(const TileCut& cut) const {
 }
 
 std::uint64_t ImageShape::rows_read(const TileCut& cut) const {
-  if (cut.row_parts == 1) return in_rows;
+  return cut.row_parts == 1 ? in_rows : rows_read(rows(cut), cut.row_parts);
+}
+
+std::uint64_t ImageShape::rows_read(std::uint64_t made, std::uint64_t row_parts) const {
   // Of two tiles each ends at a border.
-  const bool has_border = cut.row_parts == 2 && in_rows > 1 && !framed && reach <= window;
+  const bool has_border = row_parts == 2 && in_rows > 1 && !framed && reach <= window;
   const std::uint64_t beyond = has_border ? (window - 1) / 2 : 0;
   const std::uint64_t needed =
-      sum_of({saturating_product({rows(cut) - 1, stride}), std::max(window, reach) - beyond});
+      sum_of({saturating_product({made - 1, stride}), std::max(window, reach) - beyond});
   return std::min(in_rows, stride == 1 ? needed : round_up(needed, 2));
 }
 
@@ -242,6 +251,11 @@ std::uint64_t ImageShape::weight_bytes(std::uint64_t part) const {
 
 std::optional<TileCut> cut_of(const ImageShape& shape, const Target& target) {
   return Cutter(shape, target).run();
+}
+
+bool rows_fit(const ImageShape& shape, std::uint64_t rows, std::uint64_t channels,
+              const Target& target) {
+  return Cutter(shape, target).fit_rows(rows, channels);
 }
 
 std::vector<std::uint64_t> parts_of(std::uint64_t channels, std::uint64_t ways,

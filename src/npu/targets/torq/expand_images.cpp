@@ -104,7 +104,8 @@ void Expander::image(const Plan& plan) {
   for (std::uint64_t channel = 0; channel < shape.out_channels; channel += each) {
     const std::uint64_t channels = std::min(each, shape.out_channels - channel);
     const auto tile = [&](std::uint64_t r) {
-      if (r * shape.rows(cut) < shape.out_rows) image_rows(plan, whole, channels, r);
+      if (r * shape.rows(cut) >= shape.out_rows) return;
+      plan.writer ? image_rows_together(channels, r) : image_rows(plan, whole, channels, r);
     };
     tile(0);
     if (row_parts > 1 && cut.channel_parts == 1) {

@@ -43,11 +43,16 @@ class Expander {
     // Each slice makes that itself, of what it reads.
     bool frames_apart() const { return frame > 0 && image->framed && ways > 1 && cut == TileCut{}; }
     TileCut cut;
+    // Cut by rows together: the operation whose data are what this one makes, and the other way
+    // round.
+    std::optional<std::size_t> reader, writer;
   };
 
   // Where data are: decided for all operations before their stages.
   void plan(std::size_t index);
   void plan_image(const Operation& operation, Plan& plan);
+  void plan_together(std::size_t last);
+  std::optional<std::size_t> writer_together(std::size_t index) const;
   void plan_gaps(const Node& node, Plan& plan, ImageShape& shape) const;
   void plan_odd(const Node& node, Plan& plan, ImageShape& shape) const;
   void plan_phases(const Node& node, Plan& plan, ImageShape& shape) const;
@@ -87,6 +92,7 @@ class Expander {
   // Images
   void image(const Plan& plan);
   void image_rows(const Plan& plan, std::uint32_t data, std::uint64_t channels, std::uint64_t r);
+  void image_rows_together(std::uint64_t channels, std::uint64_t r);
   bool takes_in_first_tile();
   bool joins_first_tile(const std::function<void(std::uint64_t)>& make);
   void image_tile(const Plan& plan, std::uint32_t from, std::uint64_t channels, std::uint64_t rows,

@@ -23,6 +23,7 @@ Expander::Expander(const Lowering& lowering, const Graph& graph, const Target& t
 
 Result<Stages> Expander::run() {
   for (std::size_t i = 0; i < plans_.size(); ++i) plan(i);
+  for (std::size_t i = plans_.size(); i > 0; --i) plan_together(i - 1);
   decide_outside();
   for (at_ = 0; at_ < lowering_.operations.size(); ++at_) {
     size_ = 0;
@@ -231,6 +232,7 @@ void Expander::expand(std::size_t index) {
     return *kernels.begin();
   };
   if (plan().on_host) return host(true);
+  if (plan().reader) return;  // makes them, tile by tile
   switch (operation.form) {
     case Form::convolution:
     case Form::depthwise: return image(plan());
