@@ -30,8 +30,7 @@ std::optional<std::size_t> Expander::writer_together(std::size_t index) const {
   return writer->second;
 }
 
-// So many rows as all of them have room for next to one channel of the last one's, then so many
-// channels of that.
+// So many rows as all of them have room for; channels of the last one's too where that is none.
 void Expander::plan_together(std::size_t last) {
   if (plans_[last].reader) return;
   std::vector<std::size_t> all{last};
@@ -48,7 +47,8 @@ void Expander::plan_together(std::size_t last) {
     });
   };
   TileCut cut{2, 1};
-  while (cut.row_parts < result.out_rows && !fit(cut.row_parts, 1)) ++cut.row_parts;
+  while (cut.row_parts < result.out_rows && !fit(cut.row_parts, result.out_channels))
+    ++cut.row_parts;
   while (cut.channel_parts < result.out_channels &&
          !fit(cut.row_parts, divide_up(result.out_channels, cut.channel_parts)))
     ++cut.channel_parts;
