@@ -121,14 +121,15 @@ void Expander::image(const Plan& plan) {
   }
 }
 
-// A whole result that fits LRAM next to its first tile.
+// A whole result that fits LRAM next to its first tile, or next to both of two.
 bool Expander::takes_in_first_tile() {
   const ImageShape& shape = *plan().image;
   const TileCut& cut = plan().cut;
   const std::uint64_t bytes = out_.buffers[result()].bytes;
   const std::uint64_t main = shape.rows(cut) * (bytes / shape.out_rows);
   return cut.row_parts > 1 && cut.channel_parts == 1 && !operation().is_int8 && shape.window > 1 &&
-         bytes + main <= target_.lram_for_data() - target_.slices.program_bytes;
+         bytes + (cut.row_parts == 2 ? bytes : main) <=
+             target_.lram_for_data() - target_.slices.program_bytes;
 }
 
 // It takes that in first; the second of two is put together with it. Whether that was all.

@@ -87,7 +87,9 @@ void Expander::image_rows_together(std::uint64_t channels, std::uint64_t r) {
     const std::uint32_t from =
         made ? *made : new_buffer(bytes_of(shape.in_channels, part.read, shape.in_columns), true);
     if (at_ != last) {
-      made = new_buffer(bytes_of(shape.out_channels, part.rows, shape.out_columns), true);
+      // Rows that a further kernel takes off go out: slices have their channels apart.
+      made = new_buffer(bytes_of(shape.out_channels, part.rows, shape.out_columns),
+                        shape.window > 1);
       buffers_[operation().result] = *made;
     }
     image_tile(plan(), from, at_ == last ? channels : shape.out_channels, part.rows, part.read,
