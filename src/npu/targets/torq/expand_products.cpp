@@ -75,6 +75,7 @@ struct Expander::Product {
   std::uint32_t first = 0, second = 0;  // buffers
   std::uint64_t sum_bytes = 2;          // of an element
   bool on_host = false;
+  bool spreads = false;  // `second` is of one matrix, which slices make as many as the batch first
 
   std::uint64_t first_elements() const { return saturating_product({batch, rows, depth}); }
   std::uint64_t second_elements() const { return saturating_product({batch, depth, columns}); }
@@ -125,8 +126,10 @@ void Expander::multiply_evenly(const Product& product, std::uint32_t into) {
     }
     return;
   }
+  const std::uint32_t second =
+      product.spreads ? spread(product, alone, parts_of(shared, ways, 1)) : product.second;
   std::vector<Read> reads{{product.first, alone || side == Side::columns},
-                          {product.second, alone || side == Side::rows}};
+                          {second, alone || (side == Side::rows && !product.spreads)}};
   if (reads[1].whole) std::ranges::reverse(reads);
   Stage& stage = add(SliceKernel::matmul_fast, std::move(reads), into);
   for (const std::uint64_t part : parts_of(shared, ways, 1)) {
@@ -145,6 +148,24 @@ void Expander::multiply_evenly(const Product& product, std::uint32_t into) {
     }
     call.writes = each.elements() * product.sum_bytes;
   }
+}
+
+// Constants of one matrix as many times as the batch has, for each slice what it multiplies by.
+std::uint32_t Expander::spread(const Product& product, bool alone,
+                               const std::vector<std::uint64_t>& parts) {
+  const Side side = product.side(least_shared());
+  Stage& stage = add(SliceKernel::broadcast, {{product.second, false}}, 0);
+  std::uint64_t bytes = 0;
+  for (const std::uint64_t part : parts) {
+    Product each = product;
+    if (!alone) each.extent(side) = part;
+    Call& call = stage.calls.emplace_back();
+    call.cycles = kernel_cycles(work_of(stage.kernel, each.second_elements()), target_);
+    call.reads = {each.depth * each.columns * element_bytes()};
+    call.writes = each.second_elements() * element_bytes();
+    bytes += call.writes;
+  }
+  return stage.result = new_buffer(bytes, true);
 }
 
 // Each slice has for itself what it does not share.
@@ -179,6 +200,44 @@ Expander::Product Expander::tile_of(const Product& product, bool is_constant) co
   return tile;
 }
 
+// Whole blocks of columns, or else fewer of the batch.
+Expander::Product Expander::tile_of_spread(const Product& product) const {
+  const std::uint64_t block = target_.slices.group_width;
+  Product tile = product;
+  for (std::uint64_t parts = 1; parts == 1 || tile.columns > block; ++parts) {
+    tile.columns = divide_up(product.columns, parts);
+    if (parts > 1) tile.columns = std::max<std::uint64_t>(1, tile.columns / block) * block;
+    if (fits(tile)) return tile;
+  }
+  tile = product;
+  for (std::uint64_t parts = 1; parts <= product.batch; ++parts) {
+    tile.batch = divide_up(product.batch, parts);
+    if (fits(tile)) return tile;
+  }
+  return tile_of(tile, true);
+}
+
+// Of data of four sides by one matrix of constants: that becomes as many as the data have.
+void Expander::matmul_by_spread(const Product& all) {
+  const Product largest = tile_of_spread(all);
+  const bool is_whole = largest.elements() == all.elements();
+  for (std::uint64_t b = 0; b < all.batch; b += largest.batch) {
+    for (std::uint64_t r = 0; r < all.rows; r += largest.rows) {
+      for (std::uint64_t c = 0; c < all.columns && out_.stages.size() < max_tasks;
+           c += largest.columns) {
+        Product tile = all;
+        tile.batch = std::min(largest.batch, all.batch - b);
+        tile.rows = std::min(largest.rows, all.rows - r);
+        tile.columns = std::min(largest.columns, all.columns - c);
+        tile.first =
+            is_whole ? data(0) : new_buffer(tile.first_elements() * element_bytes(), true);
+        tile.second = new_buffer(tile.depth * tile.columns * element_bytes(), true, true);
+        multiply(tile, result());
+      }
+    }
+  }
+}
+
 // Of matrices in a batch that is the only further side sums are in 32-bit floats; in int8 the host
 // computes these, and slices those of more sides in integers.
 void Expander::matmul() {
@@ -194,6 +253,16 @@ void Expander::matmul() {
               .columns = matrix.columns,
               .sum_bytes = is_int8 || widens ? 4 : element_bytes(),
               .on_host = on_host};
+  const std::uint64_t matrices =
+      saturating_product({result_elements()}) / std::max<std::uint64_t>(
+          1, saturating_product({std::uint64_t(shape.back()),
+                                 shape.size() > 1 ? std::uint64_t(shape[shape.size() - 2]) : 1}));
+  if (matrix.constant_weights && !is_int8 && !is_plain && matrices > 1 && matrix.batch == 1) {
+    all.batch = matrices;
+    all.rows /= matrices;
+    all.spreads = true;
+    return matmul_by_spread(all);
+  }
   const bool by_batch = all.batch >= least_shared();
   const bool is_constant = matrix.constant_weights || operation().inputs.size() < 2;
   if (on_host) {

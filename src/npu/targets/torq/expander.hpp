@@ -134,6 +134,9 @@ class Expander {
   bool fits(const Product& product) const;
   Product tile_of(const Product& product, bool is_constant) const;
   void batches_apart(const Product& product);
+  std::uint32_t spread(const Product& product, bool alone, const std::vector<std::uint64_t>& parts);
+  Product tile_of_spread(const Product& product) const;
+  void matmul_by_spread(const Product& all);
 
   // Elementwise work
   void elementwise(SliceKernel kernel);
