@@ -75,7 +75,8 @@ struct Expander::Product {
   std::uint32_t first = 0, second = 0;  // buffers
   std::uint64_t sum_bytes = 2;          // of an element
   bool on_host = false;
-  bool spreads = false;  // `second` is of one matrix, which slices make as many as the batch first
+  bool is_shared = true;  // by slices
+  bool spreads = false;   // `second` is of one matrix, which slices make as many as the batch first
 
   std::uint64_t first_elements() const { return saturating_product({batch, rows, depth}); }
   std::uint64_t second_elements() const { return saturating_product({batch, depth, columns}); }
@@ -96,7 +97,8 @@ struct Expander::Product {
 std::pair<Expander::Product, Expander::Product> Expander::shares_of(const Product& product) {
   Product main = product, rest = product;
   const Side side = product.side(least_shared());
-  const Shares shares = shares_of(main.extent(side), product.largest());
+  const Shares shares = product.is_shared ? shares_of(main.extent(side), product.largest())
+                                          : Shares{main.extent(side), 0};
   main.extent(side) = shares.main;
   rest.extent(side) = shares.rest;
   if (side != Side::columns) rest.first = new_buffer(rest.first_elements() * element_bytes(), true);
@@ -115,7 +117,8 @@ void Expander::multiply_evenly(const Product& product, std::uint32_t into) {
   const Side side = product.side(least_shared());
   Product whole = product;
   const std::uint64_t shared = whole.extent(side);
-  const bool alone = shared < least_shared() || product.largest() < target_.slices.shared_elements;
+  const bool alone = !product.is_shared || shared < least_shared() ||
+                     product.largest() < target_.slices.shared_elements;
   const std::uint64_t ways = alone ? 1 : plan().ways,
                       bytes = product.elements() * product.sum_bytes;
   if (product.on_host) {  // zeros that the host adds to
@@ -257,6 +260,7 @@ void Expander::matmul() {
       saturating_product({result_elements()}) / std::max<std::uint64_t>(
           1, saturating_product({std::uint64_t(shape.back()),
                                  shape.size() > 1 ? std::uint64_t(shape[shape.size() - 2]) : 1}));
+  all.is_shared = !matrix.constant_weights || is_int8 || !is_plain || matrices == 1;
   if (matrix.constant_weights && !is_int8 && !is_plain && matrices > 1 && matrix.batch == 1) {
     all.batch = matrices;
     all.rows /= matrices;
