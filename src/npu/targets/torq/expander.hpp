@@ -124,6 +124,13 @@ class Expander {
   void grouped_by_host(std::uint64_t channels, bool begins_as_zeros);
   void grouped_by_css(const GroupedShape& shape);
 
+  // Of the CSS
+  void css();
+  void css_elements(std::uint64_t programs, std::uint64_t code);
+  void batch_normalization();
+  void local_normalization();
+  void sums_of_neighbours(std::uint64_t neighbours);
+
   // Products
   struct Product;
   void product();
@@ -153,7 +160,6 @@ class Expander {
   void reduction(SliceKernel kernel);
   void copy();
   void moves();
-  void css();
   // `computes`: it does all that the operation does, not only a scale or a copy.
   void host(bool computes = false);
   void gather();
@@ -166,7 +172,6 @@ class Expander {
   void error_function();
   void softmax();
   void layer_normalization();
-  void batch_normalization();
   void means_in_float();
   std::uint32_t row_means(std::uint32_t from, std::uint64_t count, std::uint64_t length);
   std::uint32_t sums_by_host(std::uint64_t rows, std::uint64_t bytes);

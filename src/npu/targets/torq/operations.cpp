@@ -33,6 +33,7 @@ constexpr FormWords float_forms[] = {
     {Form::error_function, slices, "mul", "Erf Gelu FastGelu QuickGelu BiasGelu"},
     {Form::softmax, slices, "table", "Softmax LogSoftmax"},
     {Form::batch_normalization, css, "css", "BatchNormalization"},
+    {Form::local_normalization, css, "power", "LRN"},
     {Form::layer_normalization, slices, "mul",
      "LayerNormalization SimplifiedLayerNormalization SkipLayerNormalization RMSNormalization "
      "SkipSimplifiedLayerNormalization InstanceNormalization GroupNormalization "
@@ -237,7 +238,7 @@ class Describer {
     const bool scales =
         node_.op.ends_with("QuantizeLinear") || node_.op.ends_with("DequantizeLinear");
     const bool on_css = !is_int8() && !scales && op_class_ != OpClass::softmax;
-    constexpr std::string_view powers[] = {"Pow", "LRN", "Exp", "Log", "Elu", "Softplus"};
+    constexpr std::string_view powers[] = {"Pow", "Exp", "Log", "Elu", "Softplus"};
     const bool by_powers =
         std::ranges::find(powers, std::string_view(node_.op)) != std::end(powers);
     on_css ? be(Form::css, css, by_powers ? "power" : "css") : on_host();

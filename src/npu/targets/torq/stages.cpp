@@ -58,6 +58,7 @@ void Expander::plan(std::size_t index) {
     case Form::sigmoid:
     case Form::square_root:
     case Form::division:
+    case Form::local_normalization:
     case Form::error_function: plan.cut.row_parts = cut_of_elements(operation); return;
     case Form::css:
       if (graph_[operation.nodes.front()].op == "HardSwish")
@@ -77,7 +78,8 @@ std::uint64_t Expander::cut_of_elements(const Operation& operation) const {
   const std::uint64_t room = target_.lram_for_data() - 2 * target_.slices.program_bytes;
   // A function keeps what its kernels make for each other.
   const bool is_chain = operation.form == Form::sigmoid || operation.form == Form::square_root ||
-                        operation.form == Form::division;
+                        operation.form == Form::division ||
+                        operation.form == Form::local_normalization;
   const std::uint64_t kept = is_chain ? 4 : std::max<std::uint64_t>(2, operation.inputs.size() + 1);
   return std::max<std::uint64_t>(1, divide_up(saturating_product({bytes, kept}), room));
 }
@@ -255,6 +257,7 @@ void Expander::expand(std::size_t index) {
     case Form::softmax: return softmax();
     case Form::layer_normalization: return layer_normalization();
     case Form::batch_normalization: return batch_normalization();
+    case Form::local_normalization: return local_normalization();
     case Form::reduction:
       return reduction(kernel_named(
           {SliceKernel::reduce_sum, SliceKernel::reduce_max, SliceKernel::reduce_mean}));
