@@ -30,7 +30,8 @@ std::optional<std::size_t> Expander::writer_together(std::size_t index) const {
   return writer->second;
 }
 
-// So many rows as all of them have room for; channels of the last one's too where that is none.
+// So many rows as all of them have room for, of all of the result's channels or of parts of them,
+// whichever needs fewer tiles.
 void Expander::plan_together(std::size_t last) {
   if (plans_[last].reader) return;
   std::vector<std::size_t> all{last};
@@ -46,12 +47,16 @@ void Expander::plan_together(std::size_t last) {
                       each == last ? channels : shape.out_channels, target_);
     });
   };
-  TileCut cut{2, 1};
-  while (cut.row_parts < result.out_rows && !fit(cut.row_parts, result.out_channels))
-    ++cut.row_parts;
-  while (cut.channel_parts < result.out_channels &&
-         !fit(cut.row_parts, divide_up(result.out_channels, cut.channel_parts)))
-    ++cut.channel_parts;
+  const auto cut_for = [&](std::uint64_t channels) -> TileCut {
+    TileCut cut{2, 1};
+    while (cut.row_parts < result.out_rows && !fit(cut.row_parts, channels)) ++cut.row_parts;
+    const auto share = [&] { return divide_up(result.out_channels, cut.channel_parts); };
+    while (share() > channels && !fit(cut.row_parts, share())) ++cut.channel_parts;
+    return cut;
+  };
+  const auto tiles_of = [](const TileCut& cut) { return cut.row_parts * cut.channel_parts; };
+  const TileCut whole = cut_for(result.out_channels), narrow = cut_for(4 * result.ways);
+  const TileCut cut = tiles_of(narrow) < tiles_of(whole) ? narrow : whole;
   if (!fit(cut.row_parts, divide_up(result.out_channels, cut.channel_parts))) return;
   plans_[last].cut = cut;
   for (std::size_t i = 1; i < all.size(); ++i) {
