@@ -112,7 +112,7 @@ void Expander::image(const Plan& plan) {
       const bool is_strided = shape.stride == 2 && !shape.channelwise;
       if (takes_in_first_tile()) {
         if (joins_first_tile(tile)) continue;
-      } else if (operation().is_int8) {
+      } else if (operation().is_int8 && shape.window > 1) {
         is_strided ? moved(shape.rows(cut) * (out_.buffers[result()].bytes / shape.out_rows))
                    : store_all_of_result();
       }
@@ -169,8 +169,9 @@ void Expander::image_rows(const Plan& plan, std::uint32_t data, std::uint64_t ch
   const std::uint64_t even = by_windows ? round_up(read, 2) : read;
   if (even > read) from = made_even(from, read * row_bytes, even * row_bytes);
   // Weights of one slice stay for all rows.
-  const bool stay = r > 0 && plan.ways == 1 && cut.channel_parts > 1 && !shape.channelwise &&
-                    shape.stride == 1 && !operation().is_int8;
+  const bool may_stay = operation().is_int8 ? shape.window == 1 : cut.channel_parts > 1;
+  const bool stay =
+      r > 0 && plan.ways == 1 && may_stay && !shape.channelwise && shape.stride == 1;
   image_tile(plan, from, channels, rows, even, is_segmented, !stay);
 }
 

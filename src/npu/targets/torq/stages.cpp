@@ -7,6 +7,15 @@
 #include "npu/targets/torq/expander.hpp"
 
 namespace npuscope::npu::torq {
+namespace {
+
+// Of the first side that has more than one.
+std::uint64_t first_extent(const Shape& shape) {
+  const auto first = std::ranges::find_if(shape, [](std::int64_t each) { return each > 1; });
+  return first == shape.end() ? 1 : std::uint64_t(*first);
+}
+
+}  // namespace
 
 Expander::Expander(const Lowering& lowering, const Graph& graph, const Target& target)
     : lowering_(lowering), graph_(graph), target_(target), plans_(lowering.operations.size()) {
@@ -81,16 +90,18 @@ std::uint64_t Expander::cut_of_elements(const Operation& operation) const {
                         operation.form == Form::division ||
                         operation.form == Form::local_normalization;
   const std::uint64_t kept = is_chain ? 4 : std::max<std::uint64_t>(2, operation.inputs.size() + 1);
-  return std::max<std::uint64_t>(1, divide_up(saturating_product({bytes, kept}), room));
+  std::uint64_t tiles = std::max<std::uint64_t>(1, divide_up(saturating_product({bytes, kept}), room));
+  const std::uint64_t extent = first_extent(graph_[operation.result].shape);
+  const auto part_of = [&] { return divide_up(extent, tiles); };
+  while (tiles < extent && saturating_product({bytes / extent, part_of(), kept}) > room) ++tiles;
+  return tiles;
 }
 
 // The data of each tile of an elementwise operation, and what becomes of them. Tiles have whole
 // parts of the first side where that is long enough.
 void Expander::for_tiles(const std::function<void(const ElementTile&)>& make) {
   const std::uint64_t tiles = plan().cut.row_parts, elements = result_elements();
-  const Shape& shape = graph_[operation().result].shape;
-  const auto first = std::ranges::find_if(shape, [](std::int64_t extent) { return extent > 1; });
-  std::uint64_t extent = first == shape.end() ? 1 : std::uint64_t(*first);
+  std::uint64_t extent = first_extent(graph_[operation().result].shape);
   if (extent < tiles) extent = elements;
   const std::uint64_t each = divide_up(extent, tiles);
   for (std::uint64_t i = 0; i < extent && out_.stages.size() < max_tasks; i += each) {
