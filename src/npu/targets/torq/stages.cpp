@@ -89,7 +89,12 @@ std::uint64_t Expander::cut_of_elements(const Operation& operation) const {
   const bool is_chain = operation.form == Form::sigmoid || operation.form == Form::square_root ||
                         operation.form == Form::division ||
                         operation.form == Form::local_normalization;
-  const std::uint64_t kept = is_chain ? 4 : std::max<std::uint64_t>(2, operation.inputs.size() + 1);
+  const Node& node = graph_[operation.nodes.front()];
+  const bool adds_constants = operation.form == Form::sum && !operation.is_int8 &&
+                              operation.inputs.size() == 1 && node.has_input(1) &&
+                              graph_[node.inputs[1]].elements() > 1;
+  const std::uint64_t operands = operation.inputs.size() + (adds_constants ? 1 : 0);
+  const std::uint64_t kept = is_chain ? 4 : std::max<std::uint64_t>(2, operands + 1);
   std::uint64_t tiles = std::max<std::uint64_t>(1, divide_up(saturating_product({bytes, kept}), room));
   const std::uint64_t extent = first_extent(graph_[operation.result].shape);
   const auto part_of = [&] { return divide_up(extent, tiles); };
@@ -103,7 +108,8 @@ void Expander::for_tiles(const std::function<void(const ElementTile&)>& make) {
   const std::uint64_t tiles = plan().cut.row_parts, elements = result_elements();
   std::uint64_t extent = first_extent(graph_[operation().result].shape);
   if (extent < tiles) extent = elements;
-  const std::uint64_t each = divide_up(extent, tiles);
+  std::uint64_t each = divide_up(extent, tiles);
+  if (tiles > 1 && plan().ways > 1 && each > least_shared()) each -= each % least_shared();
   for (std::uint64_t i = 0; i < extent && out_.stages.size() < max_tasks; i += each) {
     const std::uint64_t part = std::min(each, extent - i);
     ElementTile tile;
