@@ -77,31 +77,31 @@ void Expander::plan_odd(const Node& node, Plan& plan, ImageShape& shape) const {
 void Expander::plan_phases(const Node& node, Plan& plan, ImageShape& shape) const {
   const Shape& in = graph_[node.inputs[0]].shape;
   const bool is_row = in.size() == 3;
-  const std::uint64_t stride = shape.stride, across = is_row ? 1 : stride;
   const auto strides = node.ints_attribute("strides");
-  const bool are_equal = std::ranges::all_of(
-      strides, [&](std::int64_t each) { return std::uint64_t(each) == stride; });
-  if (shape.element_bytes != 2 || shape.channelwise || in[0] != 1 || !are_equal ||
-      shape.window_area == 1 || stride < (is_row ? 2u : 3u))
+  const std::uint64_t down = strides.empty() ? 1 : largest_of({strides.front()}, 1);
+  const std::uint64_t across = is_row || strides.empty() ? 1 : largest_of({strides.back()}, 1);
+  const bool serves = !is_row && down == across && down < 3;
+  if (shape.element_bytes != 2 || shape.channelwise || in[0] != 1 || shape.window_area == 1 ||
+      serves || shape.stride == 1)
     return;
   const std::uint64_t columns = shape.window_area / shape.window;
   const auto padded = [&](std::size_t side, std::uint64_t read, std::uint64_t made,
                           std::uint64_t window, std::uint64_t by) {
-    const std::uint64_t reached = (made - 1) * stride + window;
+    const std::uint64_t reached = (made - 1) * by + window;
     return round_up(read + pads_of(node, side, reached, read), by);
   };
-  const std::uint64_t rows = padded(0, shape.in_rows, shape.out_rows, shape.window, stride);
+  const std::uint64_t rows = padded(0, shape.in_rows, shape.out_rows, shape.window, down);
   const std::uint64_t wide =
-      is_row ? 1 : padded(1, shape.in_columns, shape.out_columns, columns, stride);
+      is_row ? 1 : padded(1, shape.in_columns, shape.out_columns, columns, across);
   plan.turned = saturating_product({shape.in_channels, rows, wide});
   if (rows > shape.in_rows || wide > shape.in_columns) plan.frame = plan.turned * 2;
-  const std::uint64_t shared = shape.in_channels > 4 || is_row ? shape.in_channels : stride;
+  const std::uint64_t shared = shape.in_channels > 4 || is_row ? shape.in_channels : down;
   plan.turning_ways = shared % (4 * plan.ways) == 0 ? plan.ways : 1;
-  plan.turns_pairs = !is_row && stride % 2 == 0;
-  shape.in_channels *= stride * across;
-  shape.in_rows = rows / stride;
+  plan.turns_pairs = !is_row && across % 2 == 0;
+  shape.in_channels *= down * across;
+  shape.in_rows = rows / down;
   shape.in_columns = wide / across;
-  shape.window = divide_up(shape.window, stride);
+  shape.window = divide_up(shape.window, down);
   shape.window_area = shape.window * divide_up(columns, across);
   shape.stride = 1;
 }

@@ -41,7 +41,7 @@ void Expander::grouped() {
     shape.area_read = saturating_product({shape.area_read, reached});
   }
   const std::uint64_t bytes = saturating_product({padded, side(in, 1), element_bytes()});
-  const bool is_wide = shape.groups == 1;
+  const bool is_wide = shape.groups == 1 || (shape.channels == 1 && shape.results == 1);
   const bool is_padded = bytes > out_.buffers[data()].bytes;
   if (is_padded) is_wide ? host() : void(filled(data(), bytes, 1));
   operation().is_int8 ? grouped_by_css(shape) : grouped_by_host(side(out, 1), is_wide);

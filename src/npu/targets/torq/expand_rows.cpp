@@ -51,9 +51,46 @@ void Expander::softmax_in_float() {
       shares, 1, false, [&] { host(); }, result());
 }
 
+// Along another side than the last: in 32-bit floats by the host, sums and maxima of which begin as
+// constants.
+void Expander::softmax_of_columns() {
+  const std::uint64_t elements = result_elements(), slices = target_.slices.count;
+  const Shape& shape = graph_[operation().result].shape;
+  std::int64_t axis = node().int_attribute("axis", -1);
+  if (axis < 0) axis += std::int64_t(shape.size());
+  const std::uint64_t columns =
+      elements / std::max<std::uint64_t>(1, std::uint64_t(shape[std::size_t(axis)]));
+  const std::uint64_t room = target_.lram_for_data() - slices * target_.slices.program_bytes;
+  const auto converted = [&](std::uint64_t from, std::uint64_t to, std::uint64_t ways,
+                             std::uint32_t result) {
+    for_room(elements * from, room / (from + to) * from, [&](std::uint64_t share) {
+      step(SliceKernel::round, {new_buffer(share, true)}, share / from, share / from * to, ways,
+           false, result);
+    });
+  };
+  const auto by_parts = [&](std::uint64_t programs) {
+    for (std::uint64_t i = 0; i < programs * slices; ++i) host();
+  };
+  converted(2, 4, slices, new_buffer(elements * 4, true));
+  size_ = 4;
+  const auto begun = [&] {
+    step(SliceKernel::fill, {}, columns, columns * 4, 1, false, new_buffer(columns * 4, true));
+    host();
+  };
+  begun();      // maxima
+  by_parts(3);  // what they are taken from, powers
+  begun();      // sums
+  by_parts(2);  // quotients
+  size_ = 0;
+  converted(4, 2, 1, result());
+}
+
 // Rows that do not fit LRAM next to what becomes of them are taken a part at a time.
 void Expander::softmax() {
   if (operation().is_int8) return softmax_in_float();
+  if (rows_of(graph_[operation().result].shape, node().int_attribute("axis", -1)).length !=
+      std::uint64_t(graph_[operation().result].shape.back()))
+    return softmax_of_columns();
   const Rows rows = rows_of(graph_[operation().result].shape, node().int_attribute("axis", -1));
   const std::uint64_t all = result_elements() * 2;
   const std::uint64_t room = target_.lram_for_data() - target_.slices.program_bytes;

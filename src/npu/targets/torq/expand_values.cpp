@@ -194,7 +194,15 @@ void Expander::reduction(SliceKernel kernel) {
 
 // Through LRAM, as large a part at a time as fits next to another. In int8 scales differ, so that
 // the host converts before and behind.
+// Parts of a tensor in XRAM are read where they are.
+bool Expander::reads_in_place(const Operation& operation) const {
+  const Node& node = graph_[operation.nodes.front()];
+  return operation.form == Form::copy && !operation.is_int8 &&
+         (node.op == "Slice" || node.op == "Split") && !is_result_of_model(operation);
+}
+
 void Expander::copy() {
+  if (reads_in_place(operation())) return;
   if (operation().is_int8)
     around_host([&] { moves(); });
   else

@@ -158,6 +158,7 @@ class Expander {
   bool turns_in_float(const Operation& operation) const;
   void turn();
   void reduction(SliceKernel kernel);
+  bool reads_in_place(const Operation& operation) const;
   void copy();
   void moves();
   // `computes`: it does all that the operation does, not only a scale or a copy.
@@ -177,6 +178,7 @@ class Expander {
   std::uint32_t sums_by_host(std::uint64_t rows, std::uint64_t bytes);
   bool css_holds_softmax(const Operation& operation) const;
   void softmax_in_float();
+  void softmax_of_columns();
 
   // The operation at hand
   const Operation& operation() const { return lowering_.operations[at_]; }
@@ -187,7 +189,8 @@ class Expander {
   std::uint32_t result() { return buffer_of(operation().result); }
   std::uint32_t data(std::size_t i = 0);
   bool is_from_outside(std::size_t i = 0) const;
-  bool is_result_of_model() const;
+  bool is_result_of_model(const Operation& operation) const;
+  bool is_result_of_model() const { return is_result_of_model(operation()); }
 
   std::uint32_t buffer_of(TensorId id);
   std::uint32_t new_buffer(std::uint64_t bytes, bool outside = false, bool constant = false);

@@ -136,7 +136,7 @@ class Describer {
     }
     if (matrix.kernel_area == 0 || node_.op == "DeformConv") return on_host();
     const bool alone = matrix.batch > 1 && matrix.depth == matrix.kernel_area;
-    if (!alone && is_wide(*weights)) return be(Form::grouped, host_program, "host");
+    if (is_wide(*weights)) return be(Form::grouped, host_program, "host");
     if (!alone && node_.int_attribute("group", 1) > 1)
       return is_int8() ? be(Form::grouped, css, "convolution")
                        : be(Form::grouped, host_program, "host");
@@ -168,10 +168,13 @@ class Describer {
   }
 
   void reduction(bool is_image) {
-    if (is_image && node_.op.ends_with("GlobalAveragePool")) {
+    const auto axes = node_.ints_attribute("axes");
+    const bool means_images = is_int8() && node_.op == "ReduceMean" &&
+                              axes == std::vector<std::int64_t>{2, 3} &&
+                              graph_[node_.inputs[0]].shape.size() == 4;
+    if (means_images || (is_image && node_.op.ends_with("GlobalAveragePool"))) {
       return be(Form::global_average, slices, "avgpool2d");
     }
-    const auto axes = node_.ints_attribute("axes");
     const std::int64_t last = std::int64_t(graph_[node_.inputs[0]].shape.size()) - 1;
     const bool means_rows =
         node_.op == "ReduceMean" && !axes.empty() &&

@@ -217,7 +217,12 @@ void Expander::decide_outside() {
         operation.executor != Executor::slices || ends_on_host || plans_[i].on_host;
     const bool large = lowering_.bytes(graph_, operation.result) > target_.lram_for_data() / 2;
     const bool enlarges = operation.form == Form::copy && operation.executor == Executor::slices;
+    const bool in_place = reads_in_place(operation);
     if (is_tiled || elsewhere || enlarges || large) outside_[operation.result] = true;
+    if (in_place) {
+      for (const TensorId output : present(graph_[operation.nodes.front()].outputs))
+        outside_[output] = true;
+    }
     for (const TensorId input : operation.inputs) {
       const auto writer = writers_.find(input);
       if (writer == writers_.end()) continue;
@@ -228,7 +233,8 @@ void Expander::decide_outside() {
                         !(operation.form == Form::unary && maker.form == Form::sum &&
                           readers_.at(input).size() == 1 && maker.inputs.size() == 1);
       const bool is_halved = operation.is_int8 && goes_into_product(i);
-      if (operation.reshaped || next || by_parts_of_rows || elsewhere || enlarges || is_halved)
+      if (operation.reshaped || next || by_parts_of_rows || elsewhere || enlarges || is_halved ||
+          in_place)
         outside_[input] = true;
     }
   }
@@ -306,9 +312,11 @@ bool Expander::is_from_outside(std::size_t i) const {
   return found != outside_.end() && found->second;
 }
 
-bool Expander::is_result_of_model() const {
+bool Expander::is_result_of_model(const Operation& operation) const {
+  const std::vector<TensorId>& results = graph_[operation.nodes.back()].outputs;
   return std::ranges::any_of(graph_.outputs, [&](TensorId id) {
-    return lowering_.roots[std::size_t(id)] == operation().result;
+    const TensorId root = lowering_.roots[std::size_t(id)];
+    return root == operation.result || std::ranges::find(results, root) != results.end();
   });
 }
 
