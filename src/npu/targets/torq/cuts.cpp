@@ -90,12 +90,14 @@ class Cutter {
     return parts == 1 || shape_.out_channels / parts >= 4 * shape_.ways;
   }
 
-  // In bf16, of data larger than all weights: each slice's next to the other's, but under wide
-  // windows.
+  // In bf16, of data larger than all weights, which LRAM could hold twice: each slice's next to the
+  // other's, but under wide windows.
   std::uint64_t copies_of(std::uint64_t data) const {
+    const std::uint64_t weights = shape_.weight_bytes(shape_.out_channels);
     const bool are_apart = shape_.stride == 1 && !shape_.channelwise &&
                            shape_.element_bytes == 2 && shape_.window < 5 && !shape_.framed &&
-                           shape_.weight_bytes(shape_.out_channels) < data_of(shape_.in_rows);
+                           weights < data_of(shape_.in_rows) &&
+                           (shape_.window == 1 || weights <= room_ / 2);
     return saturating_product({are_apart ? shape_.ways : 1, data});
   }
 

@@ -151,7 +151,9 @@ std::uint64_t Expander::ways_of(std::size_t index) const {
   const std::uint64_t slices = target_.slices.count;
   const auto only_reader = [&](TensorId id) {
     const auto readers = readers_.find(id);
-    return writers_.contains(id) && readers != readers_.end() && readers->second.size() == 1;
+    const auto writer = writers_.find(id);
+    return writer != writers_.end() && readers != readers_.end() && readers->second.size() == 1 &&
+           !reads_in_place(lowering_.operations[writer->second]);
   };
   const bool all_alone =
       !operation.inputs.empty() && std::ranges::all_of(operation.inputs, only_reader);
