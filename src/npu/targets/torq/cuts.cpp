@@ -30,8 +30,8 @@ class Cutter {
       if (const auto cut = strided()) return cut;
     }
     const auto usual = by_size(), rows = rows_of_images();
-    const bool by_rows = rows && (!usual || shape_.window == 1 ||
-                                  tiles_of(*rows) < tiles_of(*usual));
+    const bool by_rows =
+        rows && (!usual || shape_.window == 1 || tiles_of(*rows) < tiles_of(*usual));
     return by_rows ? rows : usual;
   }
 
@@ -94,8 +94,8 @@ class Cutter {
   // other's, but under wide windows.
   std::uint64_t copies_of(std::uint64_t data) const {
     const std::uint64_t weights = shape_.weight_bytes(shape_.out_channels);
-    const bool are_apart = shape_.stride == 1 && !shape_.channelwise &&
-                           shape_.element_bytes == 2 && shape_.window < 5 && !shape_.framed &&
+    const bool are_apart = shape_.stride == 1 && !shape_.channelwise && shape_.element_bytes == 2 &&
+                           shape_.window < 5 && !shape_.framed &&
                            weights < data_of(shape_.in_rows) &&
                            (shape_.window == 1 || weights <= room_ / 2);
     return saturating_product({are_apart ? shape_.ways : 1, data});
@@ -114,7 +114,6 @@ class Cutter {
   }
 
  private:
-
   // Rows as many as LRAM holds with their four parts, then channels; or rows alone if that takes no
   // more tiles, unless all rows fit or windows are wide.
   std::optional<TileCut> strided() const {

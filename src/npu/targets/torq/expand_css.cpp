@@ -101,8 +101,8 @@ void Expander::batch_normalization() {
   if (!in_place && is_result_of_model()) moved(elements * size);
 }
 
-// Squares, of each element and its neighbours' channels, whose sums the CSS makes; scaled and with a
-// bias by slices, to a power by the CSS, and the data divided by that.
+// Squares, of each element and its neighbours' channels, whose sums the CSS makes; scaled and with
+// a bias by slices, to a power by the CSS, and the data divided by that.
 void Expander::local_normalization() {
   constexpr std::uint64_t size = 2;
   const Shape& shape = graph_[operation().result].shape;
@@ -122,8 +122,8 @@ void Expander::local_normalization() {
     });
     return made;
   };
-  filled(by_slices(SliceKernel::mul, true), saturating_product({extent(1) + neighbours, pixels, size}),
-         1);
+  filled(by_slices(SliceKernel::mul, true),
+         saturating_product({extent(1) + neighbours, pixels, size}), 1);
   for_room(bytes, room, [&](std::uint64_t share) {
     step(SliceKernel::fill, {}, share / size, share, 1, false, new_buffer(share, true));
   });
@@ -156,9 +156,10 @@ void Expander::sums_of_neighbours(std::uint64_t neighbours) {
       const std::uint64_t high = std::min(rows, all_rows - row);
       const std::uint64_t made = part * high * columns;
       const std::uint64_t read = (part + neighbours) * high * columns;
-      Stage& stage = add(SliceKernel::convert,
-                         {{new_buffer(read * size, true), true}, {new_buffer(made * size, true), true}},
-                         new_buffer(made * size, true));
+      Stage& stage =
+          add(SliceKernel::convert,
+              {{new_buffer(read * size, true), true}, {new_buffer(made * size, true), true}},
+              new_buffer(made * size, true));
       stage.kind = StageKind::css;
       const bool is_first = rows < all_rows ? row == 0 || high < rows : first == 0;
       stage.code_bytes = is_first ? target_.css.pooling_code_bytes : 0;

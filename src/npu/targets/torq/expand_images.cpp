@@ -170,8 +170,7 @@ void Expander::image_rows(const Plan& plan, std::uint32_t data, std::uint64_t ch
   if (even > read) from = made_even(from, read * row_bytes, even * row_bytes);
   // Weights of one slice stay for all rows.
   const bool may_stay = operation().is_int8 ? shape.window == 1 : cut.channel_parts > 1;
-  const bool stay =
-      r > 0 && plan.ways == 1 && may_stay && !shape.channelwise && shape.stride == 1;
+  const bool stay = r > 0 && plan.ways == 1 && may_stay && !shape.channelwise && shape.stride == 1;
   image_tile(plan, from, channels, rows, even, is_segmented, !stay);
 }
 

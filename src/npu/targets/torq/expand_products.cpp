@@ -232,8 +232,7 @@ void Expander::matmul_by_spread(const Product& all) {
         tile.batch = std::min(largest.batch, all.batch - b);
         tile.rows = std::min(largest.rows, all.rows - r);
         tile.columns = std::min(largest.columns, all.columns - c);
-        tile.first =
-            is_whole ? data(0) : new_buffer(tile.first_elements() * element_bytes(), true);
+        tile.first = is_whole ? data(0) : new_buffer(tile.first_elements() * element_bytes(), true);
         tile.second = new_buffer(tile.depth * tile.columns * element_bytes(), true, true);
         multiply(tile, result());
       }
@@ -257,7 +256,8 @@ void Expander::matmul() {
               .sum_bytes = is_int8 || widens ? 4 : element_bytes(),
               .on_host = on_host};
   const std::uint64_t matrices =
-      saturating_product({result_elements()}) / std::max<std::uint64_t>(
+      saturating_product({result_elements()}) /
+      std::max<std::uint64_t>(
           1, saturating_product({std::uint64_t(shape.back()),
                                  shape.size() > 1 ? std::uint64_t(shape[shape.size() - 2]) : 1}));
   all.is_shared = !matrix.constant_weights || is_int8 || !is_plain || matrices == 1;

@@ -14,9 +14,9 @@ namespace npuscope::npu::torq {
 std::optional<std::size_t> Expander::writer_together(std::size_t index) const {
   const auto is_cut = [&](std::size_t i) {
     const Plan& plan = plans_[i];
-    return lowering_.operations[i].form == Form::convolution &&
-           !lowering_.operations[i].is_int8 && !plan.on_host && plan.image && !plan.is_row &&
-           plan.image->stride == 1 && plan.frame == 0 && plan.turned == 0 && plan.cut != TileCut{};
+    return lowering_.operations[i].form == Form::convolution && !lowering_.operations[i].is_int8 &&
+           !plan.on_host && plan.image && !plan.is_row && plan.image->stride == 1 &&
+           plan.frame == 0 && plan.turned == 0 && plan.cut != TileCut{};
   };
   const Operation& operation = lowering_.operations[index];
   if (!is_cut(index) || operation.reshaped || operation.inputs.size() != 1) return std::nullopt;
@@ -74,8 +74,8 @@ void Expander::image_rows_together(std::uint64_t channels, std::uint64_t r) {
   };
   const std::size_t last = at_;
   const TileCut cut = plan().cut;
-  std::uint64_t rows = std::min(plan().image->rows(cut),
-                                plan().image->out_rows - r * plan().image->rows(cut));
+  std::uint64_t rows =
+      std::min(plan().image->rows(cut), plan().image->out_rows - r * plan().image->rows(cut));
   std::vector<Part> parts;
   for (std::optional<std::size_t> each = last; each; each = plans_[*each].writer) {
     const std::uint64_t read = plans_[*each].image->rows_read(rows, cut.row_parts);
@@ -93,8 +93,8 @@ void Expander::image_rows_together(std::uint64_t channels, std::uint64_t r) {
         made ? *made : new_buffer(bytes_of(shape.in_channels, part.read, shape.in_columns), true);
     if (at_ != last) {
       // Rows that a further kernel takes off go out: slices have their channels apart.
-      made = new_buffer(bytes_of(shape.out_channels, part.rows, shape.out_columns),
-                        shape.window > 1);
+      made =
+          new_buffer(bytes_of(shape.out_channels, part.rows, shape.out_columns), shape.window > 1);
       buffers_[operation().result] = *made;
     }
     image_tile(plan(), from, at_ == last ? channels : shape.out_channels, part.rows, part.read,

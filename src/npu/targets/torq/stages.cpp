@@ -95,7 +95,8 @@ std::uint64_t Expander::cut_of_elements(const Operation& operation) const {
                               graph_[node.inputs[1]].elements() > 1;
   const std::uint64_t operands = operation.inputs.size() + (adds_constants ? 1 : 0);
   const std::uint64_t kept = is_chain ? 4 : std::max<std::uint64_t>(2, operands + 1);
-  std::uint64_t tiles = std::max<std::uint64_t>(1, divide_up(saturating_product({bytes, kept}), room));
+  std::uint64_t tiles =
+      std::max<std::uint64_t>(1, divide_up(saturating_product({bytes, kept}), room));
   const std::uint64_t extent = first_extent(graph_[operation.result].shape);
   const auto part_of = [&] { return divide_up(extent, tiles); };
   while (tiles < extent && saturating_product({bytes / extent, part_of(), kept}) > room) ++tiles;

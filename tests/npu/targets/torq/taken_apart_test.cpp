@@ -1,5 +1,5 @@
-// Operations that torq-compiler 2.3.0 takes apart: local response normalization, products of a batch
-// by one matrix, and what is read where it is. Bytes and cycles of slices are the compiler's.
+// Operations that torq-compiler 2.3.0 takes apart: local response normalization, products of a
+// batch by one matrix, and what is read where it is. Bytes and cycles of slices are the compiler's.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -78,12 +78,12 @@ TEST(TakenApart, SoftmaxOverChannelsIsTheHostsInFloats) {
 }
 
 TEST(TakenApart, PartsOfATensorAreReadWhereTheyAre) {
-  const std::vector<std::string> steps =
-      steps_of(compiled("s0 = Constant <value_ints = [0]> ()\ns1 = Constant <value_ints = [16]> ()\n"
-                        "s2 = Constant <value_ints = [32]> ()\nc = Constant <value_ints = [1]> ()\n"
-                        "a = Slice (x, s0, s1, c)\nb = Slice (x, s1, s2, c)\ny = Add (a, b)\n",
-                        "float[1,32,28,28]", "float[1,16,28,28]")
-                   .program);
+  const std::vector<std::string> steps = steps_of(
+      compiled("s0 = Constant <value_ints = [0]> ()\ns1 = Constant <value_ints = [16]> ()\n"
+               "s2 = Constant <value_ints = [32]> ()\nc = Constant <value_ints = [1]> ()\n"
+               "a = Slice (x, s0, s1, c)\nb = Slice (x, s1, s2, c)\ny = Add (a, b)\n",
+               "float[1,32,28,28]", "float[1,16,28,28]")
+          .program);
   EXPECT_EQ(std::ranges::count(steps, "in 12544"), 4);  // of each part, by each slice
   EXPECT_EQ(std::ranges::count(steps, "out 12544"), 2);
 }

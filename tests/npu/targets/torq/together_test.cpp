@@ -21,10 +21,13 @@ Compilation layers(int extent, int window, const std::vector<int>& channels) {
         "bs{0} = Constant <value_ints = [{1}]> ()\nb{0} = ConstantOfShape (bs{0})\n"
         "c{0} = Conv <kernel_shape = [{3},{3}], pads = [{4},{4},{4},{4}]> ({5}, w{0}, b{0})\n"
         "{6} = Relu (c{0})\n",
-        i, channels[i], channels[i - 1], window, window / 2, x, is_last ? "y" : fmt::format("x{}", i));
+        i, channels[i], channels[i - 1], window, window / 2, x,
+        is_last ? "y" : fmt::format("x{}", i));
     x = fmt::format("x{}", i);
   }
-  const auto shape = [&](int width) { return fmt::format("float[1,{},{},{}]", width, extent, extent); };
+  const auto shape = [&](int width) {
+    return fmt::format("float[1,{},{},{}]", width, extent, extent);
+  };
   return compiled(body, shape(channels.front()), shape(channels.back()));
 }
 
