@@ -254,15 +254,6 @@ void Expander::enlarge() {
   }
 }
 
-void Expander::host(bool computes) {
-  std::uint64_t elements = 0;
-  for (const TensorId input : present(node().inputs)) elements += graph_[input].elements();
-  for (const TensorId output : present(node().outputs)) elements += graph_[output].elements();
-  Stage& stage = add(SliceKernel::convert, {}, result());
-  stage.kind = StageKind::host_program;
-  stage.calls.push_back({.elements = elements, .products = computes ? 1u : 0u});
-}
-
 // The slices read any element of LRAM; a table that is larger stays with the host.
 void Expander::gather() {
   const std::uint64_t table = storage_bytes(graph_[node().inputs[0]]);
