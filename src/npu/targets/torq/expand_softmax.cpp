@@ -49,8 +49,18 @@ void Expander::softmax_of_columns() {
            false, result);
     });
   };
-  const auto by_parts = [&](std::uint64_t programs) {
-    for (std::uint64_t i = 0; i < programs * slices; ++i) host();
+  const Shares shares = shares_of(graph_[operation().result]);
+  // What slices do not share is put together and taken apart again between two programs.
+  const auto by_parts = [&](int programs) {
+    for (int i = 0; i < programs; ++i) {
+      if (shares.rest == 0) {
+        for (std::uint64_t k = 0; k < slices; ++k) host();
+        continue;
+      }
+      host();
+      const std::uint32_t whole = joined(shares, 4, false, [&] { host(); });
+      if (i + 1 < programs) apart(whole, shares);
+    }
   };
   converted(2, 4, slices, new_buffer(elements * 4, true));
   size_ = 4;

@@ -208,7 +208,12 @@ void Expander::decide_outside() {
     const bool large = lowering_.bytes(graph_, operation.result) > target_.lram_for_data() / 2;
     const bool enlarges = operation.form == Form::copy && operation.executor == Executor::slices;
     const bool in_place = reads_in_place(operation);
-    if (is_tiled || elsewhere || enlarges || large) outside_[operation.result] = true;
+    // Slices' parts of such products are apart, and so are those that others make of them.
+    const Tensor& result = graph_[operation.result];
+    const bool multiplies = target_.slices.count > 1 && operation.form == Form::matmul &&
+                            result.shape.size() == 4 &&
+                            result.elements() >= target_.slices.shared_elements;
+    if (is_tiled || elsewhere || enlarges || large || multiplies) outside_[operation.result] = true;
     if (in_place) {
       for (const TensorId output : present(graph_[operation.nodes.front()].outputs))
         outside_[output] = true;
@@ -224,7 +229,7 @@ void Expander::decide_outside() {
                           readers_.at(input).size() == 1 && maker.inputs.size() == 1);
       const bool is_halved = operation.is_int8 && goes_into_product(i);
       if (operation.reshaped || next || by_parts_of_rows || elsewhere || enlarges || is_halved ||
-          in_place)
+          in_place || multiplies)
         outside_[input] = true;
     }
   }

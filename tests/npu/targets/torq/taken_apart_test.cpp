@@ -77,6 +77,23 @@ TEST(TakenApart, SoftmaxOverChannelsIsTheHostsInFloats) {
   EXPECT_THAT(steps, IsSupersetOf({"out 784", "in 25088", "out 12544"}));
 }
 
+TEST(TakenApart, SoftmaxPutsTogetherWhatSlicesDoNotShare) {
+  const std::vector<std::string> steps = steps_of(
+      compiled("y = Softmax <axis = 1> (x)\n", "float[1,21,16,16]", "float[1,21,16,16]").program);
+  EXPECT_THAT(steps, IsSupersetOf({"in 16384", "in 5120", "out 8192"}));
+}
+
+// Between products and what is not shared by batches, in heads.
+TEST(TakenApart, ScoresOfHeadsGoOutBeforeAndAfterSoftmax) {
+  const Compilation heads = compiled(
+      "t = Transpose <perm = [0,1,3,2]> (x)\ns = MatMul (x, t)\np = Softmax <axis = -1> (s)\n"
+      "y = MatMul (p, x)\n",
+      "float[1,4,64,32]", "float[1,4,64,32]");
+  const std::vector<std::string> steps = steps_of(heads.program);
+  EXPECT_EQ(std::ranges::count(steps, "out 16384"), 2);  // two heads of scores by each slice
+  EXPECT_EQ(std::ranges::count(steps, "in 32768"), 3);   // of softmax: these, powers, their bits
+}
+
 TEST(TakenApart, PartsOfATensorAreReadWhereTheyAre) {
   const std::vector<std::string> steps = steps_of(
       compiled("s0 = Constant <value_ints = [0]> ()\ns1 = Constant <value_ints = [16]> ()\n"
