@@ -51,9 +51,7 @@ void Expander::grouped() {
 // the host's, too. Sums that begin as zeros have the bias added behind.
 void Expander::grouped_by_host(std::uint64_t channels, bool begins_as_zeros) {
   const std::uint64_t elements = result_elements(), slices = target_.slices.count;
-  step(SliceKernel::round, {new_buffer(channels * 2, true, true)}, channels, channels * sum_bytes,
-       1, false, new_buffer(channels * sum_bytes, true));
-  host();
+  bias_in_float(channels);
   const std::uint64_t room = target_.lram_for_data() - slices * target_.slices.program_bytes;
   if (begins_as_zeros) {
     size_ = sum_bytes;
@@ -81,6 +79,13 @@ void Expander::grouped_by_host(std::uint64_t channels, bool begins_as_zeros) {
     step(SliceKernel::round, {new_buffer(part * sum_bytes, true)}, part, part * 2,
          begins_as_zeros ? slices : 1, false, result());
   }
+}
+
+// In 32-bit floats, as large as the result.
+void Expander::bias_in_float(std::uint64_t channels) {
+  step(SliceKernel::round, {new_buffer(channels * 2, true, true)}, channels, channels * sum_bytes,
+       1, false, new_buffer(channels * sum_bytes, true));
+  host();
 }
 
 // Groups in halves of halves, then results of one group, until data, weights and sums fit.

@@ -99,8 +99,11 @@ void Expander::image(const Plan& plan) {
   const ImageShape& shape = *plan.image;
   const TileCut cut = plan.cut;
   const std::uint64_t each = shape.channels(cut), row_parts = cut.row_parts;
+  const bool in_float = exceeds_results(plan);
+  if (in_float) bias_in_float(shape.out_channels);
   std::uint32_t whole = plan.frame > 0 ? framed(plan) : data();
   if (plan.turned > 0) whole = phases(plan, whole);
+  if (in_float) return image_in_float(plan, whole);
   for (std::uint64_t channel = 0; channel < shape.out_channels; channel += each) {
     const std::uint64_t channels = std::min(each, shape.out_channels - channel);
     const auto tile = [&](std::uint64_t r) {

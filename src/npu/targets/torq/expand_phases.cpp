@@ -53,4 +53,39 @@ std::uint32_t Expander::phases(const Plan& plan, std::uint32_t from) {
   return made;
 }
 
+// Windows of seven and a stride of four reach one place further than the results: sums in 32-bit
+// floats, from which the host takes these and to which it adds the bias.
+bool Expander::exceeds_results(const Plan& plan) const {
+  const ImageShape& shape = *plan.image;
+  return plan.turned > 0 && !plan.is_row && plan.cut == TileCut{} &&
+         (shape.in_rows - shape.window + 1 > shape.out_rows ||
+          shape.in_columns - shape.window_area / shape.window + 1 > shape.out_columns);
+}
+
+void Expander::image_in_float(const Plan& plan, std::uint32_t from) {
+  constexpr std::uint64_t size = 4;
+  const ImageShape& shape = *plan.image;
+  const std::uint64_t pixels = shape.in_rows * shape.in_columns;
+  const std::uint64_t kept = (shape.in_rows - shape.window + 1) *
+                             (shape.in_columns - shape.window_area / shape.window + 1);
+  const std::vector<std::uint64_t> parts = parts_of(shape.out_channels, plan.ways, 4);
+  Stage& stage = add(SliceKernel::conv2d, {{from, true}}, new_buffer(0, true));
+  for (const std::uint64_t part : parts) {
+    KernelWork work = work_of(SliceKernel::conv2d, pixels);
+    work.in_channels = shape.in_channels;
+    work.out_channels = part;
+    work.window_y = shape.window;
+    work.window_x = shape.window_area / shape.window;
+    stage.calls.push_back({.cycles = kernel_cycles(work, target_),
+                           .constants = {shape.weight_bytes(part), part * shape.bias_bytes},
+                           .reads = {out_.buffers[from].bytes},
+                           .writes = part * pixels * size});
+  }
+  for (const std::uint64_t part : parts) moved(part * kept * size);
+  for (std::size_t i = 0; i < parts.size(); ++i) host();
+  const std::uint64_t elements = result_elements();
+  step(SliceKernel::round, {new_buffer(elements * size, true)}, elements, elements * 2, plan.ways,
+       false, result());
+}
+
 }  // namespace npuscope::npu::torq

@@ -92,6 +92,8 @@ class Expander : StageMaker {
                           std::uint64_t columns, std::uint64_t ways, bool is_framed);
   std::uint32_t framed(const Plan& plan);
   std::uint32_t phases(const Plan& plan, std::uint32_t from);
+  bool exceeds_results(const Plan& plan) const;
+  void image_in_float(const Plan& plan, std::uint32_t from);
   void store_all_of_result();
   void max_pooling(const Plan& plan);
   void max_pooling_in_float(const ImageShape& shape);
@@ -109,6 +111,7 @@ class Expander : StageMaker {
   };
   void grouped();
   void grouped_by_host(std::uint64_t channels, bool begins_as_zeros);
+  void bias_in_float(std::uint64_t channels);
   void grouped_by_css(const GroupedShape& shape);
 
   // Of the CSS

@@ -63,6 +63,18 @@ TEST(TakenApart, UnequalStridesBecomeChannels) {
   EXPECT_THAT(steps, IsSupersetOf({"0: fill_0 578", "in 18496", "in 36992", "in 6144"}));
 }
 
+// 18 rows of phases and windows of two make 17, one more than there are.
+TEST(TakenApart, PhasesThatReachFurtherAreSummedInFloats) {
+  const std::vector<std::string> steps = steps_of(
+      compiled("ws = Constant <value_ints = [32,3,7,7]> ()\nw = ConstantOfShape (ws)\n"
+               "bs = Constant <value_ints = [32]> ()\nb = ConstantOfShape (bs)\n"
+               "y = Conv <kernel_shape = [7,7], strides = [4,4], pads = [3,3,3,3]> (x, w, b)\n",
+               "float[1,3,64,64]", "float[1,32,16,16]")
+          .program);
+  EXPECT_THAT(steps, IsSupersetOf({"out 128", "in 31104", "out 20736", "in 18496", "out 18496",
+                                   "in 16384", "out 8192"}));
+}
+
 TEST(TakenApart, WideDepthwiseWindowsAreTheHosts) {
   const Compilation wide = compiled(
       "ws = Constant <value_ints = [48,1,9,9]> ()\nw = ConstantOfShape (ws)\n"
@@ -90,8 +102,9 @@ TEST(TakenApart, ScoresOfHeadsGoOutBeforeAndAfterSoftmax) {
       "y = MatMul (p, x)\n",
       "float[1,4,64,32]", "float[1,4,64,32]");
   const std::vector<std::string> steps = steps_of(heads.program);
-  EXPECT_EQ(std::ranges::count(steps, "out 16384"), 2);  // two heads of scores by each slice
-  EXPECT_EQ(std::ranges::count(steps, "in 32768"), 3);   // of softmax: these, powers, their bits
+  // Two heads of scores by each slice, and what is turned for them.
+  EXPECT_EQ(std::ranges::count(steps, "out 16384"), 3);
+  EXPECT_EQ(std::ranges::count(steps, "in 32768"), 3);  // of softmax: these, powers, their bits
 }
 
 TEST(TakenApart, PartsOfATensorAreReadWhereTheyAre) {
