@@ -144,14 +144,19 @@ Expander::Product Expander::tile_of(const Product& product, bool is_constant) co
   return tile;
 }
 
-// Whole blocks of columns, or else fewer of the batch.
+// Columns, a block of them or more, that fit with all of the batch, or else fewer of that.
 Expander::Product Expander::tile_of_spread(const Product& product) const {
-  const std::uint64_t block = target_.slices.group_width;
+  const auto fit_all = [&](const Product& tile) {
+    const std::uint64_t operands =
+        (tile.first_elements() + tile.second_elements()) * element_bytes();
+    return operands + tile.elements() * tile.sum_bytes +
+               plan().ways * target_.slices.program_bytes <=
+           target_.lram_for_data();
+  };
   Product tile = product;
-  for (std::uint64_t parts = 1; parts == 1 || tile.columns > block; ++parts) {
+  for (std::uint64_t parts = 1; parts == 1 || tile.columns > target_.slices.group_width; ++parts) {
     tile.columns = divide_up(product.columns, parts);
-    if (parts > 1) tile.columns = std::max<std::uint64_t>(1, tile.columns / block) * block;
-    if (fits(tile)) return tile;
+    if (fit_all(tile)) return tile;
   }
   tile = product;
   for (std::uint64_t parts = 1; parts <= product.batch; ++parts) {
@@ -175,7 +180,16 @@ void Expander::matmul_by_spread(const Product& all) {
         tile.columns = std::min(largest.columns, all.columns - c);
         tile.first = is_whole ? data(0) : new_buffer(tile.first_elements() * element_bytes(), true);
         tile.second = new_buffer(tile.depth * tile.columns * element_bytes(), true, true);
-        multiply(tile, result());
+        const auto [main, rest] = shares_of(tile);
+        if (!is_whole || rest.elements() == 0) {
+          multiply(tile, result());
+          continue;
+        }
+        const std::uint32_t outside = new_buffer(tile.elements() * tile.sum_bytes, true);
+        multiply_evenly(main, outside);
+        joined(
+            {main.elements(), rest.elements()}, tile.sum_bytes, true,
+            [&, &left = rest] { multiply(left, outside); }, result());
       }
     }
   }
