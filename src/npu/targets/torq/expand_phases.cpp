@@ -57,9 +57,11 @@ std::uint32_t Expander::phases(const Plan& plan, std::uint32_t from) {
 // floats, from which the host takes these and to which it adds the bias.
 bool Expander::exceeds_results(const Plan& plan) const {
   const ImageShape& shape = *plan.image;
+  const std::uint64_t columns = shape.window_area / shape.window;
   return plan.turned > 0 && !plan.is_row && plan.cut == TileCut{} &&
-         (shape.in_rows - shape.window + 1 > shape.out_rows ||
-          shape.in_columns - shape.window_area / shape.window + 1 > shape.out_columns);
+         shape.in_rows >= shape.window && shape.in_columns >= columns &&
+         (shape.in_rows - shape.window >= shape.out_rows ||
+          shape.in_columns - columns >= shape.out_columns);
 }
 
 void Expander::image_in_float(const Plan& plan, std::uint32_t from) {

@@ -33,7 +33,7 @@ std::optional<std::size_t> Expander::writer_together(std::size_t index) const {
 // So many rows as all of them have room for, of all of the result's channels or of parts of them,
 // whichever needs fewer tiles.
 void Expander::plan_together(std::size_t last) {
-  if (plans_[last].reader) return;
+  if (plans_[last].reader || !plans_[last].image || plans_[last].image->out_rows < 2) return;
   std::vector<std::size_t> all{last};
   while (const auto writer = writer_together(all.back())) all.push_back(*writer);
   if (all.size() < 2) return;
