@@ -96,6 +96,50 @@ def gelu(m, x):
     return m.node("Mul", half, m.between(m.node("Add", error, m.constant(1, "float32"))))
 
 
+def layers(m, x, window, channels, relu=True):
+    """Convolutions one after the other, each with a Relu."""
+    for inputs, outputs in zip(channels, channels[1:]):
+        x = m.between(m.conv(x, inputs, outputs, window))
+        x = m.between(m.node("Relu", x)) if relu else x
+    return x
+
+
+def residual(m, side, width):
+    x = m.input(1, width, side, side)
+    y = m.between(m.conv(layers(m, x, 3, [width, width]), width, width, 3))
+    return m.node("Relu", m.between(m.node("Add", x, y)))
+
+
+def separable(m, side, width, outputs):
+    x = m.input(1, width, side, side)
+    x = m.between(m.node("Relu", m.between(m.conv(x, width, width, 3, 1, width))))
+    return layers(m, x, 1, [width, outputs])
+
+
+def stem(m, side, width, outputs):
+    x = m.between(m.node("Relu", m.between(m.conv(m.input(1, 3, side, side), 3, width, 3, 2))))
+    return layers(m, x, 3, [width, outputs])
+
+
+def uneven(m, inputs, outputs, side, down, across):
+    return m.node("Conv", m.input(1, inputs, side, side), m.weight(outputs, inputs, 3, 3), m.weight(outputs, bias=True),
+                  kernel_shape=[3, 3], strides=[down, across], pads=[1] * 4)
+
+
+def attention(m, heads, rows, depth):
+    q, k, v = (m.input(1, heads, *each) for each in ((rows, depth), (depth, rows), (rows, depth)))
+    scores = m.between(m.node("Softmax", m.between(m.node("MatMul", q, k)), axis=-1))
+    return m.node("MatMul", scores, v)
+
+
+def cell(m, rows, width):
+    """The gates of an LSTM's step, without its products."""
+    i, f, o, g, c = (m.input(rows, width) for _ in range(5))
+    i, f, o = (m.between(m.node("Sigmoid", each)) for each in (i, f, o))
+    kept, new = m.between(m.node("Mul", f, c)), m.between(m.node("Mul", i, m.between(m.node("Tanh", g))))
+    return m.node("Mul", o, m.between(m.node("Tanh", m.between(m.node("Add", kept, new)))))
+
+
 # Cases of one operator, by the pattern of their names: how many numbers, and what is made of them.
 CASES = {
     r"conv_c(\d+)_k(\d+)_s(\d+)_h(\d+)": lambda m, c, k, s, h: m.conv(m.input(1, c, h, h), c, c, k, s),
@@ -146,6 +190,29 @@ CASES = {
     r"greater_c(\d+)_h(\d+)": lambda m, c, h: m.node("Max", m.input(1, c, h, h), m.input(1, c, h, h)),
     r"swap_(\d+)x(\d+)x(\d+)": lambda m, a, b, c: m.node("Transpose", m.input(1, a, b, c), perm=[0, 2, 1, 3]),
     r"turn_(\d+)x(\d+)": lambda m, a, b: m.node("Transpose", m.input(a, b), perm=[1, 0]),
+    r"layers_h(\d+)_k(\d)_([\d_]+)": lambda m, h, k, widths: layers(
+        m, m.input(1, int(widths.split("_")[0]), h, h), k, [int(each) for each in widths.split("_")]),
+    r"residual_c(\d+)_h(\d+)": lambda m, c, h: residual(m, h, c),
+    r"separable_ci(\d+)_co(\d+)_h(\d+)": lambda m, i, o, h: separable(m, h, i, o),
+    r"stem_c(\d+)_co(\d+)_h(\d+)": lambda m, c, o, h: stem(m, h, c, o),
+    r"convpool_ci(\d+)_co(\d+)_h(\d+)": lambda m, i, o, h: m.node(
+        "MaxPool", layers(m, m.input(1, i, h, h), 3, [i, o]), kernel_shape=[2, 2], strides=[2, 2]),
+    r"lrn_n(\d+)_c(\d+)_h(\d+)": lambda m, n, c, h: m.node("LRN", m.input(1, c, h, h), size=n),
+    r"images_(\d+)x(\d+)x(\d+)x(\d+)": lambda m, h, w, a, b: m.node("MatMul", m.input(1, h, w, a), m.weight(a, b)),
+    r"batches_(\d+)x(\d+)x(\d+)x(\d+)": lambda m, n, h, a, b: m.node("MatMul", m.input(n, h, a), m.weight(a, b)),
+    r"uneven_ci(\d+)_co(\d+)_h(\d+)_s(\d)(\d)": uneven,
+    r"attention_(\d+)x(\d+)x(\d+)": attention,
+    r"cell_(\d+)x(\d+)": cell,
+    r"rowmeans_c(\d+)_h(\d+)": lambda m, c, h: m.node("ReduceMean", m.input(1, c, h, h), axes=[2, 3], keepdims=1),
+    r"softmaxc_c(\d+)_h(\d+)": lambda m, c, h: m.node("Softmax", m.input(1, c, h, h), axis=1),
+    r"gather_(\d+)x(\d+)x(\d+)": lambda m, a, b, n: m.node(
+        "Gather", m.weight(a, b), m.constant([(7 * i) % a for i in range(n)], "int64")),
+    r"halves_c(\d+)_h(\d+)": lambda m, c, h: (lambda x: m.node(
+        "Add", m.node("Slice", x, *(m.constant([each], "int64") for each in (0, c // 2, 1))),
+        m.node("Slice", x, *(m.constant([each], "int64") for each in (c // 2, c, 1)))))(m.input(1, c, h, h)),
+    r"threefold_c(\d+)_h(\d+)": lambda m, c, h: m.node(
+        "Resize", m.input(1, c, h, h), "", m.constant([1, 1, 3, 3], "float32"), mode="nearest",
+        coordinate_transformation_mode="asymmetric", nearest_mode="floor"),
     r"transpose_1x(\d+)x(\d+)x(\d+)_nhwc": lambda m, c, h, w: m.node("Transpose", m.input(1, c, h, w), perm=[0, 2, 3, 1]),
 }
 BINARY = r"(add|mul|sub|div)_([\dx]+)"

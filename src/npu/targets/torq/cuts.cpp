@@ -30,8 +30,8 @@ class Cutter {
       if (const auto cut = strided()) return cut;
     }
     const auto usual = by_size(), rows = rows_of_images();
-    const bool by_rows = rows && (!usual || usual->channel_parts > 1 || shape_.window == 1 ||
-                                  tiles_of(*rows) < tiles_of(*usual));
+    const bool by_rows =
+        rows && (!usual || shape_.window == 1 || tiles_of(*rows) < tiles_of(*usual));
     return by_rows ? rows : usual;
   }
 
@@ -90,14 +90,30 @@ class Cutter {
     return parts == 1 || shape_.out_channels / parts >= 4 * shape_.ways;
   }
 
-  bool rows_fit(const TileCut& cut) const {
-    const std::uint64_t rows = shape_.rows_read(cut), channels = shape_.channels(cut);
-    const std::uint64_t made =
-        saturating_product({channels, rows, shape_.out_columns, shape_.element_bytes});
-    return sum_of({saturating_product({shape_.ways, data_of(rows)}), made,
-                   shape_.weight_bytes(round_up(channels, 4))}) <= room_;
+  // In bf16, of data larger than all weights, which LRAM could hold twice: each slice's next to the
+  // other's, but under wide windows.
+  std::uint64_t copies_of(std::uint64_t data) const {
+    const std::uint64_t weights = shape_.weight_bytes(shape_.out_channels);
+    const bool are_apart = shape_.stride == 1 && !shape_.channelwise && shape_.element_bytes == 2 &&
+                           shape_.window < 5 && !shape_.framed &&
+                           weights < data_of(shape_.in_rows) &&
+                           (shape_.window == 1 || weights <= room_ / 2);
+    return saturating_product({are_apart ? shape_.ways : 1, data});
   }
 
+  bool rows_fit(const TileCut& cut) const {
+    return fit_rows(shape_.rows_read(cut), shape_.channels(cut));
+  }
+
+ public:
+  bool fit_rows(std::uint64_t rows, std::uint64_t channels) const {
+    const std::uint64_t made =
+        saturating_product({channels, rows, shape_.out_columns, shape_.element_bytes});
+    const std::uint64_t weights = shape_.weight_bytes(round_up(channels, 4));
+    return sum_of({copies_of(data_of(rows)), made, weights}) <= room_;
+  }
+
+ private:
   // Rows as many as LRAM holds with their four parts, then channels; or rows alone if that takes no
   // more tiles, unless all rows fit or windows are wide.
   std::optional<TileCut> strided() const {
@@ -182,7 +198,7 @@ class Cutter {
                                    ? saturating_product({channels, shape_.in_rows,
                                                          shape_.in_columns, shape_.element_bytes})
                                    : makes;
-    return sum_of({data, weights, made, frames,
+    return sum_of({copies_of(data), weights, made, frames,
                    saturating_product({channels, shape_.bias_bytes})}) <= room_;
   }
 
@@ -204,12 +220,15 @@ std::uint64_t ImageShape::rows(const TileCut& cut) const {
 }
 
 std::uint64_t ImageShape::rows_read(const TileCut& cut) const {
-  if (cut.row_parts == 1) return in_rows;
+  return cut.row_parts == 1 ? in_rows : rows_read(rows(cut), cut.row_parts);
+}
+
+std::uint64_t ImageShape::rows_read(std::uint64_t made, std::uint64_t row_parts) const {
   // Of two tiles each ends at a border.
-  const bool has_border = cut.row_parts == 2 && in_rows > 1 && !framed && reach <= window;
+  const bool has_border = row_parts == 2 && in_rows > 1 && !framed && reach <= window;
   const std::uint64_t beyond = has_border ? (window - 1) / 2 : 0;
   const std::uint64_t needed =
-      sum_of({saturating_product({rows(cut) - 1, stride}), std::max(window, reach) - beyond});
+      sum_of({saturating_product({made - 1, stride}), std::max(window, reach) - beyond});
   return std::min(in_rows, stride == 1 ? needed : round_up(needed, 2));
 }
 
@@ -233,6 +252,11 @@ std::uint64_t ImageShape::weight_bytes(std::uint64_t part) const {
 
 std::optional<TileCut> cut_of(const ImageShape& shape, const Target& target) {
   return Cutter(shape, target).run();
+}
+
+bool rows_fit(const ImageShape& shape, std::uint64_t rows, std::uint64_t channels,
+              const Target& target) {
+  return Cutter(shape, target).fit_rows(rows, channels);
 }
 
 std::vector<std::uint64_t> parts_of(std::uint64_t channels, std::uint64_t ways,

@@ -1,10 +1,8 @@
-// Images of constants around data, and strides that become channels: what windows need whose reach
-// slices do not know.
+// Images of constants around data: what windows need whose reach slices do not know.
 //
 //   window 3x3 with gaps, padded by 2     an image of zeros goes out to XRAM, the data into it; the
 //                                         kernel computes all of that, and what is no result is
 //                                         left
-//   window 4x4, stride 4, 3 channels      of each 4x4 pixels 16 channels, then a window of one
 #include <algorithm>
 
 #include "npu/targets/torq/expander.hpp"
@@ -73,56 +71,6 @@ void Expander::plan_odd(const Node& node, Plan& plan, ImageShape& shape) const {
       {std::uint64_t(in[1]), shape.in_rows, shape.in_columns, shape.element_bytes});
 }
 
-// Strides that the four parts do not serve become channels.
-void Expander::plan_phases(const Node& node, Plan& plan, ImageShape& shape) const {
-  const Shape& in = graph_[node.inputs[0]].shape;
-  const bool is_row = in.size() == 3;
-  const std::uint64_t stride = shape.stride, across = is_row ? 1 : stride;
-  const auto strides = node.ints_attribute("strides");
-  const bool are_equal = std::ranges::all_of(
-      strides, [&](std::int64_t each) { return std::uint64_t(each) == stride; });
-  if (shape.element_bytes != 2 || shape.channelwise || in[0] != 1 || !are_equal ||
-      shape.window_area == 1 || stride < (is_row ? 2u : 3u))
-    return;
-  const std::uint64_t columns = shape.window_area / shape.window;
-  const auto padded = [&](std::size_t side, std::uint64_t read, std::uint64_t made,
-                          std::uint64_t window, std::uint64_t by) {
-    const std::uint64_t reached = (made - 1) * stride + window;
-    return round_up(read + pads_of(node, side, reached, read), by);
-  };
-  const std::uint64_t rows = padded(0, shape.in_rows, shape.out_rows, shape.window, stride);
-  const std::uint64_t wide =
-      is_row ? 1 : padded(1, shape.in_columns, shape.out_columns, columns, stride);
-  plan.turned = saturating_product({shape.in_channels, rows, wide});
-  if (rows > shape.in_rows || wide > shape.in_columns) plan.frame = plan.turned * 2;
-  const std::uint64_t shared = shape.in_channels > 4 || is_row ? shape.in_channels : stride;
-  plan.turning_ways = shared % (4 * plan.ways) == 0 ? plan.ways : 1;
-  plan.turns_pairs = !is_row && stride % 2 == 0;
-  shape.in_channels *= stride * across;
-  shape.in_rows = rows / stride;
-  shape.in_columns = wide / across;
-  shape.window = divide_up(shape.window, stride);
-  shape.window_area = shape.window * divide_up(columns, across);
-  shape.stride = 1;
-}
-
-// Data within an image of constants: it goes out, the data are written into it.
-std::uint32_t Expander::filled(std::uint32_t from, std::uint64_t bytes, std::uint64_t ways) {
-  const std::uint32_t made = new_buffer(bytes, true);
-  const std::uint64_t room = target_.lram_for_data() - ways * target_.slices.program_bytes;
-  for_room(bytes, room, [&](std::uint64_t share) {
-    step(SliceKernel::fill, {}, share / element_bytes(), share, ways, false, made);
-  });
-  const std::uint64_t moved = out_.buffers[from].bytes;
-  for_room(moved, room, [&](std::uint64_t share) {
-    const bool is_whole = share == moved;
-    Stage& move = add(SliceKernel::fill, {{is_whole ? from : new_buffer(share, true), true}}, made);
-    move.kind = StageKind::move;
-    move.calls.push_back({.reads = {share}, .writes = share});
-  });
-  return made;
-}
-
 // The data of a whole operation within its image of constants, or the data, where each slice has an
 // image of its own.
 std::uint32_t Expander::framed(const Plan& plan) {
@@ -130,21 +78,6 @@ std::uint32_t Expander::framed(const Plan& plan) {
   const std::uint64_t bytes = plan.frame * (plan.image->channelwise ? 1 : plan.ways);
   step(SliceKernel::fill, {}, bytes / element_bytes(), bytes, plan.ways);
   return data();
-}
-
-// The data go out with as many channels more as their extents are less.
-std::uint32_t Expander::phases(const Plan& plan, std::uint32_t from) {
-  const std::uint64_t bytes = plan.turned * 2;
-  const std::uint32_t made = new_buffer(bytes, true);
-  const std::uint64_t room =
-      target_.lram_for_data() - plan.turning_ways * target_.slices.program_bytes;
-  for_room(bytes, room / 2 & ~std::uint64_t{1}, [&](std::uint64_t share) {
-    const std::uint32_t read = share == bytes ? from : new_buffer(share, true);
-    step(SliceKernel::transpose, {read}, share / 2, share, plan.turning_ways, false, made);
-    if (plan.turns_pairs) return;
-    for (Call& call : out_.stages.back().calls) call.cycles *= 2;
-  });
-  return made;
 }
 
 }  // namespace npuscope::npu::torq

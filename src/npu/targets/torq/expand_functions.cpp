@@ -127,7 +127,8 @@ void Expander::division() {
       move.calls.push_back({.reads = {tile.bytes / slices}, .writes = tile.bytes / slices});
     }
     std::vector<std::uint32_t> factors{reciprocal};
-    if (tile.data.size() > 1) factors.push_back(tile.data[0]);
+    if (tile.data.size() > 1 || operation().form == Form::local_normalization)
+      factors.push_back(tile.data[0]);
     step(SliceKernel::mul, factors, tile.elements, tile.bytes, 1, false, result());
   });
 }

@@ -41,7 +41,7 @@ void Expander::grouped() {
     shape.area_read = saturating_product({shape.area_read, reached});
   }
   const std::uint64_t bytes = saturating_product({padded, side(in, 1), element_bytes()});
-  const bool is_wide = shape.groups == 1;
+  const bool is_wide = shape.groups == 1 || (shape.channels == 1 && shape.results == 1);
   const bool is_padded = bytes > out_.buffers[data()].bytes;
   if (is_padded) is_wide ? host() : void(filled(data(), bytes, 1));
   operation().is_int8 ? grouped_by_css(shape) : grouped_by_host(side(out, 1), is_wide);
@@ -51,9 +51,7 @@ void Expander::grouped() {
 // the host's, too. Sums that begin as zeros have the bias added behind.
 void Expander::grouped_by_host(std::uint64_t channels, bool begins_as_zeros) {
   const std::uint64_t elements = result_elements(), slices = target_.slices.count;
-  step(SliceKernel::round, {new_buffer(channels * 2, true, true)}, channels, channels * sum_bytes,
-       1, false, new_buffer(channels * sum_bytes, true));
-  host();
+  bias_in_float(channels);
   const std::uint64_t room = target_.lram_for_data() - slices * target_.slices.program_bytes;
   if (begins_as_zeros) {
     size_ = sum_bytes;
@@ -81,6 +79,13 @@ void Expander::grouped_by_host(std::uint64_t channels, bool begins_as_zeros) {
     step(SliceKernel::round, {new_buffer(part * sum_bytes, true)}, part, part * 2,
          begins_as_zeros ? slices : 1, false, result());
   }
+}
+
+// In 32-bit floats, as large as the result.
+void Expander::bias_in_float(std::uint64_t channels) {
+  step(SliceKernel::round, {new_buffer(channels * 2, true, true)}, channels, channels * sum_bytes,
+       1, false, new_buffer(channels * sum_bytes, true));
+  host();
 }
 
 // Groups in halves of halves, then results of one group, until data, weights and sums fit.

@@ -99,19 +99,23 @@ void Expander::image(const Plan& plan) {
   const ImageShape& shape = *plan.image;
   const TileCut cut = plan.cut;
   const std::uint64_t each = shape.channels(cut), row_parts = cut.row_parts;
+  const bool in_float = exceeds_results(plan);
+  if (in_float) bias_in_float(shape.out_channels);
   std::uint32_t whole = plan.frame > 0 ? framed(plan) : data();
   if (plan.turned > 0) whole = phases(plan, whole);
+  if (in_float) return image_in_float(plan, whole);
   for (std::uint64_t channel = 0; channel < shape.out_channels; channel += each) {
     const std::uint64_t channels = std::min(each, shape.out_channels - channel);
     const auto tile = [&](std::uint64_t r) {
-      if (r * shape.rows(cut) < shape.out_rows) image_rows(plan, whole, channels, r);
+      if (r * shape.rows(cut) >= shape.out_rows) return;
+      plan.writer ? image_rows_together(channels, r) : image_rows(plan, whole, channels, r);
     };
     tile(0);
     if (row_parts > 1 && cut.channel_parts == 1) {
       const bool is_strided = shape.stride == 2 && !shape.channelwise;
       if (takes_in_first_tile()) {
         if (joins_first_tile(tile)) continue;
-      } else if (operation().is_int8) {
+      } else if (operation().is_int8 && shape.window > 1) {
         is_strided ? moved(shape.rows(cut) * (out_.buffers[result()].bytes / shape.out_rows))
                    : store_all_of_result();
       }
@@ -120,14 +124,15 @@ void Expander::image(const Plan& plan) {
   }
 }
 
-// A whole result that fits LRAM next to its first tile.
+// A whole result that fits LRAM next to its first tile, or next to both of two.
 bool Expander::takes_in_first_tile() {
   const ImageShape& shape = *plan().image;
   const TileCut& cut = plan().cut;
   const std::uint64_t bytes = out_.buffers[result()].bytes;
   const std::uint64_t main = shape.rows(cut) * (bytes / shape.out_rows);
   return cut.row_parts > 1 && cut.channel_parts == 1 && !operation().is_int8 && shape.window > 1 &&
-         bytes + main <= target_.lram_for_data() - target_.slices.program_bytes;
+         bytes + (cut.row_parts == 2 ? bytes : main) <=
+             target_.lram_for_data() - target_.slices.program_bytes;
 }
 
 // It takes that in first; the second of two is put together with it. Whether that was all.
@@ -167,8 +172,8 @@ void Expander::image_rows(const Plan& plan, std::uint32_t data, std::uint64_t ch
   const std::uint64_t even = by_windows ? round_up(read, 2) : read;
   if (even > read) from = made_even(from, read * row_bytes, even * row_bytes);
   // Weights of one slice stay for all rows.
-  const bool stay = r > 0 && plan.ways == 1 && cut.channel_parts > 1 && !shape.channelwise &&
-                    shape.stride == 1 && !operation().is_int8;
+  const bool may_stay = operation().is_int8 ? shape.window == 1 : cut.channel_parts > 1;
+  const bool stay = r > 0 && plan.ways == 1 && may_stay && !shape.channelwise && shape.stride == 1;
   image_tile(plan, from, channels, rows, even, is_segmented, !stay);
 }
 

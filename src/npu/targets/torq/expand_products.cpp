@@ -1,68 +1,9 @@
-// Products: of rows by constants, of matrices by each other.
+// Products of matrices by each other, or of matrices by constants.
 #include <algorithm>
 
 #include "npu/targets/torq/expander.hpp"
 
 namespace npuscope::npu::torq {
-
-// Columns that fit LRAM next to the rows, in multiples of a block; rows are cut where one block
-// does not. Weights of the next tile come in while one computes.
-void Expander::product() {
-  const MatrixProduct matrix = matrix_product(graph_, node());
-  const std::uint64_t size = element_bytes(), rows = matrix.rows * matrix.batch;
-  const std::uint64_t block = std::max<std::uint64_t>(1, target_.slices.group_width / size);
-  const std::uint64_t room = target_.lram_for_data() - target_.slices.program_bytes;
-  const auto bytes_of = [&](std::uint64_t tile_rows, std::uint64_t columns) {
-    const std::uint64_t bias = operation().is_int8 ? 8 : 4;
-    return saturating_product({tile_rows, matrix.depth, size}) / 2 +
-           saturating_product({matrix.depth, columns, size}) / 2 +
-           saturating_product({tile_rows, columns, size}) / 2 + columns * bias / 2;
-  };
-  std::uint64_t row_parts = 1, width = matrix.columns;
-  const auto find_width = [&](std::uint64_t tile_rows) -> std::uint64_t {
-    for (std::uint64_t parts = 1;; ++parts) {
-      std::uint64_t columns = matrix.columns / parts;
-      if (parts > 1) columns = std::max<std::uint64_t>(1, columns / block) * block;
-      if (bytes_of(tile_rows, columns) <= room / 2) return columns;
-      if (columns <= block) return 0;
-    }
-  };
-  while ((width = find_width(divide_up(rows, row_parts))) == 0 && row_parts < rows) ++row_parts;
-  if (width == 0) width = std::min(block, matrix.columns);
-  const SliceKernel kernel =
-      rows == 1 || operation().is_int8 ? SliceKernel::fc : SliceKernel::fc_fast;
-  const std::uint64_t each = divide_up(rows, row_parts);
-  const bool has_bias = node().has_input(2) && !operation().is_int8;
-  // Slices share the addition of a bias; rows of it are constants as large as their share.
-  const bool is_shared =
-      rows >= least_shared() && rows * matrix.columns >= target_.slices.shared_elements;
-  const std::uint32_t target =
-      has_bias ? new_buffer(rows * matrix.columns * size, is_shared) : result();
-  for (std::uint64_t row = 0; row < rows && out_.stages.size() < max_tasks; row += each) {
-    const std::uint64_t tile_rows = std::min(each, rows - row);
-    const std::uint32_t from =
-        row_parts == 1 ? data() : new_buffer(tile_rows * matrix.depth * size, true);
-    for (std::uint64_t column = 0; column < matrix.columns; column += width) {
-      const std::uint64_t columns = std::min(width, matrix.columns - column);
-      KernelWork work = work_of(kernel, tile_rows);
-      work.in_channels = matrix.depth;
-      work.out_channels = columns;
-      Stage& stage = add(kernel, {{from, true}}, target);
-      stage.calls.push_back(
-          {.cycles = kernel == SliceKernel::fc ? kernel_cycles(work, target_) * tile_rows
-                                               : kernel_cycles(work, target_),
-           .constants = {matrix.depth * columns * size, columns * (operation().is_int8 ? 8 : 4)},
-           .reads = {out_.buffers[from].bytes},
-           .writes = tile_rows * columns * size});
-    }
-  }
-  if (!has_bias) return;
-  const std::uint64_t share = is_shared ? rows / target_.slices.count : rows;
-  const std::uint32_t bias = new_buffer(share * matrix.columns * size, true, true);
-  shared_step(SliceKernel::add, {target}, rows, matrix.columns, result());
-  out_.stages.back().reads.push_back({bias, true});
-  for (Call& call : out_.stages.back().calls) call.reads.push_back(out_.buffers[bias].bytes);
-}
 
 namespace {
 
@@ -75,6 +16,8 @@ struct Expander::Product {
   std::uint32_t first = 0, second = 0;  // buffers
   std::uint64_t sum_bytes = 2;          // of an element
   bool on_host = false;
+  bool is_shared = true;  // by slices
+  bool spreads = false;   // `second` is of one matrix, which slices make as many as the batch first
 
   std::uint64_t first_elements() const { return saturating_product({batch, rows, depth}); }
   std::uint64_t second_elements() const { return saturating_product({batch, depth, columns}); }
@@ -95,7 +38,8 @@ struct Expander::Product {
 std::pair<Expander::Product, Expander::Product> Expander::shares_of(const Product& product) {
   Product main = product, rest = product;
   const Side side = product.side(least_shared());
-  const Shares shares = shares_of(main.extent(side), product.largest());
+  const Shares shares = product.is_shared ? shares_of(main.extent(side), product.largest())
+                                          : Shares{main.extent(side), 0};
   main.extent(side) = shares.main;
   rest.extent(side) = shares.rest;
   if (side != Side::columns) rest.first = new_buffer(rest.first_elements() * element_bytes(), true);
@@ -114,7 +58,8 @@ void Expander::multiply_evenly(const Product& product, std::uint32_t into) {
   const Side side = product.side(least_shared());
   Product whole = product;
   const std::uint64_t shared = whole.extent(side);
-  const bool alone = shared < least_shared() || product.largest() < target_.slices.shared_elements;
+  const bool alone = !product.is_shared || shared < least_shared() ||
+                     product.largest() < target_.slices.shared_elements;
   const std::uint64_t ways = alone ? 1 : plan().ways,
                       bytes = product.elements() * product.sum_bytes;
   if (product.on_host) {  // zeros that the host adds to
@@ -125,8 +70,10 @@ void Expander::multiply_evenly(const Product& product, std::uint32_t into) {
     }
     return;
   }
+  const std::uint32_t second =
+      product.spreads ? spread(product, alone, parts_of(shared, ways, 1)) : product.second;
   std::vector<Read> reads{{product.first, alone || side == Side::columns},
-                          {product.second, alone || side == Side::rows}};
+                          {second, alone || (side == Side::rows && !product.spreads)}};
   if (reads[1].whole) std::ranges::reverse(reads);
   Stage& stage = add(SliceKernel::matmul_fast, std::move(reads), into);
   for (const std::uint64_t part : parts_of(shared, ways, 1)) {
@@ -145,6 +92,24 @@ void Expander::multiply_evenly(const Product& product, std::uint32_t into) {
     }
     call.writes = each.elements() * product.sum_bytes;
   }
+}
+
+// Constants of one matrix as many times as the batch has, for each slice what it multiplies by.
+std::uint32_t Expander::spread(const Product& product, bool alone,
+                               const std::vector<std::uint64_t>& parts) {
+  const Side side = product.side(least_shared());
+  Stage& stage = add(SliceKernel::broadcast, {{product.second, false}}, 0);
+  std::uint64_t bytes = 0;
+  for (const std::uint64_t part : parts) {
+    Product each = product;
+    if (!alone) each.extent(side) = part;
+    Call& call = stage.calls.emplace_back();
+    call.cycles = kernel_cycles(work_of(stage.kernel, each.second_elements()), target_);
+    call.reads = {each.depth * each.columns * element_bytes()};
+    call.writes = each.second_elements() * element_bytes();
+    bytes += call.writes;
+  }
+  return stage.result = new_buffer(bytes, true);
 }
 
 // Each slice has for itself what it does not share.
@@ -179,6 +144,57 @@ Expander::Product Expander::tile_of(const Product& product, bool is_constant) co
   return tile;
 }
 
+// Columns, a block of them or more, that fit with all of the batch, or else fewer of that.
+Expander::Product Expander::tile_of_spread(const Product& product) const {
+  const auto fit_all = [&](const Product& tile) {
+    const std::uint64_t operands =
+        (tile.first_elements() + tile.second_elements()) * element_bytes();
+    return operands + tile.elements() * tile.sum_bytes +
+               plan().ways * target_.slices.program_bytes <=
+           target_.lram_for_data();
+  };
+  Product tile = product;
+  for (std::uint64_t parts = 1; parts == 1 || tile.columns > target_.slices.group_width; ++parts) {
+    tile.columns = divide_up(product.columns, parts);
+    if (fit_all(tile)) return tile;
+  }
+  tile = product;
+  for (std::uint64_t parts = 1; parts <= product.batch; ++parts) {
+    tile.batch = divide_up(product.batch, parts);
+    if (fits(tile)) return tile;
+  }
+  return tile_of(tile, true);
+}
+
+// Of data of four sides by one matrix of constants: that becomes as many as the data have.
+void Expander::matmul_by_spread(const Product& all) {
+  const Product largest = tile_of_spread(all);
+  const bool is_whole = largest.elements() == all.elements();
+  for (std::uint64_t b = 0; b < all.batch; b += largest.batch) {
+    for (std::uint64_t r = 0; r < all.rows; r += largest.rows) {
+      for (std::uint64_t c = 0; c < all.columns && out_.stages.size() < max_tasks;
+           c += largest.columns) {
+        Product tile = all;
+        tile.batch = std::min(largest.batch, all.batch - b);
+        tile.rows = std::min(largest.rows, all.rows - r);
+        tile.columns = std::min(largest.columns, all.columns - c);
+        tile.first = is_whole ? data(0) : new_buffer(tile.first_elements() * element_bytes(), true);
+        tile.second = new_buffer(tile.depth * tile.columns * element_bytes(), true, true);
+        const auto [main, rest] = shares_of(tile);
+        if (!is_whole || rest.elements() == 0) {
+          multiply(tile, result());
+          continue;
+        }
+        const std::uint32_t outside = new_buffer(tile.elements() * tile.sum_bytes, true);
+        multiply_evenly(main, outside);
+        joined(
+            {main.elements(), rest.elements()}, tile.sum_bytes, true,
+            [&, &left = rest] { multiply(left, outside); }, result());
+      }
+    }
+  }
+}
+
 // Of matrices in a batch that is the only further side sums are in 32-bit floats; in int8 the host
 // computes these, and slices those of more sides in integers.
 void Expander::matmul() {
@@ -194,6 +210,18 @@ void Expander::matmul() {
               .columns = matrix.columns,
               .sum_bytes = is_int8 || widens ? 4 : element_bytes(),
               .on_host = on_host};
+  const std::uint64_t matrices =
+      saturating_product({result_elements()}) /
+      std::max<std::uint64_t>(
+          1, saturating_product({std::uint64_t(shape.back()),
+                                 shape.size() > 1 ? std::uint64_t(shape[shape.size() - 2]) : 1}));
+  all.is_shared = !matrix.constant_weights || is_int8 || !is_plain || matrices == 1;
+  if (matrix.constant_weights && !is_int8 && !is_plain && matrices > 1 && matrix.batch == 1) {
+    all.batch = matrices;
+    all.rows /= matrices;
+    all.spreads = true;
+    return matmul_by_spread(all);
+  }
   const bool by_batch = all.batch >= least_shared();
   const bool is_constant = matrix.constant_weights || operation().inputs.size() < 2;
   if (on_host) {

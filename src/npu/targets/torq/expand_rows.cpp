@@ -1,15 +1,9 @@
-// Softmax and normalizations: kernels over rows, in int8 the host's or the CSS's with slices
-// between.
+// Normalizations: kernels over rows, in int8 the host's with slices between.
 #include <algorithm>
 
 #include "npu/targets/torq/expander.hpp"
 
 namespace npuscope::npu::torq {
-namespace {
-
-struct Rows {
-  std::uint64_t count = 1, length = 1;
-};
 
 Rows rows_of(const Shape& shape, std::int64_t axis) {
   Rows rows;
@@ -20,71 +14,6 @@ Rows rows_of(const Shape& shape, std::int64_t axis) {
     side *= std::max<std::uint64_t>(1, std::uint64_t(shape[std::size_t(i)]));
   }
   return rows;
-}
-
-}  // namespace
-
-// Data and, on its stack, two floats of each row.
-bool Expander::css_holds_softmax(const Operation& operation) const {
-  const Node& node = graph_[operation.nodes.front()];
-  const Shape& shape = graph_[operation.result].shape;
-  const std::uint64_t floats = 4 * graph_[operation.result].elements();
-  const Rows rows = rows_of(shape, node.int_attribute("axis", -1));
-  return floats <= target_.css.data_bytes && 2 * 4 * rows.count <= target_.css.stack_bytes;
-}
-
-// In int8 the CSS computes in 32-bit floats.
-void Expander::softmax_in_float() {
-  size_ = 4;
-  const std::uint64_t elements = result_elements(), bytes = elements * size_;
-  const Shares shares = shares_of(graph_[operation().result]);
-  host();
-  const std::uint32_t from = joined(shares, size_, false, [&] { host(); });
-  Stage& stage = add(SliceKernel::convert, {{from, true}}, new_buffer(bytes, true));
-  stage.kind = StageKind::css;
-  stage.code_bytes = target_.css.softmax_code_bytes;
-  stage.calls.push_back(
-      {.elements = elements, .constants = {12}, .reads = {bytes}, .writes = bytes});
-  host();
-  size_ = 0;
-  joined(
-      shares, 1, false, [&] { host(); }, result());
-}
-
-// Rows that do not fit LRAM next to what becomes of them are taken a part at a time.
-void Expander::softmax() {
-  if (operation().is_int8) return softmax_in_float();
-  const Rows rows = rows_of(graph_[operation().result].shape, node().int_attribute("axis", -1));
-  const std::uint64_t all = result_elements() * 2;
-  const std::uint64_t room = target_.lram_for_data() - target_.slices.program_bytes;
-  const std::uint64_t tiles = std::max<std::uint64_t>(1, divide_up(3 * all, room));
-  for (std::uint64_t i = 0; i < std::min(tiles, rows.count) && out_.stages.size() < max_tasks;
-       ++i) {
-    const std::uint64_t count = divide_up(rows.count, tiles), elements = count * rows.length;
-    const std::uint64_t bytes = elements * 2;
-    const auto whole = [&](SliceKernel kernel, std::vector<std::uint32_t> reads,
-                           bool outside = false) {
-      return step(kernel, std::move(reads), elements, bytes, 1, false, new_buffer(bytes, outside));
-    };
-    const auto row = [&](SliceKernel kernel, std::vector<std::uint32_t> reads,
-                         bool outside = false) {
-      return step(kernel, std::move(reads), count, count * 2, 1, false,
-                  new_buffer(count * 2, outside));
-    };
-    const auto reduced = [&](SliceKernel kernel, std::uint32_t from, bool outside) {
-      return step(kernel, {from}, elements, count * 2, 1, false, new_buffer(count * 2, outside));
-    };
-    const std::uint32_t x = tiles == 1 ? data() : new_buffer(bytes, true);
-    const std::uint32_t largest =
-        whole(SliceKernel::broadcast, {reduced(SliceKernel::reduce_max, x, false)});
-    const std::uint32_t below = whole(SliceKernel::add, {x, largest}, true);
-    const std::uint32_t powers = whole(
-        SliceKernel::fma, {whole(SliceKernel::table, {whole(SliceKernel::fma, {below})})}, true);
-    const std::uint32_t sums = reduced(SliceKernel::reduce_sum, powers, true);
-    const std::uint32_t inverse = row(SliceKernel::fma, {row(SliceKernel::table, {sums})}, true);
-    const std::uint32_t wide = whole(SliceKernel::broadcast, {inverse});
-    step(SliceKernel::mul, {powers, wide}, elements, bytes, 1, false, result());
-  }
 }
 
 // In int8 slices make the means in 32-bit floats if LRAM holds the data and them turned, or else
@@ -276,52 +205,6 @@ std::uint32_t Expander::row_means(std::uint32_t from, std::uint64_t count, std::
   const std::uint32_t made = row(SliceKernel::transpose, means, true);
   if (count % 2 != 0) out_.stages.back().calls.front().cycles *= 2;  // no pairs of elements
   return made;
-}
-
-// By the CSS, with a scale, a bias, a mean and a variance of each channel: in place where all of it
-// fits its memory, or else on a copy in XRAM, by channels in halves of halves, then by rows.
-void Expander::batch_normalization() {
-  constexpr std::uint64_t constants = 4, size = 2;
-  const Shape& shape = graph_[operation().result].shape;
-  const std::uint64_t elements = result_elements();
-  const std::uint64_t images = shape.size() > 1 ? std::uint64_t(shape[0]) : 1;
-  const std::uint64_t all_channels =
-      shape.size() > 1 ? saturating_product({images, std::uint64_t(shape[1])}) : 1;
-  const std::uint64_t all_pixels = elements / std::max<std::uint64_t>(1, all_channels);
-  std::uint64_t channels = all_channels, pixels = all_pixels;
-  const auto fits = [&](std::uint64_t copies) {
-    return saturating_product({copies, channels, pixels, size}) + channels * constants * size +
-               size * (constants + 3) * 2 <=
-           target_.css.data_bytes;
-  };
-  const bool in_place = fits(1);
-  if (!in_place) moved(elements * size);
-  while (!in_place && !fits(2) && channels * pixels > 1)
-    channels > 1 ? channels = divide_up(channels, 2) : pixels = divide_up(pixels, 2);
-  bool is_first = true;
-  for (std::uint64_t first = 0; first < all_channels; first += channels) {
-    for (std::uint64_t at = 0; at < all_pixels && out_.stages.size() < max_tasks; at += pixels) {
-      const std::uint64_t part = std::min(channels, all_channels - first);
-      const std::uint64_t share = part * std::min(pixels, all_pixels - at);
-      std::vector<Read> reads{{new_buffer(share * size, true), true}};
-      Call call{.elements = share, .reads = {share * size}, .placed = {share}};
-      const auto add_read = [&](std::uint64_t count, bool is_constant) {
-        reads.push_back({new_buffer(count * size, true, is_constant), true});
-        call.reads.push_back(count * size);
-        call.placed.push_back(count);
-      };
-      for (std::uint64_t i = 0; i < constants; ++i) add_read(part, true);
-      if (!in_place) add_read(share, false);
-      call.constants = {4 * (reads.size() + 1)};
-      call.writes = share * size;
-      Stage& stage = add(SliceKernel::convert, std::move(reads), result());
-      stage.kind = StageKind::css;
-      stage.code_bytes = std::exchange(is_first, false) ? target_.css.normalization_code_bytes : 0;
-      stage.calls.push_back(std::move(call));
-    }
-    if (out_.stages.size() >= max_tasks) return;
-  }
-  if (!in_place && is_result_of_model()) moved(elements * size);
 }
 
 }  // namespace npuscope::npu::torq

@@ -194,7 +194,15 @@ void Expander::reduction(SliceKernel kernel) {
 
 // Through LRAM, as large a part at a time as fits next to another. In int8 scales differ, so that
 // the host converts before and behind.
+// Parts of a tensor in XRAM are read where they are.
+bool Expander::reads_in_place(const Operation& operation) const {
+  const Node& node = graph_[operation.nodes.front()];
+  return operation.form == Form::copy && !operation.is_int8 &&
+         (node.op == "Slice" || node.op == "Split") && !is_result_of_model(operation);
+}
+
 void Expander::copy() {
+  if (reads_in_place(operation())) return;
   if (operation().is_int8)
     around_host([&] { moves(); });
   else
@@ -244,62 +252,6 @@ void Expander::enlarge() {
       call.cycles = std::uint64_t(double(elements) / target_.elements_a_cycle("enlarge", 2));
     }
   }
-}
-
-// Through LRAM to the memory of the CSS, data and place for results, in halves of halves until they
-// fit.
-void Expander::css() {
-  if (node().op == "HardSwish" && !operation().is_int8) {  // all but the product, by slices
-    for_tiles([&](const ElementTile& tile) {
-      const std::uint32_t sum = step(SliceKernel::add, {new_buffer(tile.bytes, true)},
-                                     tile.elements, tile.bytes, target_.slices.count);
-      step(SliceKernel::clamp, {sum}, tile.elements, tile.bytes, target_.slices.count, true,
-           new_buffer(tile.bytes, true));
-    });
-  }
-  const std::uint64_t elements = result_elements(), bytes = elements * element_bytes();
-  std::uint64_t parts = std::max<std::uint64_t>(1, target_.slices.count);
-  const std::vector<TensorId>& inputs = operation().inputs;
-  const std::uint64_t tensors = std::max<std::size_t>(1, inputs.size());
-  const std::uint64_t kept = saturating_product({tensors + 1, bytes});
-  while (parts < elements && divide_up(kept, parts) > target_.css.data_bytes) parts *= 2;
-  const bool is_small = operation().is_int8 || tensors > 1;
-  const std::uint32_t code =
-      std::uint32_t(is_small ? target_.css.small_code_bytes : target_.css.code_bytes);
-  // A comparison, a product and a choice are a program each, or product, sum and limits, or an
-  // exponential and what it is taken from; an exponential and a logarithm.
-  const bool takes_three = node().op == "LeakyRelu" || node().op == "PRelu" ||
-                           node().op == "HardSigmoid" || node().op == "Elu";
-  const std::uint64_t programs = takes_three ? 3 : node().op == "Softplus" ? 2 : 1;
-  for (std::uint64_t i = 0; i < parts * programs && out_.stages.size() < max_tasks; ++i) {
-    const std::uint64_t share = elements / parts + (i / programs < elements % parts);
-    const std::uint64_t share_bytes = share * element_bytes();
-    std::vector<Read> reads;
-    Call call{.elements = share, .constants = {4 * (tensors + 2)}, .writes = share_bytes};
-    const auto read = [&](std::uint64_t bytes_read) {
-      reads.push_back({new_buffer(bytes_read, true), true});
-      call.reads.push_back(bytes_read);
-      call.placed.push_back(bytes_read / element_bytes());
-    };
-    for (std::uint64_t k = 0; k < tensors; ++k) {
-      const std::uint64_t all = k < inputs.size() ? graph_[inputs[k]].elements() : elements;
-      read(all < elements ? std::min(all, share) * element_bytes() : share_bytes);
-    }
-    read(share_bytes);  // a place for the results
-    Stage& stage = add(SliceKernel::convert, std::move(reads), result());
-    stage.kind = StageKind::css;
-    stage.code_bytes = i == 0 || programs > 1 ? code : 0;
-    stage.calls.push_back(std::move(call));
-  }
-}
-
-void Expander::host(bool computes) {
-  std::uint64_t elements = 0;
-  for (const TensorId input : present(node().inputs)) elements += graph_[input].elements();
-  for (const TensorId output : present(node().outputs)) elements += graph_[output].elements();
-  Stage& stage = add(SliceKernel::convert, {}, result());
-  stage.kind = StageKind::host_program;
-  stage.calls.push_back({.elements = elements, .products = computes ? 1u : 0u});
 }
 
 // The slices read any element of LRAM; a table that is larger stays with the host.

@@ -1,19 +1,18 @@
-// Makes the stages of operations; what several kinds of operations need for that. Private to
-// stages.hpp: images in expand_images.cpp, expand_frames.cpp, expand_grouped.cpp and
-// expand_pooling.cpp, products in expand_products.cpp,
-// elementwise work in expand_values.cpp, functions that are chains of kernels in
-// expand_functions.cpp, those of rows in expand_rows.cpp, tensors made in parts in
-// expand_parts.cpp.
+// What the stages of each kind of operation are, of what stage_maker.hpp makes. Private to
+// stages.hpp: images in expand_images.cpp, expand_frames.cpp, expand_phases.cpp,
+// expand_grouped.cpp, expand_pooling.cpp and, several in one tile, expand_together.cpp; products in
+// expand_gemm.cpp and expand_products.cpp; elementwise work in expand_values.cpp, functions that
+// are chains of kernels in expand_functions.cpp, those of rows in expand_rows.cpp and
+// expand_softmax.cpp, what the CSS computes in expand_css.cpp.
 #pragma once
 
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/arithmetic.hpp"
-#include "npu/targets/torq/stages.hpp"
+#include "npu/targets/torq/stage_maker.hpp"
 
 namespace npuscope::npu::torq {
 
@@ -23,9 +22,15 @@ std::uint64_t largest_of(const std::vector<std::int64_t>& values, std::int64_t o
 // Zeros before and behind data of `in` places, of which windows reach over `reached`.
 std::uint64_t pads_of(const Node& node, std::size_t side, std::uint64_t reached, std::uint64_t in);
 
-class Expander {
+struct Rows {
+  std::uint64_t count = 1, length = 1;
+};
+// Of a tensor from this side on; from the last where it is negative.
+Rows rows_of(const Shape& shape, std::int64_t axis);
+
+class Expander : StageMaker {
  public:
-  Expander(const Lowering& lowering, const Graph& graph, const Target& target);
+  using StageMaker::StageMaker;
   Result<Stages> run();
 
  private:
@@ -43,11 +48,16 @@ class Expander {
     // Each slice makes that itself, of what it reads.
     bool frames_apart() const { return frame > 0 && image->framed && ways > 1 && cut == TileCut{}; }
     TileCut cut;
+    // Cut by rows together: the operation whose data are what this one makes, and the other way
+    // round.
+    std::optional<std::size_t> reader, writer;
   };
 
   // Where data are: decided for all operations before their stages.
   void plan(std::size_t index);
   void plan_image(const Operation& operation, Plan& plan);
+  void plan_together(std::size_t last);
+  std::optional<std::size_t> writer_together(std::size_t index) const;
   void plan_gaps(const Node& node, Plan& plan, ImageShape& shape) const;
   void plan_odd(const Node& node, Plan& plan, ImageShape& shape) const;
   void plan_phases(const Node& node, Plan& plan, ImageShape& shape) const;
@@ -69,24 +79,10 @@ class Expander {
   std::uint64_t cut_of_elements(const Operation& operation) const;
   void for_tiles(const std::function<void(const ElementTile&)>& make);
 
-  // Of an extent or of elements: what slices share evenly, and what is left over.
-  struct Shares {
-    std::uint64_t main = 0, rest = 0;
-    Shares of(std::uint64_t each) const { return {main * each, rest * each}; }
-  };
-  std::uint64_t least_shared() const;
-  Shares shares_of(std::uint64_t extent, std::uint64_t elements) const;
-  Shares shares_of(const Tensor& tensor) const;
-  std::uint32_t joined(const Shares& elements, std::uint64_t size, bool within,
-                       const std::function<void()>& make_rest,
-                       std::optional<std::uint32_t> into = {});
-  void apart(std::uint32_t whole, const Shares& elements);
-  void goes_out(std::uint32_t buffer, std::uint64_t bytes);
-  void moved(std::uint64_t bytes);
-
   // Images
   void image(const Plan& plan);
   void image_rows(const Plan& plan, std::uint32_t data, std::uint64_t channels, std::uint64_t r);
+  void image_rows_together(std::uint64_t channels, std::uint64_t r);
   bool takes_in_first_tile();
   bool joins_first_tile(const std::function<void(std::uint64_t)>& make);
   void image_tile(const Plan& plan, std::uint32_t from, std::uint64_t channels, std::uint64_t rows,
@@ -94,11 +90,10 @@ class Expander {
   std::uint32_t made_even(std::uint32_t from, std::uint64_t read, std::uint64_t made);
   std::uint32_t segmented(std::uint32_t from, std::uint64_t channels, std::uint64_t rows,
                           std::uint64_t columns, std::uint64_t ways, bool is_framed);
-  std::uint32_t filled(std::uint32_t from, std::uint64_t bytes, std::uint64_t ways);
   std::uint32_t framed(const Plan& plan);
-  void for_room(std::uint64_t bytes, std::uint64_t room,
-                const std::function<void(std::uint64_t)>& make) const;
   std::uint32_t phases(const Plan& plan, std::uint32_t from);
+  bool exceeds_results(const Plan& plan) const;
+  void image_in_float(const Plan& plan, std::uint32_t from);
   void store_all_of_result();
   void max_pooling(const Plan& plan);
   void max_pooling_in_float(const ImageShape& shape);
@@ -116,18 +111,30 @@ class Expander {
   };
   void grouped();
   void grouped_by_host(std::uint64_t channels, bool begins_as_zeros);
+  void bias_in_float(std::uint64_t channels);
   void grouped_by_css(const GroupedShape& shape);
+
+  // Of the CSS
+  void css();
+  void css_elements(std::uint64_t programs, std::uint64_t code);
+  void batch_normalization();
+  void local_normalization();
+  void sums_of_neighbours(std::uint64_t neighbours);
 
   // Products
   struct Product;
   void product();
   void matmul();
+  using StageMaker::shares_of;
   std::pair<Product, Product> shares_of(const Product& product);
   void multiply(const Product& product, std::uint32_t into);
   void multiply_evenly(const Product& product, std::uint32_t into);
   bool fits(const Product& product) const;
   Product tile_of(const Product& product, bool is_constant) const;
   void batches_apart(const Product& product);
+  std::uint32_t spread(const Product& product, bool alone, const std::vector<std::uint64_t>& parts);
+  Product tile_of_spread(const Product& product) const;
+  void matmul_by_spread(const Product& all);
 
   // Elementwise work
   void elementwise(SliceKernel kernel);
@@ -142,11 +149,9 @@ class Expander {
   bool turns_in_float(const Operation& operation) const;
   void turn();
   void reduction(SliceKernel kernel);
+  bool reads_in_place(const Operation& operation) const;
   void copy();
   void moves();
-  void css();
-  // `computes`: it does all that the operation does, not only a scale or a copy.
-  void host(bool computes = false);
   void gather();
 
   // Functions as chains of kernels
@@ -157,49 +162,16 @@ class Expander {
   void error_function();
   void softmax();
   void layer_normalization();
-  void batch_normalization();
   void means_in_float();
   std::uint32_t row_means(std::uint32_t from, std::uint64_t count, std::uint64_t length);
   std::uint32_t sums_by_host(std::uint64_t rows, std::uint64_t bytes);
   bool css_holds_softmax(const Operation& operation) const;
   void softmax_in_float();
+  void softmax_of_columns();
 
-  // The operation at hand
-  const Operation& operation() const { return lowering_.operations[at_]; }
   const Plan& plan() const { return plans_[at_]; }
-  const Node& node() const { return graph_[operation().nodes.front()]; }
-  std::uint64_t element_bytes() const;
-  std::uint64_t result_elements() const { return graph_[operation().result].elements(); }
-  std::uint32_t result() { return buffer_of(operation().result); }
-  std::uint32_t data(std::size_t i = 0);
-  bool is_from_outside(std::size_t i = 0) const;
-  bool is_result_of_model() const;
 
-  std::uint32_t buffer_of(TensorId id);
-  std::uint32_t new_buffer(std::uint64_t bytes, bool outside = false, bool constant = false);
-
-  Stage& add(SliceKernel kernel, std::vector<Read> reads, std::uint32_t result);
-  // Elements one like the other, a share for each of `ways` calls; every read has as many.
-  std::uint32_t step(SliceKernel kernel, std::vector<std::uint32_t> reads, std::uint64_t elements,
-                     std::uint64_t bytes, std::uint64_t ways, bool follows = false,
-                     std::optional<std::uint32_t> into = {});
-  // Of rows of so many elements of two bytes, as slices share them.
-  std::uint32_t shared_step(SliceKernel kernel, std::vector<std::uint32_t> reads,
-                            std::uint64_t rows, std::uint64_t length, std::uint32_t into);
-  std::vector<std::uint64_t> constants_of(SliceKernel kernel) const;
-  KernelWork work_of(SliceKernel kernel, std::uint64_t pixels) const;
-
-  const Lowering& lowering_;
-  const Graph& graph_;
-  const Target& target_;
-  Stages out_;
-  std::vector<Plan> plans_;
-  std::size_t at_ = 0;
-  std::uint64_t size_ = 0;  // of elements, where an operation computes in others than its own
-  std::map<TensorId, std::uint32_t> buffers_;
-  std::map<TensorId, std::size_t> writers_;  // operations
-  std::map<TensorId, std::vector<std::size_t>> readers_;
-  std::map<TensorId, bool> outside_;
+  std::vector<Plan> plans_ = std::vector<Plan>(lowering_.operations.size());
 };
 
 }  // namespace npuscope::npu::torq

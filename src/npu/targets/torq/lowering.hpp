@@ -36,6 +36,7 @@ enum class Form : std::uint8_t {
   softmax,
   layer_normalization,
   batch_normalization,
+  local_normalization,
   reduction,
   transpose,
   gather,

@@ -33,6 +33,7 @@ constexpr FormWords float_forms[] = {
     {Form::error_function, slices, "mul", "Erf Gelu FastGelu QuickGelu BiasGelu"},
     {Form::softmax, slices, "table", "Softmax LogSoftmax"},
     {Form::batch_normalization, css, "css", "BatchNormalization"},
+    {Form::local_normalization, css, "power", "LRN"},
     {Form::layer_normalization, slices, "mul",
      "LayerNormalization SimplifiedLayerNormalization SkipLayerNormalization RMSNormalization "
      "SkipSimplifiedLayerNormalization InstanceNormalization GroupNormalization "
@@ -135,7 +136,7 @@ class Describer {
     }
     if (matrix.kernel_area == 0 || node_.op == "DeformConv") return on_host();
     const bool alone = matrix.batch > 1 && matrix.depth == matrix.kernel_area;
-    if (!alone && is_wide(*weights)) return be(Form::grouped, host_program, "host");
+    if (is_wide(*weights)) return be(Form::grouped, host_program, "host");
     if (!alone && node_.int_attribute("group", 1) > 1)
       return is_int8() ? be(Form::grouped, css, "convolution")
                        : be(Form::grouped, host_program, "host");
@@ -167,10 +168,13 @@ class Describer {
   }
 
   void reduction(bool is_image) {
-    if (is_image && node_.op.ends_with("GlobalAveragePool")) {
+    const auto axes = node_.ints_attribute("axes");
+    const bool means_images = is_int8() && node_.op == "ReduceMean" &&
+                              axes == std::vector<std::int64_t>{2, 3} &&
+                              graph_[node_.inputs[0]].shape.size() == 4;
+    if (means_images || (is_image && node_.op.ends_with("GlobalAveragePool"))) {
       return be(Form::global_average, slices, "avgpool2d");
     }
-    const auto axes = node_.ints_attribute("axes");
     const std::int64_t last = std::int64_t(graph_[node_.inputs[0]].shape.size()) - 1;
     const bool means_rows =
         node_.op == "ReduceMean" && !axes.empty() &&
@@ -237,7 +241,7 @@ class Describer {
     const bool scales =
         node_.op.ends_with("QuantizeLinear") || node_.op.ends_with("DequantizeLinear");
     const bool on_css = !is_int8() && !scales && op_class_ != OpClass::softmax;
-    constexpr std::string_view powers[] = {"Pow", "LRN", "Exp", "Log", "Elu", "Softplus"};
+    constexpr std::string_view powers[] = {"Pow", "Exp", "Log", "Elu", "Softplus"};
     const bool by_powers =
         std::ranges::find(powers, std::string_view(node_.op)) != std::end(powers);
     on_css ? be(Form::css, css, by_powers ? "power" : "css") : on_host();

@@ -7,22 +7,19 @@
 #include "npu/targets/torq/expander.hpp"
 
 namespace npuscope::npu::torq {
+namespace {
 
-Expander::Expander(const Lowering& lowering, const Graph& graph, const Target& target)
-    : lowering_(lowering), graph_(graph), target_(target), plans_(lowering.operations.size()) {
-  for (std::size_t i = 0; i < lowering.operations.size(); ++i) {
-    for (const TensorId input : lowering.operations[i].inputs) {
-      std::vector<std::size_t>& readers = readers_[input];
-      if (readers.empty() || readers.back() != i) readers.push_back(i);
-    }
-    const Node& last = graph[lowering.operations[i].nodes.back()];
-    for (const TensorId output : present(last.outputs)) writers_[output] = i;
-    writers_[lowering.operations[i].result] = i;
-  }
+// Of the first side that has more than one.
+std::uint64_t first_extent(const Shape& shape) {
+  const auto first = std::ranges::find_if(shape, [](std::int64_t each) { return each > 1; });
+  return first == shape.end() ? 1 : std::uint64_t(*first);
 }
+
+}  // namespace
 
 Result<Stages> Expander::run() {
   for (std::size_t i = 0; i < plans_.size(); ++i) plan(i);
+  for (std::size_t i = plans_.size(); i > 0; --i) plan_together(i - 1);
   decide_outside();
   for (at_ = 0; at_ < lowering_.operations.size(); ++at_) {
     size_ = 0;
@@ -57,6 +54,7 @@ void Expander::plan(std::size_t index) {
     case Form::sigmoid:
     case Form::square_root:
     case Form::division:
+    case Form::local_normalization:
     case Form::error_function: plan.cut.row_parts = cut_of_elements(operation); return;
     case Form::css:
       if (graph_[operation.nodes.front()].op == "HardSwish")
@@ -76,20 +74,30 @@ std::uint64_t Expander::cut_of_elements(const Operation& operation) const {
   const std::uint64_t room = target_.lram_for_data() - 2 * target_.slices.program_bytes;
   // A function keeps what its kernels make for each other.
   const bool is_chain = operation.form == Form::sigmoid || operation.form == Form::square_root ||
-                        operation.form == Form::division;
-  const std::uint64_t kept = is_chain ? 4 : std::max<std::uint64_t>(2, operation.inputs.size() + 1);
-  return std::max<std::uint64_t>(1, divide_up(saturating_product({bytes, kept}), room));
+                        operation.form == Form::division ||
+                        operation.form == Form::local_normalization;
+  const Node& node = graph_[operation.nodes.front()];
+  const bool adds_constants = operation.form == Form::sum && !operation.is_int8 &&
+                              operation.inputs.size() == 1 && node.has_input(1) &&
+                              graph_[node.inputs[1]].elements() > 1;
+  const std::uint64_t operands = operation.inputs.size() + (adds_constants ? 1 : 0);
+  const std::uint64_t kept = is_chain ? 4 : std::max<std::uint64_t>(2, operands + 1);
+  std::uint64_t tiles =
+      std::max<std::uint64_t>(1, divide_up(saturating_product({bytes, kept}), room));
+  const std::uint64_t extent = first_extent(graph_[operation.result].shape);
+  const auto part_of = [&] { return divide_up(extent, tiles); };
+  while (tiles < extent && saturating_product({bytes / extent, part_of(), kept}) > room) ++tiles;
+  return tiles;
 }
 
 // The data of each tile of an elementwise operation, and what becomes of them. Tiles have whole
 // parts of the first side where that is long enough.
 void Expander::for_tiles(const std::function<void(const ElementTile&)>& make) {
   const std::uint64_t tiles = plan().cut.row_parts, elements = result_elements();
-  const Shape& shape = graph_[operation().result].shape;
-  const auto first = std::ranges::find_if(shape, [](std::int64_t extent) { return extent > 1; });
-  std::uint64_t extent = first == shape.end() ? 1 : std::uint64_t(*first);
+  std::uint64_t extent = first_extent(graph_[operation().result].shape);
   if (extent < tiles) extent = elements;
-  const std::uint64_t each = divide_up(extent, tiles);
+  std::uint64_t each = divide_up(extent, tiles);
+  if (tiles > 1 && plan().ways > 1 && each > least_shared()) each -= each % least_shared();
   for (std::uint64_t i = 0; i < extent && out_.stages.size() < max_tasks; i += each) {
     const std::uint64_t part = std::min(each, extent - i);
     ElementTile tile;
@@ -131,7 +139,9 @@ std::uint64_t Expander::ways_of(std::size_t index) const {
   const std::uint64_t slices = target_.slices.count;
   const auto only_reader = [&](TensorId id) {
     const auto readers = readers_.find(id);
-    return writers_.contains(id) && readers != readers_.end() && readers->second.size() == 1;
+    const auto writer = writers_.find(id);
+    return writer != writers_.end() && readers != readers_.end() && readers->second.size() == 1 &&
+           !reads_in_place(lowering_.operations[writer->second]);
   };
   const bool all_alone =
       !operation.inputs.empty() && std::ranges::all_of(operation.inputs, only_reader);
@@ -197,7 +207,17 @@ void Expander::decide_outside() {
         operation.executor != Executor::slices || ends_on_host || plans_[i].on_host;
     const bool large = lowering_.bytes(graph_, operation.result) > target_.lram_for_data() / 2;
     const bool enlarges = operation.form == Form::copy && operation.executor == Executor::slices;
-    if (is_tiled || elsewhere || enlarges || large) outside_[operation.result] = true;
+    const bool in_place = reads_in_place(operation);
+    // Slices' parts of such products are apart, and so are those that others make of them.
+    const Tensor& result = graph_[operation.result];
+    const bool multiplies = target_.slices.count > 1 && operation.form == Form::matmul &&
+                            result.shape.size() == 4 &&
+                            result.elements() >= target_.slices.shared_elements;
+    if (is_tiled || elsewhere || enlarges || large || multiplies) outside_[operation.result] = true;
+    if (in_place) {
+      for (const TensorId output : present(graph_[operation.nodes.front()].outputs))
+        outside_[output] = true;
+    }
     for (const TensorId input : operation.inputs) {
       const auto writer = writers_.find(input);
       if (writer == writers_.end()) continue;
@@ -208,7 +228,8 @@ void Expander::decide_outside() {
                         !(operation.form == Form::unary && maker.form == Form::sum &&
                           readers_.at(input).size() == 1 && maker.inputs.size() == 1);
       const bool is_halved = operation.is_int8 && goes_into_product(i);
-      if (operation.reshaped || next || by_parts_of_rows || elsewhere || enlarges || is_halved)
+      if (operation.reshaped || next || by_parts_of_rows || elsewhere || enlarges || is_halved ||
+          in_place || multiplies)
         outside_[input] = true;
     }
   }
@@ -231,6 +252,7 @@ void Expander::expand(std::size_t index) {
     return *kernels.begin();
   };
   if (plan().on_host) return host(true);
+  if (plan().reader) return;  // makes them, tile by tile
   switch (operation.form) {
     case Form::convolution:
     case Form::depthwise: return image(plan());
@@ -253,6 +275,7 @@ void Expander::expand(std::size_t index) {
     case Form::softmax: return softmax();
     case Form::layer_normalization: return layer_normalization();
     case Form::batch_normalization: return batch_normalization();
+    case Form::local_normalization: return local_normalization();
     case Form::reduction:
       return reduction(kernel_named(
           {SliceKernel::reduce_sum, SliceKernel::reduce_max, SliceKernel::reduce_mean}));
@@ -262,100 +285,6 @@ void Expander::expand(std::size_t index) {
     case Form::css: return css();
     case Form::host: return host(true);
   }
-}
-
-std::uint64_t Expander::element_bytes() const {
-  if (size_ > 0) return size_;
-  const Operation& each = operation();
-  return each.is_int8 ? 1
-                      : std::max<std::uint64_t>(lowering_.element_bytes(graph_, each.result), 2);
-}
-
-std::uint32_t Expander::data(std::size_t i) {
-  const std::vector<TensorId>& inputs = operation().inputs;
-  if (i < inputs.size()) return buffer_of(inputs[i]);
-  return new_buffer(result_elements() * element_bytes(), true, true);  // of the model
-}
-
-bool Expander::is_from_outside(std::size_t i) const {
-  const std::vector<TensorId>& inputs = operation().inputs;
-  if (i >= inputs.size() || !writers_.contains(inputs[i])) return true;
-  const auto found = outside_.find(inputs[i]);
-  return found != outside_.end() && found->second;
-}
-
-bool Expander::is_result_of_model() const {
-  return std::ranges::any_of(graph_.outputs, [&](TensorId id) {
-    return lowering_.roots[std::size_t(id)] == operation().result;
-  });
-}
-
-std::uint32_t Expander::buffer_of(TensorId id) {
-  const auto [place, is_new] = buffers_.try_emplace(id, 0);
-  if (is_new) {
-    const auto found = outside_.find(id);
-    const bool outside = !writers_.contains(id) || (found != outside_.end() && found->second);
-    place->second = new_buffer(lowering_.bytes(graph_, id), outside);
-  }
-  return place->second;
-}
-
-std::uint32_t Expander::new_buffer(std::uint64_t bytes, bool outside, bool constant) {
-  out_.buffers.push_back({bytes, outside, constant});
-  return std::uint32_t(out_.buffers.size() - 1);
-}
-
-Stage& Expander::add(SliceKernel kernel, std::vector<Read> reads, std::uint32_t result) {
-  Stage& stage = out_.stages.emplace_back();
-  stage.kernel = kernel;
-  stage.operation = std::uint32_t(at_);
-  stage.reads = std::move(reads);
-  stage.result = result;
-  stage.code_bytes = code_bytes(kernel, target_);
-  return stage;
-}
-
-KernelWork Expander::work_of(SliceKernel kernel, std::uint64_t pixels) const {
-  return {.kernel = kernel, .element_bytes = element_bytes(), .pixels = pixels};
-}
-
-// Scales, and a bias where a kernel has one.
-std::vector<std::uint64_t> Expander::constants_of(SliceKernel kernel) const {
-  switch (kernel) {
-    case SliceKernel::add:
-    case SliceKernel::sub:
-      return operation().is_int8 ? std::vector<std::uint64_t>{4, 8}
-                                 : std::vector<std::uint64_t>{4, 4};
-    case SliceKernel::mul:
-    case SliceKernel::table: return {8};
-    case SliceKernel::fma: return {1, 8};
-    case SliceKernel::segmentation: return {1, 8};
-    case SliceKernel::max_pool:
-    case SliceKernel::max_pool_padded: return {2};
-    default: return {};
-  }
-}
-
-std::uint32_t Expander::step(SliceKernel kernel, std::vector<std::uint32_t> reads,
-                             std::uint64_t elements, std::uint64_t bytes, std::uint64_t ways,
-                             bool follows, std::optional<std::uint32_t> into) {
-  const std::uint32_t made = into ? *into : new_buffer(bytes);
-  std::vector<Read> parts;
-  for (const std::uint32_t read : reads) parts.push_back({read, ways == 1});
-  Stage& stage = add(kernel, std::move(parts), made);
-  stage.follows = follows;
-  const std::uint64_t calls = std::max<std::uint64_t>(1, std::min(ways, elements));
-  for (std::uint64_t i = 0; i < calls; ++i) {
-    const auto share = [&](std::uint64_t whole) {
-      return divide_up(whole * (i + 1), calls) - divide_up(whole * i, calls);
-    };
-    Call& call = stage.calls.emplace_back();
-    call.cycles = kernel_cycles(work_of(kernel, share(elements)), target_);
-    call.constants = constants_of(kernel);
-    for (const std::uint32_t read : reads) call.reads.push_back(share(out_.buffers[read].bytes));
-    call.writes = share(bytes);
-  }
-  return made;
 }
 
 Result<Stages> stages_of(const Lowering& lowering, const Graph& graph, const Target& target) {

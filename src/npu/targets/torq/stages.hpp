@@ -92,6 +92,8 @@ struct ImageShape {
   std::uint64_t channels(const TileCut& cut) const;
   std::uint64_t rows(const TileCut& cut) const;
   std::uint64_t rows_read(const TileCut& cut) const;
+  // That `made` rows of a result in so many tiles need.
+  std::uint64_t rows_read(std::uint64_t made, std::uint64_t row_parts) const;
   // Of a tile of the result with a stride of two: the first and the last end at a border.
   std::uint64_t rows_of_tile(std::uint64_t made, bool is_first, bool is_last) const;
   std::uint64_t data_bytes(const TileCut& cut) const;        // that a tile reads
@@ -101,6 +103,10 @@ struct ImageShape {
 // The fewest tiles that fit LRAM, of equal numbers the cut of channels alone. A cut of rows leaves
 // rows of the neighbours in each tile, which a further kernel takes off. None where nothing fits.
 std::optional<TileCut> cut_of(const ImageShape& shape, const Target& target);
+
+// Whether LRAM holds so many rows of data and what becomes of them in so many channels.
+bool rows_fit(const ImageShape& shape, std::uint64_t rows, std::uint64_t channels,
+              const Target& target);
 
 // How many channels each call of a tile takes: equal parts of whole groups, and what is left.
 std::vector<std::uint64_t> parts_of(std::uint64_t channels, std::uint64_t ways,

@@ -58,9 +58,13 @@ void read_cost_model(TargetReader& in, Target& target) {
   in.integer("css.code_bytes", target.css.code_bytes, 1, 1ll << 32);
   in.integer("css.small_code_bytes", target.css.small_code_bytes, 1, 1ll << 32);
   in.integer("css.softmax_code_bytes", target.css.softmax_code_bytes, 1, 1ll << 32);
-  target.css.normalization_code_bytes = target.css.softmax_code_bytes;  // of older programs
-  if (in.has("css.normalization_code_bytes"))
-    in.integer("css.normalization_code_bytes", target.css.normalization_code_bytes, 1, 1ll << 32);
+  const auto newer = [&](std::string_view field, std::uint64_t& bytes) {  // than some programs
+    bytes = target.css.softmax_code_bytes;
+    if (in.has(field)) in.integer(field, bytes, 1, 1ll << 32);
+  };
+  newer("css.normalization_code_bytes", target.css.normalization_code_bytes);
+  newer("css.pooling_code_bytes", target.css.pooling_code_bytes);
+  newer("css.power_code_bytes", target.css.power_code_bytes);
   in.integer("css.stack_bytes", target.css.stack_bytes, 1, 1ll << 32);
   if (!in.has("css.cycles_per_element.default")) {
     in.fail("css.cycles_per_element", "a table with an entry `default`");

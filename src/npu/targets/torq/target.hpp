@@ -52,7 +52,8 @@ struct Target {
   } cdma;
   struct Css {
     std::uint64_t estimated_cycles = 0, data_bytes = 0, code_bytes = 0, small_code_bytes = 0,
-                  softmax_code_bytes = 0, normalization_code_bytes = 0;
+                  softmax_code_bytes = 0, normalization_code_bytes = 0, pooling_code_bytes = 0,
+                  power_code_bytes = 0;
     std::uint64_t stack_bytes = 0;
     std::map<std::string, double, std::less<>> cycles_per_element;  // with an entry "default"
   } css;

@@ -3,16 +3,18 @@
 //
 //   196 rows     host 96 rows, host 96 rows     in two programs:  192 rows into the whole, which
 //                                               goes out; host 4 rows; both into the whole again
-#include "npu/targets/torq/expander.hpp"
+#include <algorithm>
+
+#include "npu/targets/torq/stage_maker.hpp"
 
 namespace npuscope::npu::torq {
 
 // Slices share whole groups.
-std::uint64_t Expander::least_shared() const {
+std::uint64_t StageMaker::least_shared() const {
   return 2 * target_.slices.alu_width / target_.slices.group_width;
 }
 
-Expander::Shares Expander::shares_of(std::uint64_t extent, std::uint64_t elements) const {
+StageMaker::Shares StageMaker::shares_of(std::uint64_t extent, std::uint64_t elements) const {
   const std::uint64_t slices = target_.slices.count;
   if (slices < 2 || extent < least_shared() || elements < target_.slices.shared_elements)
     return {extent, 0};
@@ -21,7 +23,7 @@ Expander::Shares Expander::shares_of(std::uint64_t extent, std::uint64_t element
 }
 
 // By its first side.
-Expander::Shares Expander::shares_of(const Tensor& tensor) const {
+StageMaker::Shares StageMaker::shares_of(const Tensor& tensor) const {
   const auto first =
       std::ranges::find_if(tensor.shape, [](std::int64_t extent) { return extent > 1; });
   if (first == tensor.shape.end()) return {tensor.elements(), 0};
@@ -29,8 +31,9 @@ Expander::Shares Expander::shares_of(const Tensor& tensor) const {
   return shares_of(extent, tensor.elements()).of(tensor.elements() / extent);
 }
 
-std::uint32_t Expander::shared_step(SliceKernel kernel, std::vector<std::uint32_t> reads,
-                                    std::uint64_t rows, std::uint64_t length, std::uint32_t into) {
+std::uint32_t StageMaker::shared_step(SliceKernel kernel, std::vector<std::uint32_t> reads,
+                                      std::uint64_t rows, std::uint64_t length,
+                                      std::uint32_t into) {
   const Shares shares = shares_of(rows, rows * length);
   const bool alone = rows < least_shared() || rows * length < target_.slices.shared_elements;
   std::vector<std::uint64_t> parts = parts_of(shares.main, alone ? 1 : target_.slices.count, 1);
@@ -50,9 +53,9 @@ std::uint32_t Expander::shared_step(SliceKernel kernel, std::vector<std::uint32_
 }
 
 // What is left over is made within the whole where that is large; of a product always.
-std::uint32_t Expander::joined(const Shares& elements, std::uint64_t size, bool within,
-                               const std::function<void()>& make_rest,
-                               std::optional<std::uint32_t> into) {
+std::uint32_t StageMaker::joined(const Shares& elements, std::uint64_t size, bool within,
+                                 const std::function<void()>& make_rest,
+                                 std::optional<std::uint32_t> into) {
   const std::uint64_t main_bytes = elements.main * size, rest_bytes = elements.rest * size;
   const std::uint64_t bytes = main_bytes + rest_bytes;
   const std::uint64_t room = target_.lram_for_data() - target_.slices.program_bytes;
@@ -84,7 +87,7 @@ std::uint32_t Expander::joined(const Shares& elements, std::uint64_t size, bool 
 }
 
 // For the host, which computes on each part where it starts.
-void Expander::apart(std::uint32_t whole, const Shares& elements) {
+void StageMaker::apart(std::uint32_t whole, const Shares& elements) {
   const std::uint64_t bytes = elements.main * element_bytes(), slices = target_.slices.count;
   if (bytes / slices > target_.slices.kept_bytes) {
     step(SliceKernel::convert, {whole}, elements.main, bytes, 1, false, new_buffer(bytes, true));
@@ -97,21 +100,21 @@ void Expander::apart(std::uint32_t whole, const Shares& elements) {
   }
 }
 
-void Expander::goes_out(std::uint32_t buffer, std::uint64_t bytes) {
+void StageMaker::goes_out(std::uint32_t buffer, std::uint64_t bytes) {
   Stage& move = add(SliceKernel::convert, {{buffer, false}}, new_buffer(bytes, true));
   move.kind = StageKind::move;
   move.calls.push_back({.reads = {bytes}, .writes = bytes});
 }
 
 // From XRAM to another place of it.
-void Expander::moved(std::uint64_t bytes) {
+void StageMaker::moved(std::uint64_t bytes) {
   for_room(bytes, target_.lram_for_data() / 2,
            [&](std::uint64_t share) { goes_out(new_buffer(share, true), share); });
 }
 
 // In shares that LRAM has room for.
-void Expander::for_room(std::uint64_t bytes, std::uint64_t room,
-                        const std::function<void(std::uint64_t)>& make) const {
+void StageMaker::for_room(std::uint64_t bytes, std::uint64_t room,
+                          const std::function<void(std::uint64_t)>& make) const {
   for (std::uint64_t left = bytes; left > 0 && out_.stages.size() < max_tasks;) {
     const std::uint64_t share = std::min(left, std::max<std::uint64_t>(1, room));
     make(share);
