@@ -32,9 +32,11 @@ class SpanColumns {
           span < measure.values.size() && measure.values[span] != MeasureColumn::missing;
       known ? csv.number(measure.values[span]) : csv.nothing();
     }
-    for (const StringId name : arguments_) {
-      const auto value = profile_.spans.arguments.find(span, name);
-      value ? argument(csv, *value) : csv.nothing();
+    if (arguments_.empty()) return;
+    const ArgumentRow values = profile_.spans.arguments.row(span);
+    const ArgumentShape& keys = profile_.spans.arguments.shapes[values.shape()];
+    for (const std::uint32_t place : places_[values.shape()]) {
+      place < keys.size() ? argument(csv, {keys[place], values.bits(place)}) : csv.nothing();
     }
   }
 
@@ -53,6 +55,13 @@ class SpanColumns {
       }
     }
     losses.add("keys of arguments: a table has 200 columns for them", left);
+    for (const ArgumentShape& shape : profile_.spans.arguments.shapes) {
+      std::vector<std::uint32_t>& places = places_.emplace_back();
+      for (const StringId name : arguments_) {
+        const auto key = std::ranges::find(shape, name, &ArgumentKey::name);
+        places.push_back(std::uint32_t(key - shape.begin()));
+      }
+    }
   }
 
   void argument(Csv& csv, const Argument& value) const {
@@ -69,6 +78,7 @@ class SpanColumns {
 
   const Profile& profile_;
   std::vector<StringId> arguments_;
+  std::vector<std::vector<std::uint32_t>> places_;  // by shape: of each of these; its size: none
 };
 
 bool is_file(const schema::Table& table) { return table.part != schema::Part::of_spans; }
