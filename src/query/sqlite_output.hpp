@@ -1,4 +1,5 @@
-// SQLite without its C interface: statements with bound values, one error kept to the end.
+// SQLite without its C interface: statements with bound values, one error kept to the end. For one
+// thread at a time.
 //
 //   SqliteOutput database(path);
 //   database.run("CREATE TABLE ops(id INTEGER PRIMARY KEY, name TEXT)");
@@ -19,7 +20,8 @@ namespace npuscope::query {
 class SqliteOutput {
  public:
   explicit SqliteOutput(const std::filesystem::path& path) {
-    if (sqlite3_open(path.c_str(), &database_) != SQLITE_OK) keep_error();
+    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    if (sqlite3_open_v2(path.c_str(), &database_, flags, nullptr) != SQLITE_OK) keep_error();
   }
   ~SqliteOutput() { sqlite3_close(database_); }
   SqliteOutput(const SqliteOutput&) = delete;

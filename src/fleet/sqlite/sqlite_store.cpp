@@ -162,7 +162,8 @@ Status SqliteStore::check_tables() {
 
 Status SqliteStore::connect_reader() {
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(file_.c_str(), &handle, SQLITE_OPEN_READWRITE, nullptr);
+  const int code =
+      sqlite3_open_v2(file_.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
   reading_.reset(handle);
   if (code != SQLITE_OK || query::add_functions(handle) != SQLITE_OK) {
     return tl::unexpected(error_of(code, sqlite3_errmsg(handle), name_, ErrorKind::input));
