@@ -57,6 +57,9 @@ class ReportPage {
  public:
   explicit ReportPage(ReportRequest request) : request_(std::move(request)) {}
 
+  // Of several profiles all are expected before the first is added: whether the page begins with a
+  // coarse timeline depends on each.
+  void expect(const Profile& profile);
   void add(const analysis::Analysis& analysis, const ReportPart& part);
   // The page of a comparison, as `npuscope diff` has it.
   void set_comparison(const Document& document);
