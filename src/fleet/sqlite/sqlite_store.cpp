@@ -79,7 +79,7 @@ std::string list_of(std::span<const Id> ids) { return fmt::format("{}", fmt::joi
 
 void insert_rows(query::SqliteOutput& writer, const Table& table, const Batch& batch,
                  const std::unordered_set<Id>& known) {
-  query::SqliteInsert insert(writer, insert_sql(table).c_str());
+  query::SqliteInsert insert(writer, insert_sql(table));
   for (std::size_t row = 0; row < table.count(batch) && writer.good(); ++row) {
     if (table.sort != Rows::dimension && known.contains(table.run_of(batch, row))) continue;
     for (const Column& column : table.columns) schema::add_cell(column.get(batch, row), insert);

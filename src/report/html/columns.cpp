@@ -216,11 +216,7 @@ namespace {
 
 using namespace analysis;
 using Delta = ColumnBytes::Delta;
-using Values = std::vector<std::int64_t>;
-
-std::int64_t or_none(std::uint32_t index, std::size_t count) {
-  return index < count ? std::int64_t(index) : -1;
-}
+using Values = ColumnBytes::Values;
 
 void add_steps(const CriticalPath& path, const Profile& profile, const PlacedSpans& placed,
                std::int64_t begin, ColumnBytes& columns) {
