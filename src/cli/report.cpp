@@ -77,9 +77,8 @@ ExitStatus add_comparison(const ReportOptions& options, report::ReportPage& page
     page.expect(*shown.back());
   }
   for (const Profile* run : shown) {
-    busy.emplace("analysing");
+    const BusySign analysing("analysing");
     page.add(analysis::Analysis(*run), {diff.selection, options.selection.leaves_out_rows()});
-    busy.reset();
   }
   page.add_notes((*compared)->notes);
   print_notes((*compared)->notes);

@@ -37,7 +37,6 @@ class Csv {
     out_.add_number(value);
   }
   void boolean(bool value) { number(int(value)); }
-  void copy(std::string_view cell) { text(cell); }
   void nothing() { separate(); }
   void end_row() {
     out_.add('\n');

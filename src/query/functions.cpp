@@ -94,7 +94,6 @@ void finish_deviation(sqlite3_context* context) {
   sqlite3_result_double(context, std::sqrt(squares / (count - 1)));
 }
 
-// As it lies: sqlite3_value_text() copies what no zero ends.
 std::string_view text_in(sqlite3_value* value) {
   const auto* text = static_cast<const char*>(sqlite3_value_blob(value));
   return text != nullptr ? std::string_view(text, std::size_t(sqlite3_value_bytes(value)))

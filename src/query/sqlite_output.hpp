@@ -1,5 +1,4 @@
-// SQLite without its C interface: statements with bound values, one error kept to the end. For one
-// thread at a time.
+// SQLite without its C interface, for one thread: statements with bound values, one error kept.
 //
 //   SqliteOutput database(path);
 //   database.run("CREATE TABLE ops(id INTEGER PRIMARY KEY, name TEXT)");

@@ -96,6 +96,12 @@ Status SqliteStore::failure(ErrorKind kind) {
   return tl::unexpected(error_of(writer_->code(), writer_->error(), name_, kind));
 }
 
+Status SqliteStore::taken_back() {
+  const Status failed = failure(ErrorKind::output);
+  sqlite3_exec(writer_->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+  return failed;
+}
+
 // Several programs may make it at once: the first one that writes does, the others find it made.
 Status SqliteStore::make_tables() {
   const auto is_empty = [&] {
@@ -206,11 +212,7 @@ Result<Added> SqliteStore::add(const Batch& batch) {
   }
   for (const Table& table : schema()) insert_rows(*writer_, table, batch, known->runs);
   writer_->run("COMMIT");
-  if (!writer_->good()) {
-    const Status failed = failure(ErrorKind::output);
-    sqlite3_exec(writer_->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
-    return tl::unexpected(failed.error());
-  }
+  if (!writer_->good()) return tl::unexpected(taken_back().error());
   return added_of(batch, std::move(*known));
 }
 
@@ -235,11 +237,7 @@ Result<Removed> SqliteStore::remove(std::span<const Id> runs) {
       "(SELECT op FROM spans WHERE op IS NOT NULL);"
       "DELETE FROM units WHERE id NOT IN (SELECT unit FROM unit_runs) AND id NOT IN "
       "(SELECT unit FROM spans WHERE unit IS NOT NULL); COMMIT");
-  if (!writer_->good()) {
-    const Status failed = failure(ErrorKind::output);
-    sqlite3_exec(writer_->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
-    return tl::unexpected(failed.error());
-  }
+  if (!writer_->good()) return tl::unexpected(taken_back().error());
   return removed;
 }
 

@@ -15,8 +15,9 @@ constexpr std::size_t max_argument_columns = 200;
 // What the spans carry beside their fields: their numbers and arguments, a column each.
 class SpanColumns {
  public:
-  SpanColumns(const Profile& profile, Losses& losses) : profile_(profile) {
-    if (profile.spans.arguments.size() == profile.spans.size()) find_arguments(losses);
+  SpanColumns(const schema::Source& source, Losses& losses)
+      : source_(source), profile_(source.profile) {
+    if (profile_.spans.arguments.size() == profile_.spans.size()) find_arguments(losses);
   }
 
   void header(Csv& csv) const {
@@ -65,17 +66,11 @@ class SpanColumns {
   }
 
   void argument(Csv& csv, const Argument& value) const {
-    switch (value.key.type) {
-      case ArgumentType::null: csv.nothing(); break;
-      case ArgumentType::boolean: csv.text(value.boolean() ? "true" : "false"); break;
-      case ArgumentType::integer: csv.number(value.integer()); break;
-      case ArgumentType::unsigned_integer: csv.number(value.unsigned_integer()); break;
-      case ArgumentType::number: csv.number(value.number()); break;
-      case ArgumentType::text:
-      case ArgumentType::json: csv.text(profile_.text(value.text())); break;
-    }
+    if (value.key.type != ArgumentType::boolean) return add_argument(source_, value, csv);
+    csv.text(value.boolean() ? "true" : "false");
   }
 
+  const schema::Source& source_;
   const Profile& profile_;
   std::vector<StringId> arguments_;
   std::vector<std::vector<std::uint32_t>> places_;  // by shape: of each of these; its size: none
@@ -86,7 +81,7 @@ bool is_file(const schema::Table& table) { return table.part != schema::Part::of
 void add_rows(const schema::Source& source, const schema::Table& table, Losses& losses, Csv& csv,
               RowProgress& progress) {
   std::optional<SpanColumns> carried;
-  if (table.name == std::string_view("spans")) carried.emplace(source.profile, losses);
+  if (table.name == std::string_view("spans")) carried.emplace(source, losses);
   std::vector<schema::Field> columns;
   for (const schema::Field& field : table.fields) {
     if (field.held_by == schema::HeldBy::query || !field.is_there_in(source.profile)) continue;
@@ -123,12 +118,7 @@ Result<std::uint64_t> write_table(const schema::Source& source, const schema::Ta
 
 Result<Exported> write_folder(const schema::Source& source, const std::filesystem::path& folder,
                               const ProgressReport& report) {
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) {
-    return output_error("{}: the folder cannot be made ({}); name another", folder.string(),
-                        failed.message());
-  }
+  TRY(make_folder(folder));
   TRY(check_writable_folder(folder));
   Exported exported;
   RowProgress progress(report, rows_of_tables(source, is_file));
@@ -136,7 +126,8 @@ Result<Exported> write_folder(const schema::Source& source, const std::filesyste
     if (!is_file(table)) continue;
     const auto path = folder / (std::string(table.name) + ".csv");
     if (table.rows(source) == 0) {  // another profile's table would pass for this one's
-      std::filesystem::remove(path, failed);
+      std::error_code unknown;
+      std::filesystem::remove(path, unknown);
       continue;
     }
     TRY_AS(written, write_table(source, table, exported.losses, path, progress));
@@ -166,6 +157,14 @@ Result<Exported> write_one(const schema::Source& source, const schema::Table& ta
 }
 
 }  // namespace
+
+Status make_folder(const std::filesystem::path& folder) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (!failed) return {};
+  return output_error("{}: the folder cannot be made ({}); name another", folder.string(),
+                      failed.message());
+}
 
 std::vector<std::string> csv_file_names() {
   std::vector<std::string> names;

@@ -110,17 +110,10 @@ void SqliteTables::arguments(SqliteInsert& insert) {
       const Argument value = arguments.at(row, place);
       insert.number(row);
       insert.number(keys[place]);
-      switch (value.key.type) {
-        case ArgumentType::null: insert.nothing(); break;
-        case ArgumentType::boolean: insert.boolean(value.boolean()); break;
-        case ArgumentType::integer: insert.number(value.integer()); break;
-        // SQLite's integers are signed
-        case ArgumentType::unsigned_integer:
-          insert.copy(fmt::format("{}", value.unsigned_integer()));
-          break;
-        case ArgumentType::number: insert.number(value.number()); break;
-        case ArgumentType::text:
-        case ArgumentType::json: insert.text(source_.text(value.text())); break;
+      if (value.key.type == ArgumentType::unsigned_integer) {  // SQLite's integers are signed
+        insert.copy(fmt::format("{}", value.unsigned_integer()));
+      } else {
+        add_argument(source_, value, insert);
       }
       end_row(insert);
     }

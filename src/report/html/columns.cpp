@@ -84,13 +84,12 @@ void sort_unit(std::vector<PlacedSpan>& spans, std::size_t first, std::size_t la
   std::vector<std::uint32_t> order(last - first);
   std::iota(order.begin(), order.end(), std::uint32_t(first));
   if (!std::ranges::is_sorted(order, is_before)) std::ranges::stable_sort(order, is_before);
-  std::vector<PlacedSpan> sorted;
-  sorted.reserve(order.size());
-  for (const std::uint32_t place : order) {
-    new_place[place] = std::uint32_t(first + sorted.size());
-    sorted.push_back(spans[place]);
+  const std::vector<PlacedSpan> before(spans.begin() + std::ptrdiff_t(first),
+                                       spans.begin() + std::ptrdiff_t(last));
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    new_place[order[i]] = std::uint32_t(first + i);
+    spans[first + i] = before[order[i] - first];
   }
-  std::copy(sorted.begin(), sorted.end(), spans.begin() + std::ptrdiff_t(first));
 }
 
 }  // namespace

@@ -57,8 +57,7 @@ class ReportPage {
  public:
   explicit ReportPage(ReportRequest request) : request_(std::move(request)) {}
 
-  // Of several profiles all are expected before the first is added: whether the page begins with a
-  // coarse timeline depends on each.
+  // Of several all before the first is added: whether there is a coarse timeline depends on each.
   void expect(const Profile& profile);
   void add(const analysis::Analysis& analysis, const ReportPart& part);
   // The page of a comparison, as `npuscope diff` has it.
