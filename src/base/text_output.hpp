@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <concepts>
 #include <cstring>
 #include <functional>
 #include <iterator>
 #include <memory>
 #include <string_view>
+
+#include "base/print_text.hpp"
 
 namespace npuscope {
 
@@ -37,10 +39,11 @@ class TextOutput {
     char* const begin = room(max);
     size_ += std::size_t(fill(begin) - begin);
   }
-  template <class Number>
-  void add_number(Number value) {
-    constexpr std::size_t digits = 40;
-    add_made(digits, [&](char* begin) { return std::to_chars(begin, begin + digits, value).ptr; });
+  void add_number(std::integral auto value) {
+    add_made(max_number_size, [&](char* begin) { return print_integer(begin, value); });
+  }
+  void add_number(double value) {
+    add_made(max_number_size, [&](char* begin) { return print_shortest(begin, value); });
   }
   template <class... Args>
   void print(fmt::format_string<Args...> text, Args&&... args) {

@@ -38,6 +38,7 @@ ExitStatus add_profiles(const ReportOptions& options, report::ReportPage& page) 
       return report(done.error());
     }
   }
+  for (const report::ProfilePart& part : selected->parts) page.expect(part.profile);
   for (const report::ProfilePart& part : selected->parts) {
     const auto& inputs = part.profile.provenance.files;
     if (auto usable = check_output_is_no_input(inputs, options.output); !usable) {
@@ -65,16 +66,19 @@ ExitStatus add_comparison(const ReportOptions& options, report::ReportPage& page
   diff.comparison = comparer.compare({all ? ~std::size_t{0} : options.request.top, false});
   page.set_comparison(report::diff_document(diff));
   busy.reset();
+  std::vector<const Profile*> shown;
   for (const auto* runs : {&diff.a, &diff.b}) {
     for (const Profile* run : *runs) {
       if (auto usable = check_output_is_no_input(run->provenance.files, options.output); !usable) {
         return report(usable.error());
       }
     }
-    const Profile& run = *(*runs)[analysis::run_sets(*runs).front().nearest_median];
-    busy.emplace("analysing");
-    page.add(analysis::Analysis(run), {diff.selection, options.selection.leaves_out_rows()});
-    busy.reset();
+    shown.push_back((*runs)[analysis::run_sets(*runs).front().nearest_median]);
+    page.expect(*shown.back());
+  }
+  for (const Profile* run : shown) {
+    const BusySign analysing("analysing");
+    page.add(analysis::Analysis(*run), {diff.selection, options.selection.leaves_out_rows()});
   }
   page.add_notes((*compared)->notes);
   print_notes((*compared)->notes);

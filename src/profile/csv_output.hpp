@@ -2,6 +2,7 @@
 // apostrophe in front.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 
 #include "base/text_output.hpp"
@@ -14,11 +15,9 @@ class Csv {
   explicit Csv(TextOutput& out) : out_(out) {}
 
   void text(std::string_view cell) {
+    const bool is_formula = !cell.empty() && begins_formula(cell[0]);
+    if (!is_formula && std::ranges::none_of(cell, needs_quotes)) return plain(cell);
     separate();
-    const bool is_formula =
-        !cell.empty() && std::string_view("=+-@\t\r").find(cell[0]) != cell.npos;
-    const bool is_quoted = is_formula || cell.find_first_of(",\"\n\r") != cell.npos;
-    if (!is_quoted) return out_.add(cell);
     out_.add(is_formula ? "\"'" : "\"");
     while (!cell.empty()) {
       const std::size_t quote = std::min(cell.find('"'), cell.size());
@@ -30,7 +29,7 @@ class Csv {
   }
   void plain(std::string_view cell) {
     separate();
-    out_.add(cell);
+    out_.add_made(cell.size(), [&](char* at) { return print_text(at, cell); });
   }
   template <class Number>
   void number(Number value) {
@@ -38,7 +37,6 @@ class Csv {
     out_.add_number(value);
   }
   void boolean(bool value) { number(int(value)); }
-  void copy(std::string_view cell) { text(cell); }
   void nothing() { separate(); }
   void end_row() {
     out_.add('\n');
@@ -46,6 +44,10 @@ class Csv {
   }
 
  private:
+  static bool begins_formula(char c) {
+    return c == '=' || c == '+' || c == '-' || c == '@' || c == '\t' || c == '\r';
+  }
+  static bool needs_quotes(char c) { return c == ',' || c == '"' || c == '\n' || c == '\r'; }
   void separate() {
     if (!first_) out_.add(',');
     first_ = false;

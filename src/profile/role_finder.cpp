@@ -82,6 +82,7 @@ bool RoleFinder::has_slices_on(const Pattern& name) const {
   for (const Unit& unit : profile_.units) {
     matches.push_back(name.found_in(profile_.text(unit.name)));
   }
+  if (std::find(matches.begin(), matches.end(), true) == matches.end()) return false;
   const auto& unit_of = profile_.spans.unit;
   return std::any_of(unit_of.begin(), unit_of.end(), [&](UnitId unit) {
     return index_of(unit) < matches.size() && matches[index_of(unit)];

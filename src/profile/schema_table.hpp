@@ -118,6 +118,20 @@ void add_cell(const Source& source, const Head& field, const Cell& cell, Out& ou
   });
 }
 
+// The same of an argument.
+template <class Out>
+void add_argument(const Source& source, const Argument& value, Out& out) {
+  switch (value.key.type) {
+    case ArgumentType::null: return out.nothing();
+    case ArgumentType::boolean: return out.boolean(value.boolean());
+    case ArgumentType::integer: return out.number(value.integer());
+    case ArgumentType::unsigned_integer: return out.number(value.unsigned_integer());
+    case ArgumentType::number: return out.number(value.number());
+    case ArgumentType::text:
+    case ArgumentType::json: return out.text(source.text(value.text()));
+  }
+}
+
 // Getters of the usual sorts ------------------------------------------------------------------
 
 // The number of the row itself.

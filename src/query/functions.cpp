@@ -95,9 +95,9 @@ void finish_deviation(sqlite3_context* context) {
 }
 
 std::string_view text_in(sqlite3_value* value) {
-  const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(value));
+  const auto* text = static_cast<const char*>(sqlite3_value_blob(value));
   return text != nullptr ? std::string_view(text, std::size_t(sqlite3_value_bytes(value)))
-                         : std::string_view();
+                         : std::string_view("");
 }
 
 // regexp(pattern, text), which is what SQLite makes of: text REGEXP pattern.

@@ -52,18 +52,8 @@ struct ArgumentPairs {
 
 void ArgumentPairs::read_value(const Source& source, Place at, Output& out) {
   const Argument value = source.profile.spans.arguments.at(at.outer, at.inner);
-  switch (value.key.type) {
-    case ArgumentType::null: return out.nothing();
-    case ArgumentType::boolean: return out.boolean(value.boolean());
-    case ArgumentType::integer: return out.number(value.integer());
-    // SQLite's integers are signed
-    case ArgumentType::unsigned_integer:
-      return out.copy(fmt::format("{}", value.unsigned_integer()));
-    case ArgumentType::number: return out.number(value.number());
-    case ArgumentType::text:
-    case ArgumentType::json: return out.text(source.text(value.text()));
-  }
-  out.nothing();
+  if (value.key.type != ArgumentType::unsigned_integer) return add_argument(source, value, out);
+  out.copy(fmt::format("{}", value.unsigned_integer()));  // SQLite's integers are signed
 }
 
 // Outer: columns; inner: spans.

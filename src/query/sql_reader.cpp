@@ -47,8 +47,8 @@ Cell cell_of(sqlite3_stmt* statement, int column) {
   switch (sqlite3_column_type(statement, column)) {
     case SQLITE_INTEGER: return std::int64_t(sqlite3_column_int64(statement, column));
     case SQLITE_FLOAT: return sqlite3_column_double(statement, column);
-    case SQLITE_TEXT: {
-      const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
+    case SQLITE_TEXT: {  // as it lies: sqlite3_column_text() copies what no zero ends
+      const auto* text = static_cast<const char*>(sqlite3_column_blob(statement, column));
       return text != nullptr
                  ? std::string_view(text, std::size_t(sqlite3_column_bytes(statement, column)))
                  : std::string_view();

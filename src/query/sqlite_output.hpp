@@ -1,4 +1,4 @@
-// SQLite without its C interface: statements with bound values, one error kept to the end.
+// SQLite without its C interface, for one thread: statements with bound values, one error kept.
 //
 //   SqliteOutput database(path);
 //   database.run("CREATE TABLE ops(id INTEGER PRIMARY KEY, name TEXT)");
@@ -10,6 +10,7 @@
 #include <sqlite3.h>
 
 #include <concepts>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -19,7 +20,8 @@ namespace npuscope::query {
 class SqliteOutput {
  public:
   explicit SqliteOutput(const std::filesystem::path& path) {
-    if (sqlite3_open(path.c_str(), &database_) != SQLITE_OK) keep_error();
+    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    if (sqlite3_open_v2(path.c_str(), &database_, flags, nullptr) != SQLITE_OK) keep_error();
   }
   ~SqliteOutput() { sqlite3_close(database_); }
   SqliteOutput(const SqliteOutput&) = delete;
@@ -53,45 +55,67 @@ class SqliteOutput {
 
 class SqliteInsert {
  public:
-  SqliteInsert(SqliteOutput& database, const char* sql) : database_(database) {
-    if (database_.good() &&
-        sqlite3_prepare_v2(database_.handle(), sql, -1, &statement_, nullptr) != SQLITE_OK) {
-      database_.keep_error();
-    }
+  // `sql` ends with the values of a row, "(?,?)". Of so many rows to come, all of which must, most
+  // are stored 16 at a time: a step costs as much as storing two rows.
+  SqliteInsert(SqliteOutput& database, const std::string& sql, std::uint64_t rows = 0)
+      : database_(database), rows_left_(rows), one_(prepared(sql)) {
+    if (!is_of_many()) return;
+    std::string many = sql;
+    for (int i = 1; i < rows_at_once; ++i) many.append(",").append(sql, sql.rfind('('));
+    many_ = prepared(many);
   }
-  ~SqliteInsert() { sqlite3_finalize(statement_); }
+  ~SqliteInsert() {
+    sqlite3_finalize(one_);
+    sqlite3_finalize(many_);
+  }
   SqliteInsert(const SqliteInsert&) = delete;
   SqliteInsert& operator=(const SqliteInsert&) = delete;
 
   // The cells of a row one after the other, then end_row().
-  void nothing() { sqlite3_bind_null(statement_, ++place_); }
+  void nothing() { sqlite3_bind_null(statement(), ++place_); }
   void boolean(bool value) { number(int(value)); }
   void number(std::integral auto value) {
-    sqlite3_bind_int64(statement_, ++place_, sqlite3_int64(value));
+    sqlite3_bind_int64(statement(), ++place_, sqlite3_int64(value));
   }
-  void number(double value) { sqlite3_bind_double(statement_, ++place_, value); }  // NaN: NULL
-  void text(std::string_view text) { bind(text, SQLITE_STATIC); }  // outlives the row
+  void number(double value) { sqlite3_bind_double(statement(), ++place_, value); }  // NaN: NULL
+  void text(std::string_view text) { bind(text, SQLITE_STATIC); }  // outlives the step
   void copy(std::string_view text) { bind(text, SQLITE_TRANSIENT); }
 
   void end_row() {
-    place_ = 0;
-    if (!database_.good()) return;
-    if (sqlite3_step(statement_) != SQLITE_DONE) database_.keep_error();
-    sqlite3_reset(statement_);
+    if (++rows_bound_ < (is_of_many() ? rows_at_once : 1)) return;
+    if (database_.good()) {
+      if (sqlite3_step(statement()) != SQLITE_DONE) database_.keep_error();
+      sqlite3_reset(statement());
+    }
+    rows_left_ -= is_of_many() ? rows_at_once : 0;
+    place_ = rows_bound_ = 0;
   }
 
  private:
+  static constexpr int rows_at_once = 16;
+
+  bool is_of_many() const { return rows_left_ >= rows_at_once; }
+  sqlite3_stmt* statement() const { return is_of_many() ? many_ : one_; }
+  sqlite3_stmt* prepared(const std::string& sql) {
+    sqlite3_stmt* made = nullptr;
+    if (database_.good() &&
+        sqlite3_prepare_v2(database_.handle(), sql.c_str(), -1, &made, nullptr) != SQLITE_OK) {
+      database_.keep_error();
+    }
+    return made;
+  }
   // A length beyond SQLite's is an error of the step.
   void bind(std::string_view text, sqlite3_destructor_type lifetime) {
     const auto bound =
-        sqlite3_bind_text64(statement_, ++place_, text.data() != nullptr ? text.data() : "",
+        sqlite3_bind_text64(statement(), ++place_, text.data() != nullptr ? text.data() : "",
                             text.size(), lifetime, SQLITE_UTF8);
     if (bound != SQLITE_OK) database_.keep_error();
   }
 
   SqliteOutput& database_;
-  sqlite3_stmt* statement_ = nullptr;
-  int place_ = 0;
+  std::uint64_t rows_left_;
+  sqlite3_stmt *one_, *many_ = nullptr;
+  int place_ = 0, rows_bound_ = 0;
 };
 
 }  // namespace npuscope::query

@@ -79,7 +79,7 @@ std::string list_of(std::span<const Id> ids) { return fmt::format("{}", fmt::joi
 
 void insert_rows(query::SqliteOutput& writer, const Table& table, const Batch& batch,
                  const std::unordered_set<Id>& known) {
-  query::SqliteInsert insert(writer, insert_sql(table).c_str());
+  query::SqliteInsert insert(writer, insert_sql(table));
   for (std::size_t row = 0; row < table.count(batch) && writer.good(); ++row) {
     if (table.sort != Rows::dimension && known.contains(table.run_of(batch, row))) continue;
     for (const Column& column : table.columns) schema::add_cell(column.get(batch, row), insert);
@@ -94,6 +94,12 @@ SqliteStore::SqliteStore(const std::filesystem::path& file, const query::Limits&
 
 Status SqliteStore::failure(ErrorKind kind) {
   return tl::unexpected(error_of(writer_->code(), writer_->error(), name_, kind));
+}
+
+Status SqliteStore::taken_back() {
+  const Status failed = failure(ErrorKind::output);
+  sqlite3_exec(writer_->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+  return failed;
 }
 
 // Several programs may make it at once: the first one that writes does, the others find it made.
@@ -162,7 +168,8 @@ Status SqliteStore::check_tables() {
 
 Status SqliteStore::connect_reader() {
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(file_.c_str(), &handle, SQLITE_OPEN_READWRITE, nullptr);
+  const int code =
+      sqlite3_open_v2(file_.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
   reading_.reset(handle);
   if (code != SQLITE_OK || query::add_functions(handle) != SQLITE_OK) {
     return tl::unexpected(error_of(code, sqlite3_errmsg(handle), name_, ErrorKind::input));
@@ -205,11 +212,7 @@ Result<Added> SqliteStore::add(const Batch& batch) {
   }
   for (const Table& table : schema()) insert_rows(*writer_, table, batch, known->runs);
   writer_->run("COMMIT");
-  if (!writer_->good()) {
-    const Status failed = failure(ErrorKind::output);
-    sqlite3_exec(writer_->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
-    return tl::unexpected(failed.error());
-  }
+  if (!writer_->good()) return tl::unexpected(taken_back().error());
   return added_of(batch, std::move(*known));
 }
 
@@ -234,11 +237,7 @@ Result<Removed> SqliteStore::remove(std::span<const Id> runs) {
       "(SELECT op FROM spans WHERE op IS NOT NULL);"
       "DELETE FROM units WHERE id NOT IN (SELECT unit FROM unit_runs) AND id NOT IN "
       "(SELECT unit FROM spans WHERE unit IS NOT NULL); COMMIT");
-  if (!writer_->good()) {
-    const Status failed = failure(ErrorKind::output);
-    sqlite3_exec(writer_->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
-    return tl::unexpected(failed.error());
-  }
+  if (!writer_->good()) return tl::unexpected(taken_back().error());
   return removed;
 }
 

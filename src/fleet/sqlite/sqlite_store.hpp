@@ -32,6 +32,7 @@ class SqliteStore : public Store {
   Status check_tables();
   Status connect_reader();
   Status failure(ErrorKind kind);
+  Status taken_back();
 
   std::string name_;
   std::filesystem::path file_;

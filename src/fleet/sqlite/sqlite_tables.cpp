@@ -53,7 +53,7 @@ namespace {
 class InsertRows : public query::RowSink {
  public:
   InsertRows(query::SqliteOutput& output, const Table& table)
-      : output_(output), insert_(output, insert_sql(table).c_str()) {}
+      : output_(output), insert_(output, insert_sql(table)) {}
 
   void columns(const std::vector<std::string>&) override {}
   bool row(std::span<const query::Cell> cells) override {

@@ -121,12 +121,7 @@ Result<std::vector<fs::path>> paths_in_folder(std::span<const Profile> profiles,
 Result<Converted> convert_into_folder(std::span<const Profile> profiles,
                                       const ConvertRequest& request) {
   TRY_AS(paths, paths_in_folder(profiles, request));
-  std::error_code failed;
-  fs::create_directories(request.output, failed);
-  if (failed) {
-    return output_error("{}: the folder cannot be made ({}); name another", request.output.string(),
-                        failed.message());
-  }
+  TRY(make_folder(request.output));
   TRY(check_writable_folder(request.output));
   Converted converted;
   for (std::size_t i = 0; i < profiles.size(); ++i) {

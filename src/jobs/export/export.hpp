@@ -36,6 +36,8 @@ struct Exported {
 Result<Exported> write_csv(const Profile& profile, const std::filesystem::path& path,
                            const ProgressReport& progress = {});
 
+Status make_folder(const std::filesystem::path& folder);  // unless it is there
+
 // Those that it may write into a folder.
 std::vector<std::string> csv_file_names();
 

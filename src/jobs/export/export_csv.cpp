@@ -15,8 +15,9 @@ constexpr std::size_t max_argument_columns = 200;
 // What the spans carry beside their fields: their numbers and arguments, a column each.
 class SpanColumns {
  public:
-  SpanColumns(const Profile& profile, Losses& losses) : profile_(profile) {
-    if (profile.spans.arguments.size() == profile.spans.size()) find_arguments(losses);
+  SpanColumns(const schema::Source& source, Losses& losses)
+      : source_(source), profile_(source.profile) {
+    if (profile_.spans.arguments.size() == profile_.spans.size()) find_arguments(losses);
   }
 
   void header(Csv& csv) const {
@@ -32,9 +33,11 @@ class SpanColumns {
           span < measure.values.size() && measure.values[span] != MeasureColumn::missing;
       known ? csv.number(measure.values[span]) : csv.nothing();
     }
-    for (const StringId name : arguments_) {
-      const auto value = profile_.spans.arguments.find(span, name);
-      value ? argument(csv, *value) : csv.nothing();
+    if (arguments_.empty()) return;
+    const ArgumentRow values = profile_.spans.arguments.row(span);
+    const ArgumentShape& keys = profile_.spans.arguments.shapes[values.shape()];
+    for (const std::uint32_t place : places_[values.shape()]) {
+      place < keys.size() ? argument(csv, {keys[place], values.bits(place)}) : csv.nothing();
     }
   }
 
@@ -53,22 +56,24 @@ class SpanColumns {
       }
     }
     losses.add("keys of arguments: a table has 200 columns for them", left);
-  }
-
-  void argument(Csv& csv, const Argument& value) const {
-    switch (value.key.type) {
-      case ArgumentType::null: csv.nothing(); break;
-      case ArgumentType::boolean: csv.text(value.boolean() ? "true" : "false"); break;
-      case ArgumentType::integer: csv.number(value.integer()); break;
-      case ArgumentType::unsigned_integer: csv.number(value.unsigned_integer()); break;
-      case ArgumentType::number: csv.number(value.number()); break;
-      case ArgumentType::text:
-      case ArgumentType::json: csv.text(profile_.text(value.text())); break;
+    for (const ArgumentShape& shape : profile_.spans.arguments.shapes) {
+      std::vector<std::uint32_t>& places = places_.emplace_back();
+      for (const StringId name : arguments_) {
+        const auto key = std::ranges::find(shape, name, &ArgumentKey::name);
+        places.push_back(std::uint32_t(key - shape.begin()));
+      }
     }
   }
 
+  void argument(Csv& csv, const Argument& value) const {
+    if (value.key.type != ArgumentType::boolean) return add_argument(source_, value, csv);
+    csv.text(value.boolean() ? "true" : "false");
+  }
+
+  const schema::Source& source_;
   const Profile& profile_;
   std::vector<StringId> arguments_;
+  std::vector<std::vector<std::uint32_t>> places_;  // by shape: of each of these; its size: none
 };
 
 bool is_file(const schema::Table& table) { return table.part != schema::Part::of_spans; }
@@ -76,7 +81,7 @@ bool is_file(const schema::Table& table) { return table.part != schema::Part::of
 void add_rows(const schema::Source& source, const schema::Table& table, Losses& losses, Csv& csv,
               RowProgress& progress) {
   std::optional<SpanColumns> carried;
-  if (table.name == std::string_view("spans")) carried.emplace(source.profile, losses);
+  if (table.name == std::string_view("spans")) carried.emplace(source, losses);
   std::vector<schema::Field> columns;
   for (const schema::Field& field : table.fields) {
     if (field.held_by == schema::HeldBy::query || !field.is_there_in(source.profile)) continue;
@@ -113,12 +118,7 @@ Result<std::uint64_t> write_table(const schema::Source& source, const schema::Ta
 
 Result<Exported> write_folder(const schema::Source& source, const std::filesystem::path& folder,
                               const ProgressReport& report) {
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) {
-    return output_error("{}: the folder cannot be made ({}); name another", folder.string(),
-                        failed.message());
-  }
+  TRY(make_folder(folder));
   TRY(check_writable_folder(folder));
   Exported exported;
   RowProgress progress(report, rows_of_tables(source, is_file));
@@ -126,7 +126,8 @@ Result<Exported> write_folder(const schema::Source& source, const std::filesyste
     if (!is_file(table)) continue;
     const auto path = folder / (std::string(table.name) + ".csv");
     if (table.rows(source) == 0) {  // another profile's table would pass for this one's
-      std::filesystem::remove(path, failed);
+      std::error_code unknown;
+      std::filesystem::remove(path, unknown);
       continue;
     }
     TRY_AS(written, write_table(source, table, exported.losses, path, progress));
@@ -156,6 +157,14 @@ Result<Exported> write_one(const schema::Source& source, const schema::Table& ta
 }
 
 }  // namespace
+
+Status make_folder(const std::filesystem::path& folder) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (!failed) return {};
+  return output_error("{}: the folder cannot be made ({}); name another", folder.string(),
+                      failed.message());
+}
 
 std::vector<std::string> csv_file_names() {
   std::vector<std::string> names;

@@ -87,15 +87,8 @@ std::uint64_t ProfileJson::cells() const {
 }
 
 void ProfileJson::argument(const Argument& value) {
-  switch (value.key.type) {
-    case ArgumentType::null: nothing(); break;
-    case ArgumentType::boolean: boolean(value.boolean()); break;
-    case ArgumentType::integer: number(value.integer()); break;
-    case ArgumentType::unsigned_integer: number(value.unsigned_integer()); break;
-    case ArgumentType::number: number(value.number()); break;
-    case ArgumentType::text: text(profile_.text(value.text())); break;
-    case ArgumentType::json: json_.raw(profile_.text(value.text())); break;
-  }
+  if (value.key.type != ArgumentType::json) return add_argument(source_, value, *this);
+  json_.raw(profile_.text(value.text()));
 }
 
 void ProfileJson::arguments() {

@@ -2,6 +2,7 @@
 #include "jobs/export/export.hpp"
 #include "jobs/export/file_by_name.hpp"
 #include "jobs/export/row_progress.hpp"
+#include "profile/own_traces.hpp"
 #include "profile/schema.hpp"
 #include "query/sqlite_output.hpp"
 
@@ -82,8 +83,13 @@ void SqliteTables::table(const schema::Table& of) {
   std::erase_if(columns, [](const auto& each) { return each.held_by != schema::HeldBy::all; });
   const TableSql sql(of.name, columns);
   database_.run(sql.create.c_str());
-  SqliteInsert insert(database_, sql.insert.c_str());
   const std::string_view name = of.name;
+  const Arguments& values = profile_.spans.arguments;
+  std::uint64_t several = name == "span_numbers" ? numbers_of_spans(profile_) : 0;
+  if (name == "arguments" && !source_.argument_keys().empty()) {
+    for (std::size_t row = 0; row < values.size(); ++row) several += values.count(row);
+  }
+  SqliteInsert insert(database_, sql.insert, of.rows(source_) + several);
   if (name == "arguments") arguments(insert);
   if (name == "span_numbers") span_numbers(insert);
   const auto rows = schema::Row(of.rows(source_));
@@ -104,17 +110,10 @@ void SqliteTables::arguments(SqliteInsert& insert) {
       const Argument value = arguments.at(row, place);
       insert.number(row);
       insert.number(keys[place]);
-      switch (value.key.type) {
-        case ArgumentType::null: insert.nothing(); break;
-        case ArgumentType::boolean: insert.boolean(value.boolean()); break;
-        case ArgumentType::integer: insert.number(value.integer()); break;
-        // SQLite's integers are signed
-        case ArgumentType::unsigned_integer:
-          insert.copy(fmt::format("{}", value.unsigned_integer()));
-          break;
-        case ArgumentType::number: insert.number(value.number()); break;
-        case ArgumentType::text:
-        case ArgumentType::json: insert.text(source_.text(value.text())); break;
+      if (value.key.type == ArgumentType::unsigned_integer) {  // SQLite's integers are signed
+        insert.copy(fmt::format("{}", value.unsigned_integer()));
+      } else {
+        add_argument(source_, value, insert);
       }
       end_row(insert);
     }

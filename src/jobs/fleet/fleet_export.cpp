@@ -7,6 +7,7 @@
 #include "fleet/schema.hpp"
 #include "fleet/sqlite/sqlite_tables.hpp"
 #include "formats/parquet/table_writer.hpp"
+#include "jobs/export/export.hpp"
 #include "jobs/export/file_by_name.hpp"
 #include "npuscope/base/files.hpp"
 #include "profile/csv_output.hpp"
@@ -129,12 +130,7 @@ Status export_table(fleet::Store& store, const fleet::Table& table, FleetFormat 
 
 Result<FleetExported> export_tables(fleet::Store& store, FleetFormat format,
                                     const std::filesystem::path& folder, std::string_view runs) {
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) {
-    return output_error("{}: the folder cannot be made ({}); name another", folder.string(),
-                        failed.message());
-  }
+  TRY(make_folder(folder));
   FleetExported exported;
   for (const fleet::Table& table : fleet::schema()) {
     TRY(export_table(store, table, format, folder, runs, exported));

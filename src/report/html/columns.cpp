@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <numeric>
 
 #include "analysis/path/path_graph.hpp"
 #include "npuscope/analysis/timeline.hpp"
@@ -72,24 +73,23 @@ class Merger {
   std::size_t open_[std::size_t(Role::overlay) + 1] = {none, none, none, none};  // by role
 };
 
-// Merged, spans of each role begin in an order of their own: sorted anew, `new_place` says where
-// to.
-void sort_unit(std::vector<PlacedSpan>& spans, std::size_t first,
+// Merged, spans of each role begin in an order of their own: those of a unit sorted anew, and where
+// each of `spans` is then.
+void sort_unit(std::vector<PlacedSpan>& spans, std::size_t first, std::size_t last,
                std::vector<std::uint32_t>& new_place) {
-  std::vector<std::uint32_t> order(spans.size() - first);
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = std::uint32_t(first + i);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  const auto is_before = [&](std::uint32_t a, std::uint32_t b) {
     if (spans[a].begin != spans[b].begin) return spans[a].begin < spans[b].begin;
     return spans[a].end > spans[b].end;
-  });
-  std::vector<PlacedSpan> sorted;
-  sorted.reserve(order.size());
-  new_place.resize(spans.size());
-  for (const std::uint32_t place : order) {
-    new_place[place] = std::uint32_t(first + sorted.size());
-    sorted.push_back(spans[place]);
+  };
+  std::vector<std::uint32_t> order(last - first);
+  std::iota(order.begin(), order.end(), std::uint32_t(first));
+  if (!std::ranges::is_sorted(order, is_before)) std::ranges::stable_sort(order, is_before);
+  const std::vector<PlacedSpan> before(spans.begin() + std::ptrdiff_t(first),
+                                       spans.begin() + std::ptrdiff_t(last));
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    new_place[order[i]] = std::uint32_t(first + i);
+    spans[first + i] = before[order[i] - first];
   }
-  std::copy(sorted.begin(), sorted.end(), spans.begin() + std::ptrdiff_t(first));
 }
 
 }  // namespace
@@ -101,7 +101,6 @@ PlacedSpans::PlacedSpans(const Analysis& analysis, std::size_t max_spans) {
     spans.clear();
     first_of_unit.clear();
     place_of_row.assign(analysis.profile().spans.size(), 0);
-    std::vector<std::uint32_t> new_place;
     Merger merger(merge_ticks, spans, place_of_row);
     for (std::size_t group = 0; group < by_unit.groups(); ++group) {
       first_of_unit.push_back(spans.size());
@@ -109,10 +108,8 @@ PlacedSpans::PlacedSpans(const Analysis& analysis, std::size_t max_spans) {
       for (const SpanOfUnit& span : by_unit.spans_of(UnitId(std::uint32_t(group)))) {
         merger.add(span);
       }
-      sort_unit(spans, first_of_unit.back(), new_place);
     }
     first_of_unit.push_back(spans.size());
-    for (std::uint32_t& at : place_of_row) at = at < new_place.size() ? new_place[at] : at;
   };
   place();
   constexpr std::int64_t max_ticks = std::int64_t{1} << 52;
@@ -124,6 +121,11 @@ PlacedSpans::PlacedSpans(const Analysis& analysis, std::size_t max_spans) {
     merge_ticks *= 2;
     place();
   }
+  std::vector<std::uint32_t> new_place(spans.size());
+  for (std::size_t unit = 0; unit + 1 < first_of_unit.size(); ++unit) {
+    sort_unit(spans, first_of_unit[unit], first_of_unit[unit + 1], new_place);
+  }
+  for (std::uint32_t& at : place_of_row) at = at < new_place.size() ? new_place[at] : at;
   if (spans.size() == total) merge_ticks = 0;
   for (const PlacedSpan& span : spans) merged += span.count > 1 ? span.count : 0;
 }
@@ -213,11 +215,7 @@ namespace {
 
 using namespace analysis;
 using Delta = ColumnBytes::Delta;
-using Values = std::vector<std::int64_t>;
-
-std::int64_t or_none(std::uint32_t index, std::size_t count) {
-  return index < count ? std::int64_t(index) : -1;
-}
+using Values = ColumnBytes::Values;
 
 void add_steps(const CriticalPath& path, const Profile& profile, const PlacedSpans& placed,
                std::int64_t begin, ColumnBytes& columns) {

@@ -49,6 +49,7 @@ struct PlacedSpans {
 class ColumnBytes {
  public:
   enum class Delta : std::uint8_t { no, yes };
+  using Values = std::vector<std::int64_t>;
   struct Head {
     std::string name;
     const char* encoding;
@@ -80,6 +81,10 @@ class ColumnBytes {
   std::string bytes_;
   std::vector<Head> heads_;
 };
+
+inline std::int64_t or_none(std::uint32_t index, std::size_t count) {
+  return index < count ? std::int64_t(index) : -1;
+}
 
 // The critical path in columns: its steps, and the graph that what-if runs on, with the latencies
 // of its constraints written out.

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <ranges>
 #include <span>
-#include <unordered_map>
 
 #include "analysis/ops/row_names.hpp"
 #include "base/sort_rows.hpp"
@@ -16,31 +15,10 @@ namespace {
 
 using namespace analysis;
 using Delta = ColumnBytes::Delta;
-using Values = std::vector<std::int64_t>;
+using Values = ColumnBytes::Values;
 
 constexpr std::size_t max_coarse_samples = 50'000;
 constexpr std::int64_t most_exact = std::int64_t{1} << 53;  // of JavaScript's numbers
-
-std::int64_t place_or_none(std::uint32_t index, std::size_t count) {
-  return index < count ? std::int64_t(index) : -1;
-}
-
-// Texts that columns refer to by their place, each once. The first is the empty one, which stands
-// for what is not known.
-class Texts {
- public:
-  Texts() { place_of(""); }
-  std::int64_t place_of(std::string_view text) {
-    const auto [found, is_new] = place_of_.try_emplace(std::string(text), list_.size());
-    if (is_new) list_.push_back(found->first);
-    return std::int64_t(found->second);
-  }
-  const std::vector<std::string>& list() const { return list_; }
-
- private:
-  std::unordered_map<std::string, std::size_t> place_of_;
-  std::vector<std::string> list_;
-};
 
 class Columns {
  public:
@@ -81,7 +59,8 @@ class Columns {
       json.array("kinds", stable_names(SpanKind{}), [&](const char* name) { json.value(name); });
       json.array("reasons", std::views::iota(std::size_t{0}, reason_count),
                  [&](std::size_t reason) { json.value(name_of(Reason(reason))); });
-      json.member("strings", texts_.list());
+      json.array("strings", std::views::iota(0u, std::uint32_t(texts_.size())),
+                 [&](std::uint32_t text) { json.value(texts_[StringId(text)]); });
       json.key("units"), json.begin_array(), write_units(json), json.end_array();
       json.member("flows_left_out", flows_left_out());
       json.key("counters"), json.begin_array(), write_counters(json, samples), json.end_array();
@@ -143,7 +122,7 @@ class Columns {
         json.member("is_device", is_device(unit, first, spans));
         json.member("device", unit.device);
         json.member("core", unit.core);
-        json.member("parent", place_or_none(index_of(unit.parent), profile_.units.size()));
+        json.member("parent", or_none(index_of(unit.parent), profile_.units.size()));
         json.member("first_span", first);
         json.member("spans", spans);
       });
@@ -166,7 +145,7 @@ class Columns {
     });
     columns_.add_times("span", starts, values);
     add("span.op", Delta::yes, [&](const PlacedSpan& span) {
-      return place_or_none(index_of(spans.op[span.row]), profile_.ops.size());
+      return or_none(index_of(spans.op[span.row]), profile_.ops.size());
     });
     std::ranges::transform(placed, values.begin(), [&](const PlacedSpan& span) {
       return std::int64_t(spans.kind[span.row]);
@@ -202,7 +181,7 @@ class Columns {
     Values values(ops.size());
     const auto add = [&](const char* name, const auto& text_of) {
       std::ranges::transform(ops, values.begin(),
-                             [&](const Op& op) { return texts_.place_of(text_of(op)); });
+                             [&](const Op& op) { return index_of(texts_.intern(text_of(op))); });
       columns_.add(name, values, Delta::yes);
     };
     add("op.name", [&](const Op& op) { return profile_.text(op.name); });
@@ -285,7 +264,7 @@ class Columns {
         json.member("name", profile_.text(series.name));
         json.member("part", profile_.text(series.part));
         json.member("quantity", profile_.text(series.quantity));
-        json.member("unit", place_or_none(index_of(series.unit), profile_.units.size()));
+        json.member("unit", or_none(index_of(series.unit), profile_.units.size()));
         json.member("first_sample", first);
         json.member("samples", samples[i]);
       });
@@ -332,7 +311,7 @@ class Columns {
   bool is_coarse_;
   PlacedSpans placed_;
   ColumnBytes columns_;
-  Texts texts_;
+  StringPool texts_;  // that columns refer to by their place
   Interval extent_;
 };
 

@@ -329,7 +329,15 @@ std::string indented(std::string_view json) {
 
 }  // namespace
 
+void ReportPage::expect(const Profile& profile) {
+  // Few enough are read as soon as they are there.
+  constexpr std::size_t many = 5, max_ops = 50'000;
+  needs_coarse_ = needs_coarse_ || (profile.spans.size() > many * request_.limits.coarse_spans &&
+                                    profile.ops.size() <= max_ops);
+}
+
 void ReportPage::add(const analysis::Analysis& analysis, const ReportPart& part) {
+  expect(analysis.profile());
   ProfilePages pages = profile_pages(analysis, request_, part);
   profiles_.push_back(std::move(pages.report));
   const auto add = [](Columns& to, ProfileColumns columns) {
@@ -338,11 +346,7 @@ void ReportPage::add(const analysis::Analysis& analysis, const ReportPart& part)
   };
   add(columns_, profile_columns(analysis, pages.op_rows, pages.places, request_.limits,
                                 columns_.bytes.size()));
-  // Few enough are read as soon as they are there.
-  constexpr std::size_t many = 5, max_ops = 50'000;
-  const Profile& profile = analysis.profile();
-  needs_coarse_ = needs_coarse_ || (profile.spans.size() > many * request_.limits.coarse_spans &&
-                                    profile.ops.size() <= max_ops);
+  if (!needs_coarse_) return;
   add(coarse_,
       coarse_columns(analysis, pages.op_rows, pages.places, request_.limits, coarse_.bytes.size()));
 }

@@ -57,6 +57,8 @@ class ReportPage {
  public:
   explicit ReportPage(ReportRequest request) : request_(std::move(request)) {}
 
+  // Of several all before the first is added: whether there is a coarse timeline depends on each.
+  void expect(const Profile& profile);
   void add(const analysis::Analysis& analysis, const ReportPart& part);
   // The page of a comparison, as `npuscope diff` has it.
   void set_comparison(const Document& document);

@@ -11,7 +11,6 @@
 #include "analysis/path/path_groups.hpp"
 #include "base/counted.hpp"
 #include "base/parallel.hpp"
-#include "base/sort_rows.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "npuscope/analysis/path.hpp"
@@ -272,8 +271,10 @@ class PathDocument {
     std::iota(shown.begin(), shown.end(), std::size_t{0});
     if (options_.steps < steps.size()) {
       const auto cost = [&](std::size_t i) { return steps[i].gap + steps[i].duration; };
-      sort_rows(shown.begin(), shown.end(),
-                [&](std::size_t a, std::size_t b) { return cost(a) > cost(b); });
+      std::partial_sort(shown.begin(), shown.begin() + std::ptrdiff_t(options_.steps), shown.end(),
+                        [&](std::size_t a, std::size_t b) {
+                          return cost(a) != cost(b) ? cost(a) > cost(b) : a < b;
+                        });
       shown.resize(options_.steps);
       std::sort(shown.begin(), shown.end());
       section.remarks.push_back(

@@ -181,6 +181,16 @@ TEST_F(Export, SqliteHasEveryTableAndViewsWithNames) {
   EXPECT_THAT(query(path, "PRAGMA integrity_check"), ElementsAre("ok"));
 }
 
+TEST_F(Export, SqliteHasTheRowsBehindThoseOfWholeSteps) {
+  ProfileBuilder made;
+  const UnitId unit = made.unit("HVX 0", Engine::hvx);
+  for (std::int64_t i = 0; i < 35; ++i) made.span(unit, "op", 10 * i, 10 * i + i + 3);
+  ASSERT_TRUE(write_sqlite(made.profile, folder_ / "p.db"));
+  EXPECT_THAT(query(folder_ / "p.db",
+                    "SELECT count(*), max(id), sum(start), sum(duration), max(start) FROM spans"),
+              ElementsAre("35|34|5950|700|340"));
+}
+
 TEST_F(Export, APhaseSaysWhatItIsPartOf) {
   ASSERT_TRUE(write_csv(nested_phases(), folder_ / "tables" / ""));
   EXPECT_EQ(read(folder_ / "tables" / "phases.csv"),

@@ -92,10 +92,10 @@ TEST(ReportPage, OfNothingSaysWhatIsMissing) {
   EXPECT_TRUE(profile["missing_pages"].contains("path"));
 }
 
-json head_of(const std::string& columns) {
+json head_of(const std::string& columns, std::size_t profile = 0) {
   const auto byte = [&](std::size_t i) { return std::size_t(std::uint8_t(columns.at(i))); };
   const std::size_t size = byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24;
-  return json::parse(columns.substr(4, size))["profiles"][0];
+  return json::parse(columns.substr(4, size))["profiles"].at(profile);
 }
 
 // Rows of an MTIA's queues stood below sixty threads of the host: a trace has both as threads.
@@ -146,6 +146,20 @@ TEST(ReportPage, OfManySpansThereIsACoarseTimelineToo) {
   }
   EXPECT_EQ(test_support::script_of(page_of(small_profile().profile).html(), "npuscope-coarse"),
             "");
+}
+
+TEST(ReportPage, ACoarseTimelineHasTheProfilesBeforeTheLargeOneToo) {
+  ProfileBuilder small = small_profile();
+  ProfileBuilder large;
+  const UnitId unit = large.unit("HVX", Engine::hvx);
+  for (std::int64_t i = 0; i < 600; ++i) large.span(unit, "op", 3 * i, 3 * i + 2);
+  ReportPage page({.arguments = {"npuscope", "report", "x"}, .limits = {.coarse_spans = 100}});
+  for (const Profile* profile : {&small.profile, &large.profile}) page.expect(*profile);
+  for (const Profile* profile : {&small.profile, &large.profile}) page.add(Analysis(*profile), {});
+  const std::string coarse =
+      test_support::unpacked_text(test_support::script_of(page.html(), "npuscope-coarse"));
+  EXPECT_EQ(head_of(coarse, 0)["span_total"], 3);
+  EXPECT_EQ(head_of(coarse, 1)["span_total"], 600);
 }
 
 TEST(ReportPage, SameProfileSameBytes) {

@@ -139,23 +139,18 @@ inline const char* ChunkParser::read_number(EventForm::Value& value, const char*
 }
 
 const char* ChunkParser::read_text(EventForm::Value& value, const char* at, const char* end) {
-  const bool may_be_number =
-      value.meaning == EventKey::arguments && arguments_.takes_quoted_numbers();
-  std::uint64_t integer = 0;
-  const unsigned digits = may_be_number ? short_integer(at, integer) : 0;
-  if (digits > 0 && at[digits] == '"') {
+  if (value.meaning == EventKey::arguments && arguments_.takes_quoted_numbers()) {
+    std::uint64_t integer = 0;
+    const unsigned digits = short_integer(at, integer);
+    if (digits == 0 || at[digits] != '"') return read_any(value, at, end);
     value.keep({at, digits}, {ArgumentType::integer, integer});
     return at + digits;
   }
   const char* const quote = text_end(at, end);
   if (quote == nullptr) return nullptr;
-  const RawValue raw{RawValue::Kind::text, {at, std::size_t(quote - at)}};
-  TypedValue typed;
-  if (!may_be_number || !EventValues::quoted_number(raw, typed)) {
-    typed = {ArgumentType::text,
-             std::uint64_t(strings_.intern(raw.raw, RawStrings::Kind::text).id)};
-  }
-  value.keep(raw.raw, typed);
+  const std::string_view raw(at, std::size_t(quote - at));
+  const StringId text = strings_.intern(raw, RawStrings::Kind::text).id;
+  value.keep(raw, {ArgumentType::text, std::uint64_t(text)});
   return quote;
 }
 

@@ -43,7 +43,6 @@ ArgumentRole argument_role(std::string_view key);
 constexpr bool is_of_op(ArgumentRole role) {
   return role >= ArgumentRole::memory && role <= ArgumentRole::operand;
 }
-constexpr bool is_ratio(ArgumentRole role) { return role >= ArgumentRole::frequency; }
 
 struct ArgumentPlan {
   static constexpr std::uint32_t nowhere = 0xffffffff;

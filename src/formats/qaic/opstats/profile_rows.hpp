@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/counted.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::qaic {
@@ -37,6 +38,15 @@ class ProfileRows {
   void note(Severity severity, std::string file, std::uint64_t offset, std::string message,
             std::uint64_t count = 1) {
     profile_.notes.push_back({severity, std::move(file), offset, std::move(message), count});
+  }
+
+  // Lines of a text of which nothing is known, if there are any.
+  void note_unknown(Severity severity, std::string file, std::uint64_t first, std::uint64_t lines) {
+    if (lines == 0) return;
+    note(severity, std::move(file), first,
+         counted(lines, "line says nothing known and was", "lines say nothing known and were") +
+             " left out",
+         lines);
   }
 
  private:

@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 
-#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "formats/qaic/device.hpp"
 #include "formats/qaic/limits.hpp"
@@ -88,14 +87,7 @@ class CompilerLog {
           "{}: has no figures of the compiler; compile with -aic-perf-metrics and keep its output",
           name_);
     }
-    if (unknown_ > 0) {
-      ProfileRows(profiles_.front())
-          .note(Severity::info, name_, first_unknown_,
-                counted(unknown_, "line says nothing known and was",
-                        "lines say nothing known and were") +
-                    " left out",
-                unknown_);
-    }
+    ProfileRows(profiles_.front()).note_unknown(Severity::info, name_, first_unknown_, unknown_);
     return std::move(profiles_);
   }
 

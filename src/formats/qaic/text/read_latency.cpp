@@ -290,14 +290,7 @@ class LatencyStatistics {
     if (profiles_.empty()) {
       return input_error("{}: has no latency statistics; run the latency script again", name_);
     }
-    if (unknown_ > 0) {
-      ProfileRows(profiles_.front())
-          .note(Severity::warning, name_, first_unknown_,
-                counted(unknown_, "line says nothing known and was",
-                        "lines say nothing known and were") +
-                    " left out",
-                unknown_);
-    }
+    ProfileRows(profiles_.front()).note_unknown(Severity::warning, name_, first_unknown_, unknown_);
     return std::move(profiles_);
   }
 

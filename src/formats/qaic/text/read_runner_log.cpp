@@ -4,7 +4,6 @@
 #include <map>
 #include <utility>
 
-#include "base/counted.hpp"
 #include "formats/qaic/device.hpp"
 #include "formats/qaic/opstats/profile_rows.hpp"
 #include "formats/qaic/text/read_text_parts.hpp"
@@ -92,14 +91,7 @@ class RunnerLog {
       return input_error(
           "{}: has no statistics of a run; keep what the runner prints until it ends", name_);
     }
-    if (unknown_ > 0) {
-      ProfileRows(profiles_.front())
-          .note(Severity::info, name_, first_unknown_,
-                counted(unknown_, "line says nothing known and was",
-                        "lines say nothing known and were") +
-                    " left out",
-                unknown_);
-    }
+    ProfileRows(profiles_.front()).note_unknown(Severity::info, name_, first_unknown_, unknown_);
     return std::move(profiles_);
   }
 

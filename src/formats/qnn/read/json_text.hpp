@@ -76,8 +76,6 @@ class JsonText {
 
   // The byte in the file where the walk stands.
   std::uint64_t offset();
-  // Whether the text broke, so that what follows is lost.
-  bool is_broken() const { return broken_; }
   CountedNotes& losses() { return *losses_; }
 
  private:

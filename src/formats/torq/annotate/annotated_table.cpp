@@ -3,10 +3,10 @@
 #include "formats/torq/annotate/annotated_table.hpp"
 
 #include <fmt/ranges.h>
-#include <charconv>
 #include <map>
 
 #include "base/numbers.hpp"
+#include "base/print_text.hpp"
 #include "base/sort_rows.hpp"
 #include "base/try.hpp"
 #include "formats/torq/fields.hpp"
@@ -93,9 +93,8 @@ class Writer {
   }
 
   void add_number(std::int64_t value) {
-    char digits[24];
-    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-    line_.append(digits, end);
+    char digits[max_number_size];
+    line_.append(digits, print_integer(digits, value));
     line_ += ".0";
   }
 
