@@ -7,7 +7,7 @@ set(entries "")
 foreach(file ${files})
   get_filename_component(name ${file} NAME_WE)
   file(READ ${file} text)
-  string(APPEND entries "    {\"${name}\", R\"embedded(${text})embedded\"},\n")
+  string(APPEND entries "    {\"${name}\", R\"embedded(${text})embedded\"sv},\n")
 endforeach()
 file(WRITE ${OUTPUT}.new "// Made by cmake/embed_text.cmake.
 #pragma once
@@ -17,6 +17,7 @@ file(WRITE ${OUTPUT}.new "// Made by cmake/embed_text.cmake.
 #pragma clang diagnostic ignored \"-Woverlength-strings\"
 #endif
 namespace ${NAMESPACE} {
+using namespace std::string_view_literals;  // a constant's length need not be counted
 inline constexpr std::pair<std::string_view, std::string_view> ${NAME}[] = {
 ${entries}};
 }  // namespace ${NAMESPACE}
