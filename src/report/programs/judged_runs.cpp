@@ -37,11 +37,11 @@ JudgedRun read_run(TomlReader& in) {
   in.text("target", run.target, Needed::yes);
   in.word("judge", judges, run.judge, Needed::yes);
   in.text("run", run.run, Needed::yes);
-  in.text("figure", run.figure, Needed::yes);
-  in.word("family", families, run.family, Needed::yes);
+  in.text("figure", run.figure);
+  in.word("family", families, run.family);
   in.text("precision", run.precision, Needed::yes);
   in.yes_or_no("network", run.is_network, Needed::yes);
-  in.yes_or_no("fitted", run.is_fitted, Needed::yes);
+  in.yes_or_no("fitted", run.is_fitted);
   in.number("reference", run.reference, std::numeric_limits<double>::min(), most, Needed::yes);
   in.number("npuscope", run.npuscope, 0, most, Needed::yes);
   in.allow_others();

@@ -6,7 +6,8 @@
 //      family = "decoder", precision = "fp16", network = true, fitted = true,
 //      reference = 0.12510600, npuscope = 0.12022800},
 //
-// Each in one line; tables of estimates have more keys, for the document alone.
+// Each in one line. Without a figure it is of cycles, without a family of others, and not fitted
+// unless it says so. Tables of estimates have more keys, for the document alone.
 #pragma once
 
 #include <span>
@@ -29,7 +30,7 @@ struct JudgedRun {
   std::string target;
   Judge judge = Judge::card;
   std::string run;
-  std::string figure;  // "device time", "throughput", "cycles"
+  std::string figure = "cycles";  // or "device time", "throughput"
   npu::ModelFamily family = npu::ModelFamily::other;
   std::string precision;   // "fp16", "bf16", "int8", "mxfp6"
   bool is_network = true;  // else an operator alone

@@ -101,6 +101,16 @@ TEST(JudgedRuns, ComeBackAsTheyWereWritten) {
   EXPECT_DOUBLE_EQ(read.share(), 17.5 / 13.9 - 1);
 }
 
+TEST(JudgedRuns, AreOfCyclesUnlessTheySayOtherwise) {
+  const auto runs = read_judged_runs(
+      "runs = [{target = \"a\", judge = \"estimate\", run = \"r\", precision = \"p\", "
+      "network = false, reference = 1, npuscope = 2}]");
+  ASSERT_TRUE(runs) << runs.error().message;
+  EXPECT_EQ(runs->front().figure, "cycles");
+  EXPECT_EQ(runs->front().family, ModelFamily::other);
+  EXPECT_FALSE(runs->front().is_fitted);
+}
+
 TEST(JudgedRuns, SayWhichKeyIsWrongAndWhere) {
   const std::string good =
       "{target = \"a\", judge = \"card\", run = \"r\", figure = \"f\", family = \"other\", "
@@ -117,7 +127,7 @@ TEST(JudgedRuns, SayWhichKeyIsWrongAndWhere) {
        {std::tuple("judge = \"card\"", "judge = \"nobody\"",
                    "'judge' must be one of: card, publication, estimate"),
         std::tuple("reference = 1", "reference = 0", "'reference' must be a number from "),
-        std::tuple("fitted = true, ", "", "'fitted' is missing")}) {
+        std::tuple("network = true, ", "", "'network' is missing")}) {
     std::string bad = good;
     bad.replace(bad.find(old), std::string_view(old).size(), now);
     EXPECT_THAT(error_of("runs = [\n" + bad + "]"),
