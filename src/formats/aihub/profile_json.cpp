@@ -4,6 +4,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
@@ -68,9 +69,9 @@ class ProfileReader {
     }
     if (profile_.spans.size() == 0 && profile_.ops.empty() && !fastest_) {
       return input_error(
-          "{}: a profile of AI Hub without inferences and layers; download it again when its job "
+          "{}: a profile of AI Hub without inferences and layers{}; download it again when its job "
           "has ended (download_profile)",
-          file_);
+          file_, losses_.notes().empty() ? "" : " that have a number of this world");
     }
     add_layer_numbers();
     note_what_times_are();
@@ -94,8 +95,8 @@ class ProfileReader {
     return value.get(is) || is.is_null() ? std::nullopt : number(is);
   }
   std::optional<std::int64_t> number(const element& is) {
-    std::int64_t whole = 0;
-    if (!is.get(whole) && whole >= 0 && whole <= most_ticks) return whole;
+    double value = 0;  // whole in the client's own files; other writers print 281.0
+    if (!is.get(value) && value >= 0 && value <= double(most_ticks)) return std::llrint(value);
     losses_.add(Severity::warning, 0,
                 "numbers that are none, negative or impossibly large; left out");
     return std::nullopt;
@@ -253,7 +254,9 @@ class ProfileReader {
 }  // namespace
 
 bool looks_like_profile_json(std::string_view head) {
-  return has_text(head, "\"execution_summary\"") && has_text(head, "\"estimated_inference_time\"");
+  const auto has = [&](std::string_view word) { return has_text(head, word); };
+  return (has("\"execution_summary\"") && has("\"estimated_inference_time\"")) ||
+         (has("\"execution_detail\"") && has("\"compute_unit\""));  // with its keys sorted
 }
 
 Result<Profile> read_profile_json(ByteSource& source) {

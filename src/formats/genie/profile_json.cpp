@@ -65,9 +65,9 @@ class ProfileReader {
     }
     if (profile_.phases.empty()) {
       return input_error(
-          "{}: a Genie profile without calls; run the prompt again with --profile, and let the "
+          "{}: a Genie profile without calls{}; run the prompt again with --profile, and let the "
           "program end by itself",
-          file_);
+          file_, losses_.notes().empty() ? "" : " that have a name and a duration");
     }
     count_from_the_first();
     provenance.inferences = queries_;
@@ -87,9 +87,9 @@ class ProfileReader {
   StringId intern(std::string_view text) { return profile_.strings.intern(valid_utf8(text)); }
 
   static std::optional<std::int64_t> ticks(const simdjson::simdjson_result<element>& value) {
-    std::int64_t number = 0;
-    if (value.get(number) || number < 0 || number > most_ticks) return std::nullopt;
-    return number;
+    double number = 0;  // whole in the client's own files; other writers print 5.0
+    if (value.get(number) || !(number >= 0 && number <= double(most_ticks))) return std::nullopt;
+    return std::llrint(number);
   }
 
   void add_component(const element& component) {
@@ -152,7 +152,10 @@ class ProfileReader {
     if (is_time && !(scale > 0)) {
       return losses_.add(Severity::warning, 0, "times in a unit that is not known; left out");
     }
-    if (known == std::end(known_numbers) && is_time) number = {key, MeasureKind::wall};
+    if (known == std::end(known_numbers)) {
+      if (is_time) number = {key, MeasureKind::wall};
+      if (!is_time && !unit.empty()) number.name = name_ = fmt::format("{} in {}", key, unit);
+    }
     if (instance == every_instance) {
       number.name = name_ = fmt::format("{}, {}", number.name, call);
     }

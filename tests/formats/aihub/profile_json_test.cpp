@@ -124,6 +124,16 @@ TEST(AiHub, WhatIsNoNumberIsLeftOutAndCounted) {
                                       Field(&Note::count, 2u))));
 }
 
+TEST(AiHub, TimesWithAPointWereNoTimes) {
+  EXPECT_THAT(profile_of(R"("all_inference_times": [281.0, 100.5])").spans.duration,
+              ElementsAre(281, 100));
+}
+
+TEST(AiHub, ManyLayersBeforeTheSummaryWereNotRecognised) {
+  EXPECT_TRUE(looks_like_profile_json(R"({"execution_detail": [{"compute_unit": "NPU", )"));
+  EXPECT_FALSE(looks_like_profile_json(R"({"traceEvents": [{"compute_unit": "NPU"}]})"));
+}
+
 TEST(AiHub, NothingToSayIsRefused) {
   for (const char* text :
        {R"({"execution_summary": {"estimated_inference_time": null}, "execution_detail": []})",

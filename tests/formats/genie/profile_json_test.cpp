@@ -63,11 +63,19 @@ TEST(Genie, TimesAreInTheUnitThatTheyState) {
       R"({"type": "GenieDialog_query", "duration": 9, "start": 5,
           "time-to-first-token": {"value": 2, "unit": "ms"},
           "token-generation-time": {"value": 2, "unit": "fortnights"},
-          "new-time": {"value": 3, "unit": "us"}, "new-count": {"value": 4, "unit": ""}})");
-  EXPECT_THAT(numbers_of(profile, 0), ElementsAre(Pair("time to first token", 2000),
-                                                  Pair("new-time", 3), Pair("new-count", 4)));
+          "new-time": {"value": 3, "unit": "us"}, "new-count": {"value": 4, "unit": ""},
+          "kv-cache-size": {"value": 3, "unit": "MB"}})");
+  EXPECT_THAT(numbers_of(profile, 0),
+              ElementsAre(Pair("time to first token", 2000), Pair("new-time", 3),
+                          Pair("new-count", 4), Pair("kv-cache-size in MB", 3)));
   EXPECT_THAT(profile.notes,
               Contains(Field(&Note::message, HasSubstr("in a unit that is not known"))));
+}
+
+TEST(Genie, DurationsWithAPointWereNoCalls) {
+  EXPECT_THAT(profile_of_events(R"({"type": "GenieDialog_query", "duration": 5.0, "start": 1.0})")
+                  .spans.duration,
+              ElementsAre(5));
 }
 
 TEST(Genie, APipelineAndAnEmbeddingAreQueriesToo) {

@@ -1,5 +1,6 @@
 // Products of matrices by each other, or of matrices by constants.
 #include <algorithm>
+#include <ranges>
 
 #include "npu/targets/torq/expander.hpp"
 
@@ -210,11 +211,11 @@ void Expander::matmul() {
               .columns = matrix.columns,
               .sum_bytes = is_int8 || widens ? 4 : element_bytes(),
               .on_host = on_host};
-  const std::uint64_t matrices =
-      saturating_product({result_elements()}) /
-      std::max<std::uint64_t>(
-          1, saturating_product({std::uint64_t(shape.back()),
-                                 shape.size() > 1 ? std::uint64_t(shape[shape.size() - 2]) : 1}));
+  std::uint64_t elements = 1;  // of one matrix of the result; two vectors leave no sides
+  for (const std::int64_t extent : shape | std::views::reverse | std::views::take(2)) {
+    elements = saturating_product({elements, std::uint64_t(extent)});
+  }
+  const std::uint64_t matrices = result_elements() / std::max<std::uint64_t>(1, elements);
   all.is_shared = !matrix.constant_weights || is_int8 || !is_plain || matrices == 1;
   if (matrix.constant_weights && !is_int8 && !is_plain && matrices > 1 && matrix.batch == 1) {
     all.batch = matrices;

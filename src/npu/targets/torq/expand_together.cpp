@@ -34,8 +34,12 @@ std::optional<std::size_t> Expander::writer_together(std::size_t index) const {
 // whichever needs fewer tiles.
 void Expander::plan_together(std::size_t last) {
   if (plans_[last].reader || !plans_[last].image || plans_[last].image->out_rows < 2) return;
+  constexpr std::size_t most_layers = 64;
   std::vector<std::size_t> all{last};
-  while (const auto writer = writer_together(all.back())) all.push_back(*writer);
+  for (auto writer = writer_together(last); writer && all.size() < most_layers;
+       writer = writer_together(all.back())) {
+    all.push_back(*writer);
+  }
   if (all.size() < 2) return;
   const ImageShape& result = *plans_[last].image;
   const auto fit = [&](std::uint64_t row_parts, std::uint64_t channels) {
@@ -48,8 +52,10 @@ void Expander::plan_together(std::size_t last) {
     });
   };
   const auto cut_for = [&](std::uint64_t channels) -> TileCut {
-    TileCut cut{2, 1};
-    while (cut.row_parts < result.out_rows && !fit(cut.row_parts, channels)) ++cut.row_parts;
+    const auto counts = std::views::iota(std::uint64_t{2}, result.out_rows);
+    const auto is_little = [&](std::uint64_t parts) { return !fit(parts, channels); };
+    TileCut cut{2 + std::uint64_t(std::ranges::partition_point(counts, is_little) - counts.begin()),
+                1};
     const auto share = [&] { return divide_up(result.out_channels, cut.channel_parts); };
     while (share() > channels && !fit(cut.row_parts, share())) ++cut.channel_parts;
     return cut;
@@ -57,7 +63,19 @@ void Expander::plan_together(std::size_t last) {
   const auto tiles_of = [](const TileCut& cut) { return cut.row_parts * cut.channel_parts; };
   const TileCut whole = cut_for(result.out_channels), narrow = cut_for(4 * result.ways);
   const TileCut cut = tiles_of(narrow) < tiles_of(whole) ? narrow : whole;
-  if (!fit(cut.row_parts, divide_up(result.out_channels, cut.channel_parts))) return;
+  const std::uint64_t channels = divide_up(result.out_channels, cut.channel_parts);
+  if (!fit(cut.row_parts, channels)) return;
+  // The compiler was tried on up to eight layers, and with 17 was not done after minutes. A program
+  // has no room for many more.
+  constexpr std::uint64_t most_times = 16, most_parts = 4096;
+  std::uint64_t rows = result.rows({cut.row_parts, 1}), computed = 0, needed = 0;
+  for (const std::size_t each : all) {
+    const ImageShape& shape = *plans_[each].image;
+    computed += rows * cut.row_parts;
+    needed += shape.out_rows;
+    rows = shape.rows_read(rows, cut.row_parts);
+  }
+  if (computed > most_times * needed || tiles_of(cut) * all.size() > most_parts) return;
   plans_[last].cut = cut;
   for (std::size_t i = 1; i < all.size(); ++i) {
     plans_[all[i]].cut = {cut.row_parts, 1};

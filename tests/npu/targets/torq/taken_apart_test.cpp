@@ -22,6 +22,10 @@ std::vector<std::string> product_of(const std::string& in, const std::string& ou
                       .program);
 }
 
+TEST(TakenApart, AProductOfTwoVectorsEndedTheCompiler) {
+  EXPECT_GT(cycles_of(compiled("y = MatMul (x, x)\n", "float[7]", "float[]")), 0);
+}
+
 TEST(TakenApart, LocalNormalizationIsSlicesAndCss) {
   const std::vector<std::string> steps = steps_of(
       compiled("y = LRN <size = 3> (x)\n", "float[1,24,20,20]", "float[1,24,20,20]").program);
