@@ -210,14 +210,6 @@ class Describer {
            graph_[graph_[producer].inputs[0]].constant;
   }
 
-  // Of an image's channels with themselves: a product that reads them once.
-  bool is_square() const {
-    if (node_.op == "Mul") return node_.inputs.size() == 2 && node_.inputs[0] == node_.inputs[1];
-    const Tensor* power = input_of(graph_, node_, 1);
-    return node_.op == "Pow" && power != nullptr && power->float_values &&
-           *power->float_values == std::vector<double>{2};
-  }
-
   bool compares_tensors() const {
     return (node_.op == "Max" || node_.op == "Min") &&
            std::ranges::count_if(present(node_.inputs),
@@ -225,8 +217,9 @@ class Describer {
   }
 
   void by_words() {
-    if (takes_constant() || (is_int8() && is_square())) return on_host();
-    if (is_square()) return be(Form::unary, slices, "mul");
+    const bool squares = is_square(graph_, node_);  // a product that reads its tensor once
+    if (takes_constant() || (is_int8() && squares)) return on_host();
+    if (squares) return be(Form::unary, slices, "mul");
     if (!is_int8() && compares_tensors()) return be(Form::css, css, "css");
     const auto find = [&](std::span<const FormWords> forms) {
       for (const FormWords& each : forms) {
