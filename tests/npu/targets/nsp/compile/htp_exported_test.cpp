@@ -144,6 +144,15 @@ TEST(HtpExported, APadBeforeAConvolutionWasWorkOfItsOwn) {
   EXPECT_EQ(whole.metrics.original_macs, 16u * 16 * 32 * 32 * 9);
 }
 
+TEST(HtpExported, APadThatIsDataAndWeightsOfAConvolutionWasTakenFromItsWeights) {
+  const std::string ops = ops_of(graph_of("float[1,32,16,16] x", "float[1,1,1,1] y", R"(
+    p = Constant <value = int64[8] {0,0,1,1,0,0,1,1}> ()
+    a = Pad (x, p)
+    y = Conv (a, a)
+  )"));
+  EXPECT_NE(ops.find("Pad"), ops.npos) << ops;
+}
+
 TEST(HtpExported, ChannelsAfterThoseOfAnImageAreThereAlready) {
   const auto kernels = kernels_for_htp(
       graph_of("float[1,32,16,16] x, float[24,32,1,1] w, float[32,24,1,1] v", "float[1,32,16,16] y",
