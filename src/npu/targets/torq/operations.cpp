@@ -168,17 +168,14 @@ class Describer {
   }
 
   void reduction(bool is_image) {
-    const auto axes = node_.ints_attribute("axes");
-    const bool means_images = is_int8() && node_.op == "ReduceMean" &&
-                              axes == std::vector<std::int64_t>{2, 3} &&
+    const Shape axes = stated_axes(graph_, node_);
+    const bool means_images = is_int8() && node_.op == "ReduceMean" && axes == Shape{2, 3} &&
                               graph_[node_.inputs[0]].shape.size() == 4;
     if (means_images || (is_image && node_.op.ends_with("GlobalAveragePool"))) {
       return be(Form::global_average, slices, "avgpool2d");
     }
     const std::int64_t last = std::int64_t(graph_[node_.inputs[0]].shape.size()) - 1;
-    const bool means_rows =
-        node_.op == "ReduceMean" && !axes.empty() &&
-        std::ranges::none_of(axes, [&](std::int64_t axis) { return axis == -1 || axis == last; });
+    const bool means_rows = node_.op == "ReduceMean" && !axes.empty() && axes.back() != last;
     if ((is_int8() && !means_rows) || !node_.op.starts_with("Reduce")) return on_host();
     be(Form::reduction, slices,
        node_.op == "ReduceMean"                             ? "reduce_mean"

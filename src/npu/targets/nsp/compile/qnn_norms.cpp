@@ -42,10 +42,8 @@ class NormFuser {
   Node* mean_of_rows(TensorId id) {
     Node* node = producer(id, "ReduceMean");
     if (node == nullptr || node->int_attribute("keepdims", 1) == 0) return nullptr;
-    Shape axes = node->ints_attribute("axes");
-    if (node->has_input(1)) axes = graph_[node->inputs[1]].values.value_or(Shape{});
     const auto last = std::int64_t(graph_[node->inputs[0]].shape.size()) - 1;
-    return axes == Shape{-1} || axes == Shape{last} ? node : nullptr;
+    return stated_axes(graph_, *node) == Shape{last} ? node : nullptr;
   }
 
   // x less its mean.
