@@ -54,11 +54,6 @@ std::string_view why_unknown(std::string_view domain, std::string_view op) {
   return "npuscope does not know; pass --allow-unknown to cost it as an elementwise operation";
 }
 
-std::int64_t opset_of(const Opsets& opsets, std::string_view domain) {
-  const auto found = opsets.find(domain);
-  return found == opsets.end() ? 1 : found->second;
-}
-
 // A tensor made from constants alone is one itself, unless chance has a part in it.
 bool makes_constants(const Graph& graph, const Node& node) {
   if (node.op.starts_with("Random") || node.op == "Bernoulli" || node.op == "Multinomial")
@@ -69,6 +64,11 @@ bool makes_constants(const Graph& graph, const Node& node) {
 }
 
 }  // namespace
+
+std::int64_t opset_of(const Opsets& opsets, std::string_view domain) {
+  const auto found = opsets.find(domain);
+  return found == opsets.end() ? 1 : found->second;
+}
 
 Importer::Importer(const ModelSource& model, const ImportOptions& options)
     : model_(model), options_(options) {
@@ -346,7 +346,8 @@ void Importer::add_node(const NodeSource& source, std::size_t position, Scope& s
     unroll_scan(source, node, attributes, scope);
   } else if (source.op == "Loop" && source.domain.empty()) {
     unroll_loop(source, node, attributes, scope);
-  } else if (!add_sequence(source, node, scope)) {
+  } else if (!add_sequence(source, node, scope) &&
+             !add_flat_softmax(source, node, attributes, scope)) {
     add_operator(source, std::move(node), attributes, scope);
   }
 }

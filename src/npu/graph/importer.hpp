@@ -38,6 +38,8 @@ std::vector<std::uint32_t> topological_order(const std::vector<NodeSource>& node
 
 struct Operator;
 
+std::int64_t opset_of(const Opsets& opsets, std::string_view domain);
+
 class Importer {
  public:
   // Source and options must outlive the importer.
@@ -139,6 +141,10 @@ class Importer {
   void note_shapes(const Node& node);
   void rebatch_reshape(Node& node, Scope& scope);
   void check_rebatched(const GraphSource& source, const Scope& scope) const;
+
+  // Older meanings of operators (importer_rewrite.cpp)
+  bool add_flat_softmax(const NodeSource& source, Node& node, const Attributes& attributes,
+                        Scope& scope);
 
   // Shapes
   void infer(const NodeSource& source, Node& node, const Attributes& attributes,

@@ -141,8 +141,7 @@ void Importer::give_states(const NodeSource& call, const std::vector<TensorId>& 
 
 void Importer::unroll_scan(const NodeSource& source, const Node& node, const Attributes& attributes,
                            Scope& scope) {
-  const auto opset = scope.opsets->find("");
-  if (opset == scope.opsets->end() || opset->second < 9) {
+  if (opset_of(*scope.opsets, "") < 9) {
     fail_import(
         "node '{}' (Scan): before opset 9 it also goes over a batch; convert the model to a newer "
         "opset",

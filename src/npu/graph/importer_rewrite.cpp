@@ -1,4 +1,5 @@
-// Models changed while they are read: another batch, and nodes that stand for others.
+// Models changed while they are read: another batch, older operators, and nodes that stand for
+// others.
 #include <algorithm>
 
 #include "npu/graph/importer.hpp"
@@ -106,6 +107,44 @@ void Importer::check_rebatched(const GraphSource& source, const Scope& scope) co
           advice);
     }
   }
+}
+
+// Before opset 13 a softmax is over all sides from its axis on, by default the second: over a
+// matrix's rows, which those of the last side are already.
+bool Importer::add_flat_softmax(const NodeSource& source, Node& node, const Attributes& attributes,
+                                Scope& scope) {
+  if ((node.op != "Softmax" && node.op != "LogSoftmax" && node.op != "Hardmax") ||
+      !node.domain.empty() || opset_of(*scope.opsets, "") >= 13 || !node.has_input(0) ||
+      source.outputs.size() != 1 || source.outputs[0].empty())
+    return false;
+  const Shape sides = graph_[node.inputs[0]].shape;
+  const auto rank = std::int64_t(sides.size());
+  std::int64_t axis = node.int_attribute("axis", 1);
+  if (rank == 0 || axis < -rank || axis > rank) return false;
+  axis = std::min(axis < 0 ? axis + rank : axis, rank - 1);
+  const Shape row(sides.begin() + axis, sides.end());
+  if (elements_of(row, row.size() - 1) == 1 || elements_of(sides) == 0) {
+    node.attributes["axis"] = rank - 1;
+    return false;
+  }
+  const auto named = [&](std::string_view what) {
+    return fmt::format("{}.{}", source.outputs[0], what);
+  };
+  const auto reshape = [&](std::string_view result, TensorId from, Shape to) {
+    const TensorId shape =
+        add_integers(fmt::format("{}.shape", result), std::move(to), true, scope);
+    of_shapes_.insert(shape);
+    return add_made("Reshape", result, {from, shape}, 0, scope);
+  };
+  node.inputs[0] = reshape(
+      own_names_.emplace_back(named("rows")), node.inputs[0],
+      {std::int64_t(elements_of(sides, std::size_t(axis))), std::int64_t(elements_of(row))});
+  node.attributes["axis"] = std::int64_t{1};
+  NodeSource softmax = source;
+  softmax.outputs = {own_names_.emplace_back(named("of rows"))};
+  add_operator(softmax, std::move(node), attributes, scope);
+  reshape(source.outputs[0], scope.tensors.at(softmax.outputs[0]), sides);
+  return true;
 }
 
 // Calls of the model's functions.

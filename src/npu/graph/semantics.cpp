@@ -107,4 +107,21 @@ std::uint64_t multiply_accumulates(const Graph& graph, const Node& node) {
   return saturating_product({product.batch, product.rows, product.depth, product.columns});
 }
 
+Shape stated_axes(const Graph& graph, const Node& node) {
+  Shape axes = node.ints_attribute("axes");
+  if (axes.empty() && node.has_input(1)) axes = graph[node.inputs[1]].values.value_or(Shape{});
+  for (std::int64_t& axis : axes)
+    if (axis < 0) axis += std::int64_t(graph[node.inputs[0]].shape.size());
+  std::ranges::sort(axes);
+  return axes;
+}
+
+bool is_square(const Graph& graph, const Node& node) {
+  if (!node.has_input(0) || !node.has_input(1)) return false;
+  if (node.op == "Mul") return node.inputs.size() == 2 && node.inputs[0] == node.inputs[1];
+  const Tensor& power = graph[node.inputs[1]];
+  return node.op == "Pow" && (power.float_values == std::vector<double>{2} ||
+                              power.values == std::vector<std::int64_t>{2});
+}
+
 }  // namespace npuscope::npu

@@ -53,6 +53,13 @@ MatrixProduct matrix_product(const Graph& graph, const Node& node);
 // ResNet-50: 4,089,184,256 in all.
 std::uint64_t multiply_accumulates(const Graph& graph, const Node& node);
 
+// Axes that a reduction states, as an attribute or a constant input: from 0 on, in order. None
+// where it states none, or they are known when the model runs.
+Shape stated_axes(const Graph& graph, const Node& node);
+
+// Of a tensor with itself: x * x, or x to the power of a constant 2.
+bool is_square(const Graph& graph, const Node& node);
+
 // The matrix product inside each operator of the classes matmul and convolution.
 
 // An empty product for a node whose inputs do not fit its operator (the importer lets none by).

@@ -79,10 +79,9 @@ void Expander::softmax_of_columns() {
 // Rows that do not fit LRAM next to what becomes of them are taken a part at a time.
 void Expander::softmax() {
   if (operation().is_int8) return softmax_in_float();
-  if (rows_of(graph_[operation().result].shape, node().int_attribute("axis", -1)).length !=
-      std::uint64_t(graph_[operation().result].shape.back()))
-    return softmax_of_columns();
-  const Rows rows = rows_of(graph_[operation().result].shape, node().int_attribute("axis", -1));
+  const Shape& shape = graph_[operation().result].shape;
+  const Rows rows = rows_of(shape, node().int_attribute("axis", -1));
+  if (!shape.empty() && rows.length != std::uint64_t(shape.back())) return softmax_of_columns();
   const std::uint64_t all = result_elements() * 2;
   const std::uint64_t room = target_.lram_for_data() - target_.slices.program_bytes;
   const std::uint64_t tiles = std::max<std::uint64_t>(1, divide_up(3 * all, room));

@@ -150,10 +150,8 @@ void Expander::turn() {
 // Or else its rows lie as a mean wants them.
 bool Expander::reduces_last() const {
   const auto rank = std::int64_t(graph_[node().inputs[0]].shape.size());
-  const auto axes = node().ints_attribute("axes");
-  return axes.empty() || std::ranges::any_of(axes, [&](std::int64_t axis) {
-           return axis == -1 || axis == rank - 1;
-         });
+  const Shape axes = stated_axes(graph_, node());
+  return axes.empty() || axes.back() == rank - 1;
 }
 
 // Rows as they lie: each element is read, or for means a block of rows at once after being turned.

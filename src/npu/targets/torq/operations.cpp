@@ -168,17 +168,14 @@ class Describer {
   }
 
   void reduction(bool is_image) {
-    const auto axes = node_.ints_attribute("axes");
-    const bool means_images = is_int8() && node_.op == "ReduceMean" &&
-                              axes == std::vector<std::int64_t>{2, 3} &&
+    const Shape axes = stated_axes(graph_, node_);
+    const bool means_images = is_int8() && node_.op == "ReduceMean" && axes == Shape{2, 3} &&
                               graph_[node_.inputs[0]].shape.size() == 4;
     if (means_images || (is_image && node_.op.ends_with("GlobalAveragePool"))) {
       return be(Form::global_average, slices, "avgpool2d");
     }
     const std::int64_t last = std::int64_t(graph_[node_.inputs[0]].shape.size()) - 1;
-    const bool means_rows =
-        node_.op == "ReduceMean" && !axes.empty() &&
-        std::ranges::none_of(axes, [&](std::int64_t axis) { return axis == -1 || axis == last; });
+    const bool means_rows = node_.op == "ReduceMean" && !axes.empty() && axes.back() != last;
     if ((is_int8() && !means_rows) || !node_.op.starts_with("Reduce")) return on_host();
     be(Form::reduction, slices,
        node_.op == "ReduceMean"                             ? "reduce_mean"
@@ -210,14 +207,6 @@ class Describer {
            graph_[graph_[producer].inputs[0]].constant;
   }
 
-  // Of an image's channels with themselves: a product that reads them once.
-  bool is_square() const {
-    if (node_.op == "Mul") return node_.inputs.size() == 2 && node_.inputs[0] == node_.inputs[1];
-    const Tensor* power = input_of(graph_, node_, 1);
-    return node_.op == "Pow" && power != nullptr && power->float_values &&
-           *power->float_values == std::vector<double>{2};
-  }
-
   bool compares_tensors() const {
     return (node_.op == "Max" || node_.op == "Min") &&
            std::ranges::count_if(present(node_.inputs),
@@ -225,8 +214,9 @@ class Describer {
   }
 
   void by_words() {
-    if (takes_constant() || (is_int8() && is_square())) return on_host();
-    if (is_square()) return be(Form::unary, slices, "mul");
+    const bool squares = is_square(graph_, node_);  // a product that reads its tensor once
+    if (takes_constant() || (is_int8() && squares)) return on_host();
+    if (squares) return be(Form::unary, slices, "mul");
     if (!is_int8() && compares_tensors()) return be(Form::css, css, "css");
     const auto find = [&](std::span<const FormWords> forms) {
       for (const FormWords& each : forms) {

@@ -121,6 +121,29 @@ TEST(LowerToTorq, LeavesInt8ToHostAndCss) {
   EXPECT_THAT(of("Sigmoid"), ElementsAre("slices table x1 int8"));
 }
 
+TEST(LowerToTorq, AMeanOfAnInt8ImageDependedOnHowItsAxesWereWritten) {
+  const auto of = [](int opset, std::string_view mean) {
+    const auto lowering = lower(parsed(fmt::format(R"(
+      <ir_version: 8, opset_import: ["" : {}]>
+      m (int8[1,8,9,9] x) => (int8[1,8,1,1] y) {{
+        xs = Constant <value = float {{0.02}}> ()
+        xz = Constant <value = int8 {{0}}> ()
+        axes = Constant <value_ints = [3,-2]> ()
+        a = DequantizeLinear (x, xs, xz)
+        b = ReduceMean {}
+        y = QuantizeLinear (b, xs, xz)
+      }}
+)",
+                                                   opset, mean)),
+                                sl2610());
+    EXPECT_TRUE(lowering) << (lowering ? "" : lowering.error().message);
+    return lowering ? described(*lowering) : std::vector<std::string>{};
+  };
+  EXPECT_THAT(of(13, "<axes = [2,3]> (a)"), ElementsAre("slices avgpool2d x1 int8"));
+  EXPECT_THAT(of(13, "<axes = [-1,-2]> (a)"), ElementsAre("slices avgpool2d x1 int8"));
+  EXPECT_THAT(of(18, "(a, axes)"), ElementsAre("slices avgpool2d x1 int8"));
+}
+
 // Of floats that the model itself has at its ends: the host scales them.
 TEST(LowerToTorq, LeavesScalesOfInputsAndResultsToTheHost) {
   const Lowering lowering = lowered(R"(

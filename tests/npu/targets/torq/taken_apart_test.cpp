@@ -93,6 +93,10 @@ TEST(TakenApart, SoftmaxOverChannelsIsTheHostsInFloats) {
   EXPECT_THAT(steps, IsSupersetOf({"out 784", "in 25088", "out 12544"}));
 }
 
+TEST(TakenApart, SoftmaxOfAScalarReadItsLastSide) {
+  EXPECT_FALSE(compiled("y = Softmax (x)\n", "float", "float").program.tasks.empty());
+}
+
 TEST(TakenApart, SoftmaxPutsTogetherWhatSlicesDoNotShare) {
   const std::vector<std::string> steps = steps_of(
       compiled("y = Softmax <axis = 1> (x)\n", "float[1,21,16,16]", "float[1,21,16,16]").program);

@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "npu/graph/semantics.hpp"
 #include "npu/targets/nsp/compile/qnn_folds.hpp"
 
 namespace npuscope::npu::nsp {
@@ -41,10 +42,8 @@ class NormFuser {
   Node* mean_of_rows(TensorId id) {
     Node* node = producer(id, "ReduceMean");
     if (node == nullptr || node->int_attribute("keepdims", 1) == 0) return nullptr;
-    Shape axes = node->ints_attribute("axes");
-    if (node->has_input(1)) axes = graph_[node->inputs[1]].values.value_or(Shape{});
     const auto last = std::int64_t(graph_[node->inputs[0]].shape.size()) - 1;
-    return axes == Shape{-1} || axes == Shape{last} ? node : nullptr;
+    return stated_axes(graph_, *node) == Shape{last} ? node : nullptr;
   }
 
   // x less its mean.
@@ -65,11 +64,8 @@ class NormFuser {
     const std::size_t side = is_constant(sum->inputs[1]) ? 0 : 1;
     Node* spread = is_constant(sum->inputs[1 - side]) ? mean_of_rows(sum->inputs[side]) : nullptr;
     Node* square = spread == nullptr ? nullptr : producer(spread->inputs[0]);
-    if (square == nullptr || !square->has_input(1)) return;
-    const bool squares = (square->op == "Pow" && graph_[square->inputs[1]].elements() == 1 &&
-                          is_constant(square->inputs[1])) ||
-                         (square->op == "Mul" && square->inputs[0] == square->inputs[1]);
-    Node* again = squares ? centred(square->inputs[0]) : nullptr;
+    if (square == nullptr || !is_square(graph_, *square)) return;
+    Node* again = centred(square->inputs[0]);
     if (again == nullptr || again->inputs[0] != above->inputs[0]) return;
     const TensorId x = above->inputs[0];
     const std::set<Node*> parts{root,

@@ -35,7 +35,8 @@ std::optional<Shape> border_of(const Graph& graph, const Node& node) {
 bool takes_border(const Graph& graph, const Node& node, TensorId padded) {
   const std::string automatic = node.string_attribute("auto_pad", "NOTSET");
   return (node.op == "Conv" || node.op == "MaxPool") && node.inputs[0] == padded &&
-         graph[padded].shape.size() > 2 && (automatic == "NOTSET" || automatic == "VALID");
+         std::ranges::count(node.inputs, padded) == 1 && graph[padded].shape.size() > 2 &&
+         (automatic == "NOTSET" || automatic == "VALID");
 }
 
 }  // namespace

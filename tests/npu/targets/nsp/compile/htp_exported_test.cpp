@@ -32,10 +32,11 @@ std::map<std::string, std::size_t> kernels_for_htp(const Graph& graph) {
   return kernels_of(compiled_for("htp-v73", graph));
 }
 
-const std::string norm_inputs =
-    "float[1,16,64] x, float two, float e, float[64] scale, float[64] bias";
+const std::string norm_inputs = "float[1,16,64] x, float e, float[64] scale, float[64] bias";
 std::string norm(std::string_view square) {
   return fmt::format(R"(
+    two = Constant <value = float {{2}}> ()
+    four = Constant <value = float {{4}}> ()
     m = ReduceMean <axes = [-1]> (x)
     d = Sub (x, m)
     q = {}
@@ -55,6 +56,11 @@ TEST(HtpExported, LayerNormalizationInPartsWasNineOperators) {
               "Cast LayerNormalization Cast ")
         << square;
   }
+}
+
+TEST(HtpExported, APowerThatIsNoSquareWasALayerNormalization) {
+  const std::string ops = ops_of(graph_of(norm_inputs, "float[1,16,64] y", norm("Pow (d, four)")));
+  EXPECT_EQ(ops.find("LayerNormalization"), ops.npos) << ops;
 }
 
 TEST(HtpExported, PartsOfANormThatAreReadElsewhereStay) {
@@ -136,6 +142,15 @@ TEST(HtpExported, APadBeforeAConvolutionWasWorkOfItsOwn) {
   EXPECT_NE(ops_of(graph("0,0,1,1,0,0,1,1", "reflect")).find("Pad"), std::string::npos);
   const auto whole = compiled_for("htp-v73", graph("0,0,1,1,0,0,1,1", "constant"));
   EXPECT_EQ(whole.metrics.original_macs, 16u * 16 * 32 * 32 * 9);
+}
+
+TEST(HtpExported, APadThatIsDataAndWeightsOfAConvolutionWasTakenFromItsWeights) {
+  const std::string ops = ops_of(graph_of("float[1,32,16,16] x", "float[1,1,1,1] y", R"(
+    p = Constant <value = int64[8] {0,0,1,1,0,0,1,1}> ()
+    a = Pad (x, p)
+    y = Conv (a, a)
+  )"));
+  EXPECT_NE(ops.find("Pad"), ops.npos) << ops;
 }
 
 TEST(HtpExported, ChannelsAfterThoseOfAnImageAreThereAlready) {

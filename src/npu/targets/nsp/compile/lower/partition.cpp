@@ -159,10 +159,7 @@ std::vector<bool> reduced_axes(const Graph& graph, const Node& node) {
     for (std::size_t axis = 2; axis < rank; ++axis) reduced[axis] = true;
     return reduced;
   }
-  std::vector<std::int64_t> axes = node.ints_attribute("axes");
-  if (axes.empty() && node.has_input(1)) {
-    axes = graph[node.inputs[1]].values.value_or(std::vector<std::int64_t>{});
-  }
+  Shape axes = stated_axes(graph, node);
   if (axes.empty() && node.op.starts_with("Arg")) axes = {node.int_attribute("axis", 0)};
   if (axes.empty()) return std::vector<bool>(rank, true);
   for (std::int64_t axis : axes) {

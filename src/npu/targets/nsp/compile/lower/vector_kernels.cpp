@@ -11,12 +11,11 @@
 namespace npuscope::npu::nsp {
 namespace {
 
-// Elements that add up to one. Without an axis it is the last or, in older models, the second.
+// Elements that add up to one.
 std::uint64_t softmax_extent(const Graph& graph, const Node& node) {
   const Shape& shape = graph[node.outputs[0]].shape;
   const auto rank = std::int64_t(shape.size());
-  const std::int64_t axis =
-      node.int_attribute("axis", !shape.empty() && shape.back() == 1 ? 1 : -1);
+  const std::int64_t axis = node.int_attribute("axis", -1);
   const std::int64_t place = axis < 0 ? axis + rank : axis;
   return place >= 0 && place < rank ? std::uint64_t(shape[std::size_t(place)]) : 1;
 }
