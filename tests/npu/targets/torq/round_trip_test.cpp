@@ -203,7 +203,7 @@ TEST_F(RoundTrip, SqueezeNet) {
       annotated
           .rows[std::size_t(debug_.find("main_dispatch_0_conv2d") - debug_.dispatches.data())][0]
           .operators,
-      (std::vector<std::string>{"onnx.Conv@L96", "onnx.Relu@L97"}));
+      (std::vector<std::string>{"onnx.Conv@L94", "onnx.Relu@L95"}));
 }
 
 TEST_F(RoundTrip, ResNet50) { check_all(repository_graph("light_resnet50.onnx"), 1); }
