@@ -109,8 +109,8 @@ void Importer::check_rebatched(const GraphSource& source, const Scope& scope) co
   }
 }
 
-// Before opset 13 a softmax is over all sides from its axis on, by default the second: over a
-// matrix's rows, which those of the last side are already.
+// Before opset 13 a softmax is over all sides from its axis on, by default the second. Where
+// several of them are not 1 it is one of a matrix's rows.
 bool Importer::add_flat_softmax(const NodeSource& source, Node& node, const Attributes& attributes,
                                 Scope& scope) {
   if ((node.op != "Softmax" && node.op != "LogSoftmax" && node.op != "Hardmax") ||
@@ -123,8 +123,10 @@ bool Importer::add_flat_softmax(const NodeSource& source, Node& node, const Attr
   if (rank == 0 || axis < -rank || axis > rank) return false;
   axis = std::min(axis < 0 ? axis + rank : axis, rank - 1);
   const Shape row(sides.begin() + axis, sides.end());
-  if (elements_of(row, row.size() - 1) == 1 || elements_of(sides) == 0) {
-    node.attributes["axis"] = rank - 1;
+  const auto is_wide = [](std::int64_t side) { return side != 1; };
+  if (std::ranges::count_if(row, is_wide) < 2 || elements_of(sides) == 0) {
+    const auto first = std::ranges::find_if(row, is_wide);
+    node.attributes["axis"] = axis + (first == row.end() ? 0 : first - row.begin());
     return false;
   }
   const auto named = [&](std::string_view what) {

@@ -589,10 +589,10 @@ TEST(Import, ASoftmaxBeforeOpset13WasOverOneSideAlone) {
   EXPECT_EQ(softmax_of({2, 5, 7}, {}, 12), "Reshape Softmax[2x35]1 Reshape");
   EXPECT_EQ(softmax_of({2, 5, 7}, -3, 11), "Reshape Softmax[1x70]1 Reshape");
   EXPECT_EQ(softmax_of({2, 5, 7}, 2, 11), "Softmax[2x5x7]2");
-  EXPECT_EQ(softmax_of({2, 5, 1, 1}, {}, 11), "Reshape Softmax[2x5]1 Reshape");
+  EXPECT_EQ(softmax_of({2, 5, 1, 1}, {}, 11), "Softmax[2x5x1x1]1");
   EXPECT_EQ(softmax_of({2, 1, 5}, 1, 11), "Softmax[2x1x5]2");
   EXPECT_EQ(softmax_of({5}, {}, 11), "Softmax[5]0");
-  EXPECT_EQ(softmax_of({2, 0, 7}, 1, 11), "Softmax[2x0x7]2");
+  EXPECT_EQ(softmax_of({2, 0, 7}, 1, 11), "Softmax[2x0x7]1");
   EXPECT_EQ(softmax_of({2, 5, 7}, 1, 13), "Softmax[2x5x7]1");
   EXPECT_EQ(softmax_of({2, 5, 7}, {}, 13), "Softmax[2x5x7]-1");
   ImportOptions options;
