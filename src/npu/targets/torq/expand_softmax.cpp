@@ -80,8 +80,12 @@ void Expander::softmax_of_columns() {
 void Expander::softmax() {
   if (operation().is_int8) return softmax_in_float();
   const Shape& shape = graph_[operation().result].shape;
-  const Rows rows = rows_of(shape, node().int_attribute("axis", -1));
-  if (!shape.empty() && rows.length != std::uint64_t(shape.back())) return softmax_of_columns();
+  std::int64_t axis = node().int_attribute("axis", -1);
+  if (axis < 0) axis += std::int64_t(shape.size());
+  const Rows rows = rows_of(shape, axis);  // of one side: those after it may be 1
+  if (!shape.empty() && rows.length != std::uint64_t(shape[std::size_t(axis)])) {
+    return softmax_of_columns();
+  }
   const std::uint64_t all = result_elements() * 2;
   const std::uint64_t room = target_.lram_for_data() - target_.slices.program_bytes;
   const std::uint64_t tiles = std::max<std::uint64_t>(1, divide_up(3 * all, room));

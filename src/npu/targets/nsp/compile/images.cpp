@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "npu/graph/fold_quantization.hpp"
@@ -26,8 +27,12 @@ bool moves_depth(const Graph& graph, const Node& node) {
   return made.size() == 4 && (made[1] >= channels_of_a_tile || node.op == "DepthToSpace");
 }
 
-bool is_along_channels(const Node& node) {
-  return node.op == "Softmax" && node.int_attribute("axis", -1) == 1;
+// Channels of one place are a row as any other.
+bool is_along_channels(const Graph& graph, const Node& node) {
+  if (node.op != "Softmax" || node.int_attribute("axis", -1) != 1) return false;
+  const Shape& sides = graph[node.inputs[0]].shape;
+  return std::ranges::any_of(sides | std::views::drop(2),
+                             [](std::int64_t side) { return side > 1; });
 }
 
 bool keeps_images(OpClass op_class) {
@@ -50,7 +55,7 @@ std::vector<bool> find_places(const Graph& graph, std::size_t rank, const Reads&
       if (!inputs.empty()) mark(*inputs.begin());
       for (const TensorId id : outputs) mark(id);
     } else if (keeps_images(classify(graph, node)) || moves_depth(graph, node) ||
-               is_along_channels(node)) {
+               is_along_channels(graph, node)) {
       if (!backwards && std::ranges::any_of(inputs, is_image))
         for (const TensorId id : outputs) mark(id);
       if (backwards && std::ranges::any_of(outputs, is_image))
