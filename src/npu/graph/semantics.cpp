@@ -1,6 +1,7 @@
 #include "npu/graph/operators.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <unordered_map>
 
@@ -120,8 +121,12 @@ bool is_square(const Graph& graph, const Node& node) {
   if (!node.has_input(0) || !node.has_input(1)) return false;
   if (node.op == "Mul") return node.inputs.size() == 2 && node.inputs[0] == node.inputs[1];
   const Tensor& power = graph[node.inputs[1]];
-  return node.op == "Pow" && (power.float_values == std::vector<double>{2} ||
-                              power.values == std::vector<std::int64_t>{2});
+  if (node.op != "Pow" || !power.constant || power.elements() != 1) return false;
+  if (power.float_values) return power.float_values == std::vector<double>{2};
+  if (!power.values || power.values->empty()) return false;
+  const TensorScale scale = power.scale.value_or(TensorScale{});
+  const double value = double(power.values->front() - scale.zero_point) * scale.step;
+  return std::abs(value - 2) < 1e-3;  // integers of 8 bits say 255 * 0.00784314
 }
 
 }  // namespace npuscope::npu

@@ -269,5 +269,27 @@ TEST(Tensors, CountBytesOfEveryType) {
   EXPECT_EQ(tensor.bytes(), std::uint64_t(std::numeric_limits<std::int64_t>::max()));
 }
 
+TEST(Semantics, ASquareOfEightBitsWasNone) {
+  Graph graph;
+  graph.tensors.resize(2);
+  Tensor& power = graph.tensors[1];
+  power.constant = true;
+  power.type = DataType::uint8;
+  power.values = {255};
+  Node node;
+  node.op = "Pow";
+  node.inputs = {TensorId(0), TensorId(1)};
+  EXPECT_FALSE(is_square(graph, node));
+  power.scale = TensorScale{0.00784314, 0};
+  EXPECT_TRUE(is_square(graph, node));
+  power.scale = TensorScale{0.00784314, 128};
+  EXPECT_FALSE(is_square(graph, node));
+  power.values.reset();
+  power.float_values = {4};
+  EXPECT_FALSE(is_square(graph, node));
+  power.float_values = {2};
+  EXPECT_TRUE(is_square(graph, node));
+}
+
 }  // namespace
 }  // namespace npuscope::npu::semantics_test
