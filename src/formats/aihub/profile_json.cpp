@@ -1,7 +1,6 @@
 #include "formats/aihub/profile_json.hpp"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +12,7 @@
 #include "base/counted.hpp"
 #include "base/has_text.hpp"
 #include "base/text.hpp"
-#include "base/try.hpp"
+#include "ingest/json_document.hpp"
 #include "ingest/units.hpp"
 #include "profile/counted_notes.hpp"
 
@@ -261,14 +260,9 @@ bool looks_like_profile_json(std::string_view head) {
 
 Result<Profile> read_profile_json(ByteSource& source) {
   constexpr std::uint64_t max_bytes = std::uint64_t{1} << 28;
-  TRY_AS(text, read_all(source, max_bytes));
-  simdjson::dom::parser parser;
-  element document;
-  if (const auto error = parser.parse(*text).get(document)) {
-    return input_error("{}: a profile of AI Hub that is not JSON ({}); download it again",
-                       source.name(), simdjson::error_message(error));
-  }
-  return ProfileReader(source.name()).run(document);
+  return read_json_document(
+      source, max_bytes, "a profile of AI Hub", "download it again",
+      [&](const element& document) { return ProfileReader(source.name()).run(document); });
 }
 
 }  // namespace npuscope::aihub

@@ -1,7 +1,6 @@
 #include "formats/furiosa/schedule.hpp"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <algorithm>
 #include <map>
@@ -13,7 +12,7 @@
 #include "base/has_text.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
-#include "base/try.hpp"
+#include "ingest/json_document.hpp"
 #include "ingest/units.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "profile/counted_notes.hpp"
@@ -280,16 +279,9 @@ bool looks_like_schedule(std::string_view head) {
 
 Result<Profile> read_schedule(ByteSource& source) {
   constexpr std::uint64_t max_bytes = std::uint64_t{1} << 30;
-  TRY_AS(text, read_all(source, max_bytes));
-  simdjson::dom::parser parser;
-  element document;
-  if (const auto error = parser.parse(*text).get(document)) {
-    return input_error(
-        "{}: a schedule of Furiosa's compiler that is not JSON ({}); copy the file "
-        "again",
-        source.name(), simdjson::error_message(error));
-  }
-  return ScheduleReader(source.name()).run(document);
+  return read_json_document(
+      source, max_bytes, "a schedule of Furiosa's compiler", "copy the file again",
+      [&](const element& document) { return ScheduleReader(source.name()).run(document); });
 }
 
 }  // namespace npuscope::furiosa

@@ -1,7 +1,6 @@
 #include "formats/genie/profile_json.hpp"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +12,7 @@
 #include "base/counted.hpp"
 #include "base/has_text.hpp"
 #include "base/text.hpp"
-#include "base/try.hpp"
+#include "ingest/json_document.hpp"
 #include "ingest/units.hpp"
 #include "profile/counted_notes.hpp"
 
@@ -44,10 +43,9 @@ constexpr KnownNumber known_numbers[] = {
 };
 
 // What a user waits for: an answer, an embedding, the outputs of a pipeline.
-bool is_query(std::string_view type) {
-  return type.ends_with("_query") || type.ends_with("Query") || type.ends_with("_generate") ||
-         type.ends_with("_execute");
-}
+constexpr std::string_view queries[] = {"GenieDialog_query", "GenieDialog_tokenQuery",
+                                        "GenieDialog_embeddingQuery", "GenieEmbedding_generate",
+                                        "GeniePipeline_execute"};
 
 class ProfileReader {
  public:
@@ -117,7 +115,7 @@ class ProfileReader {
     }
     if (!start) losses_.add(Severity::warning, 0, "calls that do not say when they began: at 0");
     const std::int64_t begin = start.value_or(0);
-    const bool is_inference = is_query(type);
+    const bool is_inference = std::ranges::count(queries, type) > 0;
     const std::uint32_t instance = is_inference ? queries_++ : 0;
     profile_.phases.push_back(
         {intern(type), instance, unit, begin, *duration, double(*duration), outermost_phase});
@@ -191,14 +189,9 @@ bool looks_like_profile_json(std::string_view head) {
 
 Result<Profile> read_profile_json(ByteSource& source) {
   constexpr std::uint64_t max_bytes = std::uint64_t{1} << 28;
-  TRY_AS(text, read_all(source, max_bytes));
-  simdjson::dom::parser parser;
-  element document;
-  if (const auto error = parser.parse(*text).get(document)) {
-    return input_error("{}: a Genie profile that is not JSON ({}); copy it again", source.name(),
-                       simdjson::error_message(error));
-  }
-  return ProfileReader(source.name()).run(document);
+  return read_json_document(
+      source, max_bytes, "a Genie profile", "copy it again",
+      [&](const element& document) { return ProfileReader(source.name()).run(document); });
 }
 
 }  // namespace npuscope::genie

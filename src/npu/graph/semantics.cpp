@@ -117,16 +117,27 @@ Shape stated_axes(const Graph& graph, const Node& node) {
   return axes;
 }
 
+std::optional<double> scalar_of(const Tensor& tensor) {
+  if (!tensor.constant || tensor.elements() != 1) return std::nullopt;
+  if (tensor.float_values && !tensor.float_values->empty()) return tensor.float_values->front();
+  if (!tensor.values || tensor.values->empty()) return std::nullopt;
+  const TensorScale scale = tensor.scale.value_or(TensorScale{});
+  return double(tensor.values->front() - scale.zero_point) * scale.step;
+}
+
+std::int64_t power_of(const Graph& graph, const Node& node) {
+  if (!node.has_input(0) || !node.has_input(1)) return 0;
+  const auto power = node.op == "Pow" ? scalar_of(graph[node.inputs[1]]) : std::nullopt;
+  constexpr double most = 64;
+  if (!power || !(std::abs(*power) < most)) return 0;
+  // Integers of 8 bits say 2 as 255 * 0.00784314.
+  return std::abs(*power - std::round(*power)) < 1e-3 ? std::llround(*power) : 0;
+}
+
 bool is_square(const Graph& graph, const Node& node) {
-  if (!node.has_input(0) || !node.has_input(1)) return false;
-  if (node.op == "Mul") return node.inputs.size() == 2 && node.inputs[0] == node.inputs[1];
-  const Tensor& power = graph[node.inputs[1]];
-  if (node.op != "Pow" || !power.constant || power.elements() != 1) return false;
-  if (power.float_values) return power.float_values == std::vector<double>{2};
-  if (!power.values || power.values->empty()) return false;
-  const TensorScale scale = power.scale.value_or(TensorScale{});
-  const double value = double(power.values->front() - scale.zero_point) * scale.step;
-  return std::abs(value - 2) < 1e-3;  // integers of 8 bits say 255 * 0.00784314
+  if (node.op == "Mul")
+    return node.inputs.size() == 2 && node.has_input(0) && node.inputs[0] == node.inputs[1];
+  return power_of(graph, node) == 2;
 }
 
 }  // namespace npuscope::npu

@@ -57,6 +57,11 @@ std::uint64_t multiply_accumulates(const Graph& graph, const Node& node);
 // where it states none, or they are known when the model runs.
 Shape stated_axes(const Graph& graph, const Node& node);
 
+// The value of a constant of one element, by its scale where that is of integers; none where the
+// model's file does not hold it.
+std::optional<double> scalar_of(const Tensor& tensor);
+// The whole exponent of a Pow; 0 of any other.
+std::int64_t power_of(const Graph& graph, const Node& node);
 // Of a tensor with itself: x * x, or x to the power of a constant 2.
 bool is_square(const Graph& graph, const Node& node);
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "npu/targets/nsp/compile/qnn_folds.hpp"
@@ -45,18 +46,25 @@ class GeluFuser {
     return TensorId::none;
   }
 
-  // Whether the result is a polynomial of `x`; `nodes` are what it is made of.
-  bool is_polynomial(TensorId id, TensorId x, std::vector<std::uint32_t>& nodes) const {
-    if (id == x || (id != TensorId::none && graph_[id].constant && graph_[id].elements() == 1))
-      return true;
+  // The degree of a polynomial of `x`, 0 of a constant; `nodes` are what it is made of.
+  std::optional<std::int64_t> degree(TensorId id, TensorId x,
+                                     std::vector<std::uint32_t>& nodes) const {
+    if (id == x) return 1;
+    if (id != TensorId::none && graph_[id].constant && graph_[id].elements() == 1) return 0;
     constexpr std::size_t most_nodes = 8;
     const std::uint32_t node = producer(id);
-    if (node == none || nodes.size() == most_nodes || !has_one_reader(graph_, id)) return false;
+    if (node == none || nodes.size() == most_nodes || !has_one_reader(graph_, id))
+      return std::nullopt;
     const Node& made_by = graph_.nodes[node];
-    if (made_by.op != "Mul" && made_by.op != "Add" && made_by.op != "Pow") return false;
+    const bool is_power = made_by.op == "Pow";
+    if (made_by.inputs.size() != 2 || (made_by.op != "Mul" && made_by.op != "Add" && !is_power))
+      return std::nullopt;
     nodes.push_back(node);
-    return std::ranges::all_of(made_by.inputs,
-                               [&](TensorId input) { return is_polynomial(input, x, nodes); });
+    const auto first = degree(made_by.inputs[0], x, nodes);
+    const auto second = is_power ? power_of(graph_, made_by) : degree(made_by.inputs[1], x, nodes);
+    if (!first || !second) return std::nullopt;
+    if (is_power) return *first * *second;
+    return made_by.op == "Mul" ? *first + *second : std::max(*first, *second);
   }
 
   void fuse(std::uint32_t step) {
@@ -80,7 +88,8 @@ class GeluFuser {
     }
     const TensorId inner = graph_.nodes[step].inputs[0];
     std::vector<std::uint32_t> inside;
-    if (graph_.nodes[step].op == "Tanh" ? !is_polynomial(inner, x, inside)
+    // With a degree of one it would be x * Sigmoid(2 * inner).
+    if (graph_.nodes[step].op == "Tanh" ? degree(inner, x, inside) != 3
                                         : !is_scaled(inner, x, inside))
       return;
     for (const std::uint32_t node : inside) gone_[node] = true;

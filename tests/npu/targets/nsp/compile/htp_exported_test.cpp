@@ -1,32 +1,10 @@
 // Operators that exporters write as several, and what an HTP's compiler makes of them.
-#include "npu/graph/parsed_onnx.hpp"
 #include "npu/graph/parts/parts.hpp"
-#include "npu/graph/semantics.hpp"
-#include "npu/targets/nsp/compile/compile_fixture.hpp"
-#include "npu/targets/nsp/compile/qnn_graph.hpp"
+#include "npu/targets/nsp/compile/qnn_ops.hpp"
 #include "npu/targets/nsp/compile/tasks/task_writer.hpp"
 
 namespace npuscope::npu::nsp::htp_exported_test {
 namespace {
-
-// The inputs after the first are constants. `body`: of x, makes y.
-Graph graph_of(std::string_view inputs, std::string_view output, std::string_view body) {
-  Graph graph =
-      parsed(fmt::format(R"(<ir_version: 8, opset_import: ["" : 13]> model ({}) => ({}) {{ {} }})",
-                         inputs, output, body));
-  for (const TensorId id : std::vector(graph.inputs.begin() + 1, graph.inputs.end()))
-    graph[id].constant = true;
-  graph.inputs.resize(1);
-  return graph;
-}
-
-std::string ops_of(const Graph& graph) {
-  const Graph made = qnn_graph(graph, true);
-  std::string text;
-  for (const Node& node : made.nodes)
-    if (classify(made, node) != OpClass::folded) text += node.op + " ";
-  return text;
-}
 
 std::map<std::string, std::size_t> kernels_for_htp(const Graph& graph) {
   return kernels_of(compiled_for("htp-v73", graph));
@@ -72,20 +50,33 @@ TEST(HtpExported, PartsOfANormThatAreReadElsewhereStay) {
   EXPECT_NE(ops.find("Sqrt"), ops.npos) << ops;
 }
 
-TEST(HtpExported, GeluByTanhWasEightOperators) {
-  EXPECT_EQ(
-      ops_of(graph_of("float[1,16,64] x, float three, float c, float k, float half, float one",
-                      "float[1,16,64] y", R"(
-    p = Pow (x, three)
-    cp = Mul (p, c)
-    sum = Add (x, cp)
-    inner = Mul (sum, k)
+std::string half_of_tanh(std::string_view inner) {
+  return ops_of(graph_of("float[1,16,64] x, float c, float k, float half, float one",
+                         "float[1,16,64] y",
+                         fmt::format(R"(
+    two = Constant <value = float {{2}}> ()
+    three = Constant <value = float {{3}}> ()
+    {}
     t = Tanh (inner)
     shifted = Add (t, one)
     halved = Mul (x, half)
     y = Mul (halved, shifted)
-  )")),
-      "Cast Gelu Cast ");
+  )",
+                                     inner)));
+}
+
+TEST(HtpExported, GeluByTanhWasEightOperators) {
+  const std::string rest = "cp = Mul (p, c)\n sum = Add (x, cp)\n inner = Mul (sum, k)";
+  EXPECT_EQ(half_of_tanh("p = Pow (x, three)\n" + rest), "Cast Gelu Cast ");
+  EXPECT_EQ(half_of_tanh("q = Mul (x, x)\n p = Mul (q, x)\n" + rest), "Cast Gelu Cast ");
+}
+
+TEST(HtpExported, ATanhOfAnotherDegreeWasAGelu) {
+  for (const char* inner :
+       {"inner = Mul (x, k)", "p = Pow (x, two)\n cp = Mul (p, c)\n inner = Add (x, cp)"}) {
+    const std::string ops = half_of_tanh(inner);
+    EXPECT_EQ(ops.find("Gelu"), ops.npos) << ops;
+  }
 }
 
 TEST(HtpExported, TanhOfAnotherTensorIsNoGelu) {

@@ -1,30 +1,8 @@
 // What an HTP's compiler makes of operators that it has no kernel for as they are.
-#include "npu/graph/parsed_onnx.hpp"
-#include "npu/graph/semantics.hpp"
-#include "npu/targets/nsp/compile/compile_fixture.hpp"
-#include "npu/targets/nsp/compile/qnn_graph.hpp"
+#include "npu/targets/nsp/compile/qnn_ops.hpp"
 
 namespace npuscope::npu::nsp::htp_rewrites_test {
 namespace {
-
-// The inputs after the first are constants. `body`: of x, makes y.
-Graph graph_of(std::string_view inputs, std::string_view output, std::string_view body) {
-  Graph graph =
-      parsed(fmt::format(R"(<ir_version: 8, opset_import: ["" : 13]> model ({}) => ({}) {{ {} }})",
-                         inputs, output, body));
-  for (const TensorId id : std::vector(graph.inputs.begin() + 1, graph.inputs.end()))
-    graph[id].constant = true;
-  graph.inputs.resize(1);
-  return graph;
-}
-
-std::string ops_of(const Graph& graph) {
-  const Graph made = qnn_graph(graph, true);
-  std::string text;
-  for (const Node& node : made.nodes)
-    if (classify(made, node) != OpClass::folded) text += node.op + " ";
-  return text;
-}
 
 TEST(HtpRewrites, AMeanOfWindowsThatCountsItsBorderIsADepthwiseConvolution) {
   const auto ops = [](int counts, int pad) {
