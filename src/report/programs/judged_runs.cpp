@@ -35,7 +35,7 @@ JudgedRun read_run(TomlReader& in) {
   JudgedRun run;
   constexpr double most = 1e300;
   in.text("target", run.target, Needed::yes);
-  in.word("judge", judges, run.judge, Needed::yes);
+  in.word("judge", judges, run.judge);
   in.text("run", run.run, Needed::yes);
   in.text("figure", run.figure);
   in.word("family", families, run.family);

@@ -6,8 +6,9 @@
 //      family = "decoder", precision = "fp16", network = true, fitted = true,
 //      reference = 0.12510600, npuscope = 0.12022800},
 //
-// Each in one line. Without a figure it is of cycles, without a family of others, and not fitted
-// unless it says so. Tables of estimates have more keys, for the document alone.
+// Each in one line. Without a judge it is an estimate, without a figure of cycles, without a family
+// of others, and not fitted unless it says so. Tables of estimates have more keys, for the document
+// alone.
 #pragma once
 
 #include <span>
@@ -28,7 +29,7 @@ enum class Judge : std::uint8_t {
 
 struct JudgedRun {
   std::string target;
-  Judge judge = Judge::card;
+  Judge judge = Judge::estimate;
   std::string run;
   std::string figure = "cycles";  // or "device time", "throughput"
   npu::ModelFamily family = npu::ModelFamily::other;

@@ -103,9 +103,10 @@ TEST(JudgedRuns, ComeBackAsTheyWereWritten) {
 
 TEST(JudgedRuns, AreOfCyclesUnlessTheySayOtherwise) {
   const auto runs = read_judged_runs(
-      "runs = [{target = \"a\", judge = \"estimate\", run = \"r\", precision = \"p\", "
+      "runs = [{target = \"a\", run = \"r\", precision = \"p\", "
       "network = false, reference = 1, npuscope = 2}]");
   ASSERT_TRUE(runs) << runs.error().message;
+  EXPECT_EQ(runs->front().judge, Judge::estimate);
   EXPECT_EQ(runs->front().figure, "cycles");
   EXPECT_EQ(runs->front().family, ModelFamily::other);
   EXPECT_FALSE(runs->front().is_fitted);
