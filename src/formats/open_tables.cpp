@@ -42,7 +42,7 @@ void add_all(std::vector<OpenedTable>&& opened, OpenRun& run) {
 bool is_layers_of(const OpenedTable& layers, const OpenedTable& network) {
   const fs::path& file = layers.input.path;
   if (network.profiles.size() != 1 || layers.profiles.size() != 1 ||
-      layers.description.rows_are_networks ||
+      layers.description.rows_are != tables::TableDescription::Rows::layers ||
       file.parent_path() != network.input.path.parent_path()) {
     return false;
   }

@@ -21,8 +21,9 @@ struct TextKind {
 
 const std::vector<TextKind>& json_kinds() {
   static const std::vector<TextKind> kinds{
-      {{"\"startComputeMs\"", "\"endComputeMs\""},
-       "times of TensorRT's calls (trtexec --exportTimes), which npuscope does not read yet"},
+      {{"\"qsl_idx\"", "\"seq_id\""},
+       "the answers of an MLPerf LoadGen run, for its accuracy: no times; name "
+       "mlperf_log_summary.txt"},
       {{"\"GroupLayer\"", "\"group_cost\""},
        "the layer groups of tpu-mlir: an older estimate of its compiler, by group; name "
        "compiler_profile_0.txt, which has every command"},
@@ -41,6 +42,12 @@ const std::vector<TextKind>& json_kinds() {
 
 const std::vector<TextKind>& text_kinds() {
   static const std::vector<TextKind> kinds{
+      {{":::MLLOG ", "\"loadgen_version\""},
+       "the detailed log of an MLPerf LoadGen run: settings and results by key; name "
+       "mlperf_log_summary.txt, which has its latencies"},
+      {{"event_block_name", "delegate_backend_name"},
+       "a table of ExecuTorch's Inspector: means in which an op inside a delegate counts twice, as "
+       "itself and in DELEGATE_CALL; name the ETDump (.etdp) that it was made of"},
       {{"[bmprofile]"},
        "the log with which tpu-mlir decodes a device's profile: no times; name "
        "compiler_profile_0.txt, which has the compiler's estimates"},
@@ -141,6 +148,9 @@ std::optional<std::string> what_else_it_is(const Candidate& candidate) {
   if (looks_like_onnx(head) && (name.ends_with(".onnx") || has_text(head, "onnx"))) {
     return "an ONNX model: no times; npuscope compile makes a program of it for the reference NPU, "
            "and npuscope graph PROFILE --expect MODEL compares it with what a profile ran";
+  }
+  if (is_json && head[first] == '[' && trimmed(head.substr(first + 1)) == "]") {
+    return "an empty list: what wrote it recorded nothing; make it again";
   }
   if (is_json && !has_text(head, "\"traceEvents\"")) {
     if (auto found = found_in(json_kinds(), head)) return found;

@@ -39,12 +39,9 @@ class OtherFiles : public ::testing::Test {
   fs::path folder_;
 };
 
-TEST_F(OtherFiles, TensorRtsProfileIsATableAndItsTimesAreNot) {
-  EXPECT_EQ(error("profile.json", R"([{"count": 100},
-    {"name": "conv1", "timeMs": 1.2, "averageMs": 0.0122, "percentage": 1.9}])"),
-            "");
-  const std::string times = error("times.json", R"([{"startComputeMs": 1, "endComputeMs": 2}])");
-  EXPECT_THAT(times, AllOf(HasSubstr("TensorRT"), Not(HasSubstr("copy it again"))));
+TEST_F(OtherFiles, AnEmptyListWasAnEmptyPage) {
+  EXPECT_THAT(error("x.json", "[\n]\n"), HasSubstr("an empty list"));
+  EXPECT_EQ(error("y.json", R"([{"ph": "X", "name": "a", "ts": 0, "dur": 1}])"), "");
 }
 
 TEST_F(OtherFiles, ATfliteModelWasSigmaStars) {
@@ -62,6 +59,15 @@ TEST_F(OtherFiles, EachSaysWhatItIs) {
       {"bench.json",
        R"({"context": {}, "benchmarks": [{"name": "net", "real_time": 41.1, "time_unit": "ms"}]})",
        "a report of Google Benchmark"},
+      {"mlperf_log_accuracy.json", R"([{"seq_id": 0, "qsl_idx": 28, "data": "00"}])",
+       "name mlperf_log_summary.txt"},
+      {"mlperf_log_detail.txt",
+       ":::MLLOG {\"key\": \"loadgen_version\", \"value\": \"6.0.17\", \"time_ms\": 0.007}\n",
+       "name mlperf_log_summary.txt"},
+      {"inspector.tsv",
+       "\tevent_block_name\tevent_name\tavg (ms)\tis_delegated_op\tdelegate_backend_name\n"
+       "0\tExecute\tDELEGATE_CALL\t5.146\tFalse\t\n",
+       "name the ETDump"},
       {"report.json", R"({"format":"npuscope report data","version":1,"report":{}})",
        "the data of a report's page"},
       {"tensor_location.json", R"x([{"file-line": 19, "tiu_dma_id(before)": [0, 0]}])x",
@@ -99,12 +105,12 @@ TEST_F(OtherFiles, ATraceThatMentionsThemIsATrace) {
 }
 
 TEST_F(OtherFiles, AFolderQuotesTheReasonsOfItsFiles) {
-  put("a.json", R"([{"startComputeMs": 1, "endComputeMs": 2}])");
+  put("a.json", R"([{"seq_id": 0, "qsl_idx": 28, "data": "00"}])");
   put("b.etdp", "\x0c\x09\0\0\x08\0\0\0ED00\xf8\xff\xff\xff"s);
   const auto opened = open_profiles({&folder_, 1});
   ASSERT_FALSE(opened);
   EXPECT_THAT(opened.error().message,
-              AllOf(HasSubstr("none of 2 files"), HasSubstr("a.json: times of TensorRT's calls"),
+              AllOf(HasSubstr("none of 2 files"), HasSubstr("a.json: the answers of an MLPerf"),
                     HasSubstr("b.etdp: an ETDump")));
 }
 

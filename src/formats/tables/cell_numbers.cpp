@@ -56,6 +56,7 @@ NumberQuantity quantity_of(TableUnit unit) {
     case TableUnit::macs: return NumberQuantity::macs;
     case TableUnit::percent: return NumberQuantity::share;
     case TableUnit::hertz: return NumberQuantity::hertz;
+    case TableUnit::per_second: return NumberQuantity::rate;
     default: return NumberQuantity::count;
   }
 }

@@ -19,7 +19,7 @@ namespace {
 template <class Value, std::size_t Count>
 using Words = std::array<std::pair<std::string_view, Value>, Count>;
 
-constexpr Words<TableUnit, 11> unit_words{{{"cycles", TableUnit::cycles},
+constexpr Words<TableUnit, 12> unit_words{{{"cycles", TableUnit::cycles},
                                            {"ns", TableUnit::nanoseconds},
                                            {"us", TableUnit::microseconds},
                                            {"ms", TableUnit::milliseconds},
@@ -29,8 +29,9 @@ constexpr Words<TableUnit, 11> unit_words{{{"cycles", TableUnit::cycles},
                                            {"count", TableUnit::count},
                                            {"macs", TableUnit::macs},
                                            {"percent", TableUnit::percent},
-                                           {"Hz", TableUnit::hertz}}};
-constexpr Words<TableColumn::Is, 17> column_words{{{"op", TableColumn::Is::op},
+                                           {"Hz", TableUnit::hertz},
+                                           {"1/s", TableUnit::per_second}}};
+constexpr Words<TableColumn::Is, 18> column_words{{{"op", TableColumn::Is::op},
                                                    {"node", TableColumn::Is::node},
                                                    {"kind", TableColumn::Is::kind},
                                                    {"node_kind", TableColumn::Is::node_kind},
@@ -40,6 +41,7 @@ constexpr Words<TableColumn::Is, 17> column_words{{{"op", TableColumn::Is::op},
                                                    {"inference", TableColumn::Is::inference},
                                                    {"start", TableColumn::Is::start},
                                                    {"time", TableColumn::Is::time},
+                                                   {"latency", TableColumn::Is::latency},
                                                    {"calls", TableColumn::Is::calls},
                                                    {"number", TableColumn::Is::number},
                                                    {"network", TableColumn::Is::network},
@@ -68,7 +70,9 @@ constexpr Words<TableLayout, 5> layout_words{{{"csv", TableLayout::csv},
 using Blocks = TableDescription::Blocks;
 constexpr Words<Blocks, 3> blocks_words{
     {{"tables", Blocks::tables}, {"parts", Blocks::parts}, {"last", Blocks::last}}};
-constexpr Words<bool, 2> rows_words{{{"layers", false}, {"networks", true}}};
+using Rows = TableDescription::Rows;
+constexpr Words<Rows, 3> rows_words{
+    {{"layers", Rows::layers}, {"networks", Rows::networks}, {"inferences", Rows::inferences}}};
 constexpr Words<bool, 2> calls_words{{{"of an inference", false}, {"of all inferences", true}}};
 constexpr Words<Statistic, 9> statistic_words{{{"mean", Statistic::mean},
                                                {"min", Statistic::min},
@@ -103,13 +107,16 @@ TableColumn read_column(TomlReader& keys, Origin origin) {
   keys.text("head", column.head, Needed::yes);
   keys.word("is", column_words, column.is, Needed::yes);
   keys.word("unit", unit_words, column.unit);
+  keys.word("statistic", statistic_words, column.statistic);
   keys.word("origin", origin_words, column.origin);
   keys.text("name", column.name);
   keys.text("prefix", column.prefix);
   keys.yes_or_no("optional", column.optional);
   keys.yes_or_no("zero_is_unknown", column.zero_is_unknown);
   keys.whole("part", column.part, 0, 1'000);
-  const bool is_a_time = column.is == TableColumn::Is::time || column.is == TableColumn::Is::start;
+  const bool is_a_time = column.is == TableColumn::Is::time ||
+                         column.is == TableColumn::Is::latency ||
+                         column.is == TableColumn::Is::start;
   if (is_a_time && !is_time(column.unit)) {
     keys.fail({}, "a {} needs a 'unit' of time: cycles, ns, us, ms, s", word_of(column.is));
   }
@@ -158,7 +165,8 @@ TableLine read_line(TomlReader& keys) {
   const bool is_a_number = line.is > TableLine::Is::remark;
   if (is_a_number && !keys.is_builtin() && !line.matches->has_group()) {
     keys.fail({}, "'matches' needs a group, (...), which the number is");
-  } else if (line.is > TableLine::Is::runs && !is_time(line.unit)) {
+  } else if (line.is > TableLine::Is::runs && line.is != TableLine::Is::number &&
+             !is_time(line.unit)) {
     keys.fail({}, "a {} needs a 'unit' of time: cycles, ns, us, ms, s",
               word_in(line_words, line.is));
   } else if (line.is == TableLine::Is::number && line.name.empty()) {
@@ -176,8 +184,11 @@ Status check(const TableDescription& description, const std::string& file) {
     return std::ranges::find(description.columns, head, &TableColumn::head) !=
            description.columns.end();
   };
-  if (description.rows_are_networks) {
+  if (description.rows_are == Rows::networks) {
     if (!has(TableColumn::Is::network)) return usage_error("{}: no column is the network", file);
+  } else if (description.rows_are == Rows::inferences) {
+    if (!has(TableColumn::Is::start)) return usage_error("{}: no column is a start", file);
+    if (!has(TableColumn::Is::time)) return usage_error("{}: no column is a time", file);
   } else if (!description.columns.empty()) {
     if (!has(TableColumn::Is::op)) return usage_error("{}: no column is the op", file);
     if (!has(TableColumn::Is::time)) return usage_error("{}: no column is a time", file);
@@ -224,7 +235,8 @@ Result<TableDescription> description_of(const toml::table& root, const std::stri
   keys.text("block", made.block);
   keys.word("blocks", blocks_words, made.blocks);
   keys.word("layout", layout_words, made.layout);
-  keys.word("rows", rows_words, made.rows_are_networks);
+  keys.word("rows", rows_words, made.rows_are);
+  keys.yes_or_no("warm", made.is_warm);
   keys.text("layers_end", made.layers_end);
   keys.word("calls", calls_words, made.calls_are_of_runs);
   keys.text("title", made.title);

@@ -39,6 +39,7 @@ enum class TableUnit : std::uint8_t {
   macs,
   percent,
   hertz,
+  per_second,
 };
 constexpr bool is_time(TableUnit unit) { return unit <= TableUnit::seconds; }
 
@@ -54,6 +55,7 @@ struct TableColumn {
     inference,  // which one the row is of
     start,      // of the row: the table has a timeline
     time,       // of the op; ops are ranked by it
+    latency,    // of rows that are networks: of its inferences, or a statistic of it
     calls,      // how many times the row's op ran: times are of one of them
     number,
     network,  // of rows that are networks: its name
@@ -70,8 +72,9 @@ struct TableColumn {
   std::string name;    // of a number; else its head
   std::string prefix;  // of an op that the table gives a number
   TableUnit unit = TableUnit::count;
-  Origin origin = Origin::measured;  // where it is another than the table's
-  std::uint64_t part = 0;            // of a cell "8114/19392/19465", from 1; 0: all of it
+  Statistic statistic = Statistic::none;  // that a number is of many inferences
+  Origin origin = Origin::measured;       // where it is another than the table's
+  std::uint64_t part = 0;                 // of a cell "8114/19392/19465", from 1; 0: all of it
 };
 
 // Which rows are meant: all that is said of them must hold.
@@ -113,7 +116,7 @@ struct TableLine {
     total,          // time of all ops in an inference, which is tried
     total_of_runs,  // the same of all inferences
     latency,        // of inferences, or a statistic of it
-    number,         // any other time of the run
+    number,         // any other number of the run
   };
 
   std::optional<Pattern> matches;  // its group is the number or the name
@@ -138,8 +141,13 @@ struct TableDescription {
   Origin origin = Origin::measured;
   TableLayout layout = TableLayout::csv;
   char delimiter = ',';
-  bool sum_is_inference = false;   // ops run one after the other: an inference takes their sum
-  bool rows_are_networks = false;  // each row is a profile of its own
+  bool sum_is_inference = false;  // ops run one after the other: an inference takes their sum
+  enum class Rows : std::uint8_t {
+    layers,
+    networks,    // each row is a profile of its own
+    inferences,  // each row is an inference, of which nothing else is known
+  } rows_are = Rows::layers;
+  bool is_warm = false;            // of inferences: the first are left out, or were no slower
   std::string layers_end;          // the file of a network's layers is its name and this
   bool calls_are_of_runs = false;  // calls are of all inferences, of which the least are the number
   enum class Blocks : std::uint8_t {

@@ -34,7 +34,7 @@ class TableFile {
       if (ends_at_blank()) goes_on_ = false;
       return;
     }
-    if (goes_on_ && description_.rows_are_networks && !tables_.back().profile.is_empty()) {
+    if (goes_on_ && rows_are_networks_ && !tables_.back().profile.is_empty()) {
       begin(std::vector(places_), offset);
     }
     if (goes_on_ && (fields.size() > 1 || description_.layout == TableLayout::csv)) {
@@ -79,9 +79,7 @@ class TableFile {
       profiles.push_back(run.finish());
     }
     for (Table& table : tables_) {
-      if (description_.rows_are_networks ? table.profile.is_empty() : table.profile.ops() == 0) {
-        continue;
-      }
+      if (!table.profile.has_rows()) continue;
       if (is_before_the_last(table)) {
         losses_.add(Severity::info, 0, "tables before the last; left out");
         continue;
@@ -94,7 +92,7 @@ class TableFile {
       seen.push_back(rows);
       names.push_back(table.name);
       profiles.push_back(table.profile.finish());
-      if (description_.rows_are_networks) names.back() = profiles.back().provenance.graph;
+      if (rows_are_networks_) names.back() = profiles.back().provenance.graph;
     }
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (!names[i].empty()) {
@@ -178,6 +176,7 @@ class TableFile {
   }
 
   const TableDescription& description_;
+  const bool rows_are_networks_ = description_.rows_are == TableDescription::Rows::networks;
   CountedNotes& losses_;
   std::vector<Table> tables_;
   std::vector<std::size_t> places_;  // of the last header's columns

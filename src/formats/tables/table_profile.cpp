@@ -134,20 +134,27 @@ void TableProfile::take_line(std::string_view line) {
       case TableLine::Is::runs: runs_ = *number; break;
       case TableLine::Is::total:
       case TableLine::Is::total_of_runs: totals_.push_back({&each, *number}); break;
-      default: add_time_of_run(each, *number);
+      default: {
+        const bool is_latency = each.is == TableLine::Is::latency;
+        add_number_of_run({each.name.empty() ? "inference" : each.name, each.unit, each.statistic,
+                           description_.origin, is_latency},
+                          *number);
+      }
     }
   }
 }
 
-void TableProfile::add_time_of_run(const TableLine& line, double value) {
-  const bool is_latency = line.is == TableLine::Is::latency;
-  std::string name = line.name.empty() ? "inference" : line.name;
-  if (line.statistic != Statistic::none) name += fmt::format(", {}", name_of(line.statistic));
-  NamedNumber number{name, MeasureKind::wall,
-                     is_latency ? NumberRole::host_round_trip : NumberRole::none};
-  if (line.statistic != Statistic::none) number = number.over_many(name, line.statistic);
-  profile_.add_measure(Measure::Subject::profile, 0, number, description_.origin,
-                       clock_of(line.unit), value * ticks_in(line.unit));
+void TableProfile::add_number_of_run(const NumberOfRun& of, double value, std::uint32_t instance) {
+  std::string name(of.name);
+  if (of.statistic != Statistic::none) name += fmt::format(", {}", name_of(of.statistic));
+  NamedNumber number = of.is_latency
+                           ? NamedNumber{name, MeasureKind::wall, NumberRole::host_round_trip}
+                       : is_time(of.unit) ? NamedNumber{name, MeasureKind::wall}
+                                          : NamedNumber{name, quantity_of(of.unit)}.not_additive();
+  if (of.statistic != Statistic::none) number = number.over_many(name, of.statistic);
+  profile_.add_measure(Measure::Subject::profile, 0, number, of.origin,
+                       is_time(of.unit) ? clock_of(of.unit) : ClockId{}, value * ticks_in(of.unit));
+  profile_.measures.back().instance = instance;
 }
 
 Profile TableProfile::finish() {
@@ -233,6 +240,7 @@ void TableProfile::add_network(const Fields& fields, std::uint64_t offset) {
         settings += fmt::format("{}{} {}", settings.empty() ? "" : ", ", column.name, text);
         continue;
       case TableColumn::Is::time:
+      case TableColumn::Is::latency:
       case TableColumn::Is::number:
       case TableColumn::Is::clock: break;
       default: continue;
@@ -245,6 +253,10 @@ void TableProfile::add_network(const Fields& fields, std::uint64_t offset) {
       continue;
     }
     const bool is_a_time = is_time(column.unit);
+    if (column.is == TableColumn::Is::latency) {
+      add_number_of_run(of_column(column), *number);
+      continue;
+    }
     const NamedNumber named = is_a_time ? NamedNumber{column.name, MeasureKind::work}
                                         : NamedNumber{column.name, quantity_of(column.unit)};
     profile_.add_measure(Measure::Subject::profile, 0, named.not_additive(), column.origin,
@@ -258,7 +270,12 @@ void TableProfile::add_network(const Fields& fields, std::uint64_t offset) {
 }
 
 void TableProfile::add(const Fields& fields, std::uint64_t offset, Numbers numbers) {
-  if (description_.rows_are_networks) return add_network(fields, offset);
+  if (description_.rows_are == TableDescription::Rows::networks) {
+    return add_network(fields, offset);
+  }
+  if (description_.rows_are == TableDescription::Rows::inferences) {
+    return add_inference(fields, offset);
+  }
   if (!add_op(fields, offset)) return;
   if (!has_starts_) {
     for (const std::string_view text : fields) {
@@ -341,32 +358,45 @@ std::optional<double> TableProfile::number_of(std::size_t i, const Fields& field
   return std::nullopt;
 }
 
-bool TableProfile::add_span(const Fields& fields, std::uint64_t offset) {
-  std::optional<double> start, duration;
-  std::uint32_t instance = every_instance;
+void TableProfile::add_inference(const Fields& fields, std::uint64_t offset) {
+  const auto interval = interval_of(fields, offset);
+  if (!interval) return;
+  const auto instance = std::uint32_t(profile_.spans.size());
+  profile_.spans.instance.push_back(instance);
+  profile_.spans.add(unit_of(fields, Engine::host), OpId::none, SpanKind::inference,
+                     interval->start, interval->duration);
+  profile_.provenance.inferences = instance + 1;
+  if (description_.is_warm) profile_.provenance.temperature = Provenance::Temperature::warm;
+  for (const std::size_t i : columns_of_[std::size_t(TableColumn::Is::number)]) {
+    if (const auto number = number_of(i, fields, offset)) {
+      add_number_of_run(of_column(description_.columns[i]), *number, instance);
+    }
+  }
+}
+
+std::optional<TableProfile::Interval> TableProfile::interval_of(const Fields& fields,
+                                                                std::uint64_t offset) {
+  const auto first_of = [&](TableColumn::Is is) -> std::optional<std::int64_t> {
+    for (const std::size_t i : columns_of_[std::size_t(is)]) {
+      if (const auto number = number_of(i, fields, offset)) {
+        return std::llrint(*number * ticks_in(description_.columns[i].unit));
+      }
+    }
+    return std::nullopt;
+  };
+  const auto start = first_of(TableColumn::Is::start), duration = first_of(TableColumn::Is::time);
+  if (start && duration) return Interval{*start, *duration};
+  losses_.add(Severity::warning, offset, "rows without a start or a time; left out");
+  return std::nullopt;
+}
+
+UnitId TableProfile::unit_of(const Fields& fields, Engine engine) {
   std::string_view unit = "device";
   for (const std::size_t i : columns_of_[std::size_t(TableColumn::Is::unit)]) {
     const std::string_view text = field(i, fields), prefix = description_.columns[i].prefix;
     if (text.empty()) continue;
     unit = prefix.empty() ? text : std::string_view(unit_.assign(prefix).append(text));
   }
-  for (const std::size_t i : columns_of_[std::size_t(TableColumn::Is::inference)]) {
-    instance = parse_number<std::uint32_t>(field(i, fields)).value_or(instance);
-  }
-  const auto first_of = [&](TableColumn::Is is, std::optional<double>& ticks) {
-    for (const std::size_t i : columns_of_[std::size_t(is)]) {
-      if (const auto number = ticks ? std::nullopt : number_of(i, fields, offset)) {
-        ticks = *number * ticks_in(description_.columns[i].unit);
-      }
-    }
-  };
-  first_of(TableColumn::Is::start, start);
-  first_of(TableColumn::Is::time, duration);
-  if (!start || !duration) {
-    losses_.add(Severity::warning, offset, "rows without a start or a time; left out");
-    return false;
-  }
-  const Engine engine = profile_.ops[op_].engine;
   const StringId name = intern(unit);
   unit_of_.resize(std::max(unit_of_.size(), profile_.strings.size()), UnitId::none);
   UnitId& known = unit_of_[std::uint32_t(name)];
@@ -376,8 +406,19 @@ bool TableProfile::add_span(const Fields& fields, std::uint64_t offset) {
                               .lane = std::uint32_t(profile_.units.size()),
                               .name = name});
   }
+  return known;
+}
+
+bool TableProfile::add_span(const Fields& fields, std::uint64_t offset) {
+  std::uint32_t instance = every_instance;
+  for (const std::size_t i : columns_of_[std::size_t(TableColumn::Is::inference)]) {
+    instance = parse_number<std::uint32_t>(field(i, fields)).value_or(instance);
+  }
+  const auto interval = interval_of(fields, offset);
+  if (!interval) return false;
   Spans& spans = profile_.spans;
-  spans.add(known, OpId(op_), SpanKind::op, std::llrint(*start), std::llrint(*duration));
+  spans.add(unit_of(fields, profile_.ops[op_].engine), OpId(op_), SpanKind::op, interval->start,
+            interval->duration);
   if (instance != every_instance || !spans.instance.empty()) {
     spans.instance.resize(spans.size(), 0);
     spans.instance.back() = instance == every_instance ? 0 : instance;

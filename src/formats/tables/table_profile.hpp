@@ -40,7 +40,12 @@ class TableProfile {
   void go_on(std::vector<std::size_t> places);
 
   std::size_t ops() const { return profile_.ops.size(); }
-  bool is_empty() const { return profile_.ops.empty() && profile_.measures.empty(); }
+  bool is_empty() const {
+    return profile_.ops.empty() && profile_.measures.empty() && profile_.spans.size() == 0;
+  }
+  bool has_rows() const {
+    return description_.rows_are == TableDescription::Rows::layers ? ops() > 0 : !is_empty();
+  }
   // A hash of them, to know a table that repeats another; 0: of a timeline.
   std::uint64_t rows() const { return rows_; }
   // "'realTime (ms)' is '0,116'", the first such cell where no cell is a number; else empty.
@@ -65,6 +70,20 @@ class TableProfile {
     const TableLine* line = nullptr;
     double value = 0;
   };
+  struct Interval {
+    std::int64_t start = 0, duration = 0;
+  };
+  struct NumberOfRun {
+    std::string_view name;
+    TableUnit unit = TableUnit::count;
+    Statistic statistic = Statistic::none;
+    Origin origin = Origin::measured;
+    bool is_latency = false;
+  };
+  static NumberOfRun of_column(const TableColumn& column) {
+    const bool is_latency = column.is == TableColumn::Is::latency;
+    return {column.name, column.unit, column.statistic, column.origin, is_latency};
+  }
 
   ClockId clock(std::string_view name, ClockKind kind, double rate);
   ClockId clock_of(TableUnit unit);
@@ -85,10 +104,14 @@ class TableProfile {
   bool add_op(const Fields& fields, std::uint64_t offset);
   std::uint32_t known_op(const Op& op);
   bool add_span(const Fields& fields, std::uint64_t offset);
+  void add_inference(const Fields& fields, std::uint64_t offset);
+  std::optional<Interval> interval_of(const Fields& fields, std::uint64_t offset);
+  UnitId unit_of(const Fields& fields, Engine engine);
   void add_numbers(const Fields& fields, std::uint64_t offset);
   void add_sizes(const Fields& fields, std::uint64_t offset);
   void add_number(std::size_t column, double value);
-  void add_time_of_run(const TableLine& line, double value);
+  void add_number_of_run(const NumberOfRun& of, double value,
+                         std::uint32_t instance = every_instance);
   double calls_in(const Fields& fields) const;
   // The number of a cell, with a note where it has none or one that cannot be.
   std::optional<double> number_of(std::size_t column, const Fields& fields, std::uint64_t offset);

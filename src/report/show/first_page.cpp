@@ -385,6 +385,7 @@ Document first_page(const Analysis& analysis, const FirstPageRequest& request) {
                                    });
   if (has_only_findings || has_only_inferences) {
     add(run_numbers_section(analysis, 2 * max_ops));
+    add(notes_section(profile, max_ops));  // there is room
   }
   add(next_section(analysis, request));
   fit(document, request);

@@ -77,7 +77,7 @@ TEST(TableDescriptions, SayWhatIsWrongAndWhere) {
   EXPECT_EQ(
       error_of(begin + "[[column]]\nhead = \"a\"\nis = \"op\"\nunits = \"us\"\n"),
       "mine.toml:6: 'units' is unknown (did you mean 'unit'?); the keys here are head, is, unit, "
-      "origin, name, prefix, optional, zero_is_unknown, part");
+      "statistic, origin, name, prefix, optional, zero_is_unknown, part");
   EXPECT_EQ(error_of(begin + "[[column]]\nhead = \"a\"\nis = \"op\"\n"),
             "mine.toml: no column is a time");
   EXPECT_EQ(error_of(begin + "[[column]]\nhead = \"a\"\nis = \"time\"\nunit = \"bytes\"\n"),
@@ -100,6 +100,8 @@ TEST(TableDescriptions, SayWhatIsWrongAndWhere) {
             "mine.toml: 'heads' need the 'title' above the rows, and 'marks'");
   EXPECT_EQ(error_of(begin + "rows = \"networks\"\n" + columns),
             "mine.toml: no column is the network");
+  EXPECT_EQ(error_of(begin + "rows = \"inferences\"\n" + columns),
+            "mine.toml: no column is a start");
   EXPECT_EQ(error_of(begin + columns + "[[column]]\nhead = \"f\"\nis = \"clock\"\n"),
             "mine.toml:10: a clock needs the 'unit' Hz");
 }

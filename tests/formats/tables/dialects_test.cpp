@@ -285,6 +285,94 @@ TEST(TableDialects, BenchmarksAreLatencies) {
       ElementsAre("not fully accelerated: part of the model, or all of it, ran on the CPU"));
 }
 
+// Of a run that LoadGen calls invalid: latencies without their rates and their verdict were a
+// result.
+TEST(TableDialects, MlperfsSummarySaysWhatItsNumbersAreOf) {
+  const auto profiles = open(content("mlperf_server_tokens.txt"));
+  ASSERT_TRUE(profiles) << profiles.error().message;
+  ASSERT_EQ(profiles->size(), 1u);
+  const Profile& profile = profiles->front();
+  EXPECT_EQ(numbers_of_run(profile),
+            "samples per second=193.85; tokens per second=1969.31; samples per second, "
+            "scheduled=195.08; inference, min=1108228; inference, max=4078492; inference, "
+            "average=2002796; inference, 50%=1852206; inference, 90%=2924651; inference, "
+            "95%=3365722; inference, 99%=4078492; inference, 99.9%=4078492; time to first token, "
+            "min=15004; time to first token, max=2077295; time to first token, average=357495; "
+            "time to first token, 50%=92930; time to first token, 90%=1452600; time to first "
+            "token, 95%=1776864; time to first token, 99%=2077295; time to first token, "
+            "99.9%=2077295; time per output token, min=120163; time per output token, "
+            "max=259572; time per output token, average=182810; time per output token, "
+            "50%=186882; time per output token, 90%=253464; time per output token, 95%=254280; "
+            "time per output token, 99%=259572; time per output token, 99.9%=259572; samples per "
+            "query=1; ");
+  EXPECT_EQ(profile.measures.front().meaning.quantity, NumberQuantity::rate);
+  EXPECT_THAT(warnings_of(profile), ElementsAre(HasSubstr("LoadGen calls the run INVALID")));
+  EXPECT_THAT(warnings_of(open("MLPerf Results Summary\nScenario : Offline\nMode     : "
+                               "PerformanceOnly\nSamples per second: 592.194\nResult is : VALID\n")
+                              ->front()),
+              ElementsAre(HasSubstr("issues all samples at once")));
+}
+
+TEST(TableDialects, HailoRtsNetworksHaveRatesAndTwoLatencies) {
+  const std::string head =
+      "net_name,status,status_description,fps,num_of_frames,send_rate,recv_rate,hw_latency,"
+      "overall_latency,min_power,average_power,max_power,min_current,average_current,max_current,"
+      "min_temp,average_temp,max_temp\n";
+  const auto csv = open(head +
+                        "a,0,HAILO_SUCCESS,218.5,2184,2146.25,1822.5,12.5,21.75,3,3.5,3.75,"
+                        ",,,44,46,48\nb,8,HAILO_TIMEOUT,,,,,,,,,,,,,,,\n");
+  ASSERT_TRUE(csv) << csv.error().message;
+  ASSERT_EQ(csv->size(), 1u);  // that of the second failed
+  EXPECT_EQ(csv->front().provenance.graph, "a");
+  EXPECT_EQ(numbers_of_run(csv->front()),
+            "frames per second=218.5; frames=2184; inference on the device, average=12500000; "
+            "inference, average=21750000; sent, Mbit/s=2146.25; received, Mbit/s=1822.5; average "
+            "power, W=3.5; largest power, W=3.75; average temperature, C=46; highest temperature, "
+            "C=48; ");
+  EXPECT_EQ(csv->front().measures[2].meaning.role, NumberRole::host_round_trip);
+  const auto benchmark = open(
+      "net_name,fps,hw_only_fps,num_of_frames,num_of_frames_hw_only,hw_latency,overall_latency,"
+      "min_power,average_power,max_power\na,218.5,219,3275,3276,12.5,,,,\n");
+  ASSERT_TRUE(benchmark) << benchmark.error().message;
+  EXPECT_EQ(numbers_of_run(benchmark->front()),
+            "frames per second=218.5; frames per second, hardware alone=219; frames=3275; frames, "
+            "hardware alone=3276; inference on the device, average=12500000; ");
+  const auto json = open(R"({"time": "Tue Dec  1 01:00:00 2026", "inference_mode": "full_async",
+      "network_groups": [{"name": "a", "full_hef_path": "a.hef", "FPS": "218.500000",
+                          "hw_latency": 12.5}],
+      "devices": [{"device_id": "0000:01:00.0"}]})");
+  ASSERT_TRUE(json) << json.error().message;
+  EXPECT_EQ(numbers_of_run(json->front()),
+            "frames per second=218.5; inference on the device, average=12500000; ");
+}
+
+TEST(TableDialects, TensorRtsTimesAreInferences) {
+  const auto times = open(R"([
+    {"startEnqMs": 9, "endEnqMs": 9.1, "startH2dMs": 10, "endH2dMs": 10.5, "startComputeMs": 11,
+     "endComputeMs": 13, "startD2hMs": 13.5, "endD2hMs": 13.75, "h2dMs": 0.5, "computeMs": 2,
+     "d2hMs": 0.25, "latencyMs": 2.75},
+    {"startEnqMs": 13, "endEnqMs": 13.1, "startH2dMs": 14, "endH2dMs": 14.5, "startComputeMs": 14.5,
+     "endComputeMs": 15.5, "startD2hMs": 15.5, "endD2hMs": 15.75, "h2dMs": 0.5, "computeMs": 1,
+     "d2hMs": 0.25, "latencyMs": 1.75}])");
+  ASSERT_TRUE(times) << times.error().message;
+  const Profile& profile = times->front();
+  ASSERT_EQ(profile.spans.size(), 2u);
+  EXPECT_THAT(profile.spans.kind, ElementsAre(SpanKind::inference, SpanKind::inference));
+  EXPECT_THAT(profile.spans.start, ElementsAre(10'000'000, 14'000'000));
+  EXPECT_THAT(profile.spans.duration, ElementsAre(2'750'000, 1'750'000));
+  EXPECT_EQ(numbers_of_run(profile),
+            "copy to the device=500000; compute=2000000; copy to the host=250000; copy to the "
+            "device=500000; compute=1000000; copy to the host=250000; ");
+  EXPECT_EQ(profile.measures[3].instance, 1u);
+  EXPECT_EQ(profile.provenance.temperature, Provenance::Temperature::warm);
+  EXPECT_EQ(profile.provenance.inferences, 2u);
+  const auto old = open(R"([{"startInMs": 1, "endInMs": 1.5, "startComputeMs": 1.5,
+    "endComputeMs": 2, "startOutMs": 2, "endOutMs": 2.5, "inMs": 0.5, "computeMs": 0.5,
+    "outMs": 0.5, "latencyMs": 1.5, "endToEndMs": 1.5}])");
+  ASSERT_TRUE(old) << old.error().message;
+  EXPECT_THAT(old->front().spans.duration, ElementsAre(1'500'000));
+}
+
 constexpr const char* vela =
     "Original Operator,NNG Operator,Target,Staging Usage,Peak% (Staging),Op Cycles,Network% "
     "(cycles),NPU,SRAM AC,DRAM AC,OnFlash AC,OffFlash AC,MAC Count,Network% (MAC),Util% "
