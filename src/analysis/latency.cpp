@@ -177,6 +177,25 @@ class SampledLatency {
   std::vector<bool> steady_;  // by row
 };
 
+// Those whose spans on one unit of the host are all that the profile has, each once; else none.
+std::map<std::uint32_t, Interval> inferences_on_host(const Profile& profile) {
+  const Spans& spans = profile.spans;
+  std::map<std::uint32_t, Interval> found;
+  if (spans.instance.size() != spans.size()) return found;
+  UnitId unit = UnitId::none;
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    if (spans.kind[row] != SpanKind::inference) continue;
+    if (found.empty()) unit = spans.unit[row];
+    const bool is_new = found.try_emplace(spans.instance[row], interval_of(spans, row)).second;
+    if (!is_new || spans.unit[row] != unit) return {};
+  }
+  const bool is_host =
+      index_of(unit) < profile.units.size() && profile.units[index_of(unit)].engine == Engine::host;
+  return is_host && found.size() == profile.provenance.inferences
+             ? found
+             : std::map<std::uint32_t, Interval>{};
+}
+
 // "device execution, 99%"
 bool take_statistic(const Profile& profile, const Measure& measure, std::vector<LatencyRow>& rows) {
   const Statistic statistic = measure.meaning.statistic;
@@ -343,6 +362,29 @@ Latency analyse_latency(const Profile& profile) {
   }
   if (!of_a_table) latency.rows.clear();
   return latency;
+}
+
+std::vector<LatencyRow> inferences_as_samples(const Profile& profile) {
+  const auto inferences = inferences_on_host(profile);
+  std::vector<std::pair<StringId, std::vector<double>>> steps;
+  for (const Phase& phase : profile.phases) {
+    const auto its = inferences.find(phase.instance);
+    if (its == inferences.end() || phase.start < its->second.begin ||
+        phase.start + phase.duration > its->second.end) {
+      continue;
+    }
+    auto step = std::ranges::find(steps, phase.name, [](const auto& each) { return each.first; });
+    if (step == steps.end()) step = steps.insert(steps.end(), {phase.name, {}});
+    step->second.push_back(double(phase.duration));
+  }
+  std::vector<LatencyRow> rows;
+  for (const auto& [name, durations] : steps) {
+    rows.push_back(row_of(std::string(profile.text(name)), MeasureKind::span, durations));
+  }
+  std::vector<double> whole;
+  for (const auto& [instance, interval] : inferences) whole.push_back(double(length_of(interval)));
+  if (!whole.empty()) rows.push_back(row_of("inference", MeasureKind::wall, whole));
+  return rows;
 }
 
 }  // namespace npuscope::analysis

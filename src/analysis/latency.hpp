@@ -98,4 +98,8 @@ std::vector<bool> samples_of_beginning(const Profile& profile);
 // No rows where the profile is neither of inferences alone, as a latency file, nor a runner's log.
 Latency analyse_latency(const Profile& profile);
 
+// Of a profile that has more: each inference as the host saw it, and before it the phases that lie
+// within. No rows where one unit of the host does not have every inference once.
+std::vector<LatencyRow> inferences_as_samples(const Profile& profile);
+
 }  // namespace npuscope::analysis

@@ -21,6 +21,7 @@ constexpr std::array formats{
            open_qaic_buffers},
     Format{"snapshot", Belonging::alone, recognise_snapshot, open_snapshots},
     Format{"Perfetto trace", Belonging::alone, recognise_perfetto, open_perfetto},
+    Format{"HailoRT trace", Belonging::alone, recognise_hailo, open_hailo},
     Format{"XLA XSpace", Belonging::together, recognise_xplane, open_xplane},
     Format{"ExecuTorch ETDump", Belonging::alone, recognise_etdump, open_etdump},
     Format{"IREE profile", Belonging::alone, recognise_ireeperf, open_ireeperf},

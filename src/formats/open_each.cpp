@@ -5,6 +5,7 @@
 #include "formats/genie/profile_json.hpp"
 #include "formats/ggml/log.hpp"
 #include "formats/ggml/profile.hpp"
+#include "formats/hailo/profile.hpp"
 #include "formats/ireeperf/read.hpp"
 #include "formats/open_table.hpp"
 #include "formats/openvino/profiling_text.hpp"
@@ -83,6 +84,13 @@ std::optional<FormatKind> recognise_genie(const Candidate& candidate) {
 }
 void open_genie(std::span<const Input> inputs, OpenRun& run) {
   open_each(inputs, run, [](ByteSource& source) { return genie::read_profile_json(source); });
+}
+
+std::optional<FormatKind> recognise_hailo(const Candidate& candidate) {
+  return only_kind(hailo::looks_like_trace(candidate.head));
+}
+void open_hailo(std::span<const Input> inputs, OpenRun& run) {
+  open_each(inputs, run, [](ByteSource& source) { return hailo::read_profiles(source); });
 }
 
 std::optional<FormatKind> recognise_furiosa(const Candidate& candidate) {

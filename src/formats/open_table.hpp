@@ -119,6 +119,8 @@ std::optional<FormatKind> recognise_ggml(const Candidate& candidate);
 void open_ggml(std::span<const Input> inputs, OpenRun& run);
 
 // What Qualcomm AI Hub says of a profile job.
+std::optional<FormatKind> recognise_hailo(const Candidate& candidate);
+void open_hailo(std::span<const Input> inputs, OpenRun& run);
 std::optional<FormatKind> recognise_aihub(const Candidate& candidate);
 void open_aihub(std::span<const Input> inputs, OpenRun& run);
 

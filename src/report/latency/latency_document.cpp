@@ -57,7 +57,7 @@ namespace {
 using analysis::Latency;
 using analysis::Throughput;
 
-Section steps_section(const Latency& latency) {
+Section steps_section(const Latency& latency, bool of_batches) {
   Section section{.key = "latency", .title = "LATENCY"};
   section.table.fields = {{"step", "step"},
                           {"kind", "kind"},
@@ -82,7 +82,7 @@ Section steps_section(const Latency& latency) {
     section.remarks.push_back(fmt::format("Of {}; percentiles lie between samples linearly.",
                                           counted(latency.rows.front().samples, "sample")));
   }
-  section.remarks.push_back("Times are of a batch, whatever its size.");
+  if (of_batches) section.remarks.push_back("Times are of a batch, whatever its size.");
   return section;
 }
 
@@ -138,6 +138,7 @@ Section call_throughput_section(const Throughput& throughput, bool of_log) {
 Result<Latency> latency_answer(const analysis::Analysis& analysis) {
   const Profile& profile = analysis.profile();
   Latency latency = analysis::analyse_latency(profile);
+  if (latency.rows.empty()) latency.rows = analysis::inferences_as_samples(profile);
   if (!latency.rows.empty()) return latency;
   const bool is_of_runner = profile.provenance.platform == Provenance::Platform::cloud_ai_100;
   return input_error("{}: neither a latency file nor a runner's log; {}", files_text(profile),
@@ -149,7 +150,9 @@ Result<Document> latency_document(const analysis::Analysis& analysis) {
   TRY_AS(found, latency_answer(analysis));
   const Latency& latency = *found;
   Document document{.profile = &analysis.profile()};
-  document.sections.push_back(steps_section(latency));
+  const bool of_batches =
+      analysis.profile().provenance.platform == Provenance::Platform::cloud_ai_100;
+  document.sections.push_back(steps_section(latency, of_batches));
   if (latency.all_of_beginning) {
     document.sections.back().remarks.push_back(
         "No throughput: all samples are of the run's beginning, while its queue was being filled; "
