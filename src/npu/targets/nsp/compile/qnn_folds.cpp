@@ -84,6 +84,17 @@ void fuse_limits(Graph& graph) {
   remove_nodes(graph, gone);
 }
 
+// What a constant is added to or multiplied by stands first, as exporters have it that write x + 3
+// and 3 + x alike.
+void put_constants_last(Graph& graph) {
+  for (Node& node : graph.nodes) {
+    const bool commutes = node.op == "Add" || node.op == "Mul";
+    if (!commutes || node.inputs.size() != 2 || !node.has_input(0) || !node.has_input(1)) continue;
+    if (graph[node.inputs[0]].constant && !graph[node.inputs[1]].constant)
+      std::swap(node.inputs[0], node.inputs[1]);
+  }
+}
+
 // A mean of windows that counts the zeros around the image is a depthwise convolution.
 void convolve_means(Graph& graph) {
   for (Node& node : graph.nodes) {
@@ -119,10 +130,13 @@ void remove_nodes(Graph& graph, const std::vector<bool>& gone) {
 }
 
 void fold_as_qnn(Graph& graph) {
+  put_constants_last(graph);
   fuse_norms(graph);
   fuse_activations(graph);
   fuse_borders(graph);
+  gather_strides(graph);
   fold_quotients(graph);
+  fuse_lookups(graph);
   fuse_limits(graph);
   limit_before_places(graph);
   fuse_places(graph);

@@ -16,9 +16,13 @@ void fuse_norms(Graph& graph);
 void fuse_activations(Graph& graph);
 // Pads of zeros become part of the convolutions that read them.
 void fuse_borders(Graph& graph);
+// Wide steps along one axis become channels.
+void gather_strides(Graph& graph);
 // Integers divided by a constant are the same integers of another scale, which what makes them
 // gives.
 void fold_quotients(Graph& graph);
+// Functions of integers one after the other are one table.
+void fuse_lookups(Graph& graph);
 void turn_sums(Graph& graph);
 void split_groups(Graph& graph);
 

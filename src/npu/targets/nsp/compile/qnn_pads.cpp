@@ -39,6 +39,50 @@ bool takes_border(const Graph& graph, const Node& node, TensorId padded) {
          (automatic == "NOTSET" || automatic == "VALID");
 }
 
+// Of a convolution along one axis that reads few channels in wide steps, as the first of networks
+// that take sound: its stride; 0: of others.
+std::int64_t stride_of_waves(const Graph& graph, const Node& node) {
+  constexpr std::int64_t least_channels = 8, most_channels = 4;
+  if (node.op != "Conv" || !node.has_input(0) || !node.has_input(1)) return 0;
+  const Tensor &from = graph[node.inputs[0]], &weights = graph[node.inputs[1]];
+  const auto strides = node.ints_attribute("strides"), pads = node.ints_attribute("pads");
+  const auto is_set = [](std::int64_t value) { return value != 0; };
+  const bool fits = from.shape.size() == 3 && weights.shape.size() == 3 && weights.constant &&
+                    strides.size() == 1 && std::ranges::none_of(pads, is_set) &&
+                    node.string_attribute("auto_pad", "NOTSET") == "NOTSET" &&
+                    node.int_attribute("group", 1) == 1 && bits_of(from.type) > 8 &&
+                    node.ints_attribute("dilations") <= Shape{1} &&
+                    from.shape[1] <= most_channels && weights.shape[2] > strides[0];
+  return fits && from.shape[1] * strides[0] >= least_channels ? strides[0] : 0;
+}
+
+// The places of a step become channels, so that the convolution has none.
+void gather_places(Graph& graph, Node& node, std::int64_t stride) {
+  Tensor places = graph[node.inputs[0]], weights = graph[node.inputs[1]];
+  const std::int64_t steps = (weights.shape[2] + stride - 1) / stride;
+  const std::int64_t made = graph[node.outputs[0]].shape[2];
+  places.name += "_" + node.name;
+  places.constant = false;
+  places.shape = {places.shape[0], places.shape[1] * stride, made + steps - 1};
+  weights.name += "_" + node.name;
+  weights.shape = {weights.shape[0], places.shape[1], steps};
+  weights.values.reset();
+  weights.float_values.reset();
+  graph.tensors.push_back(std::move(places));
+  graph.tensors.push_back(std::move(weights));
+  const auto at = std::uint32_t(graph.tensors.size());
+  Node gather;
+  gather.op = "GatherFewPlaces";
+  gather.name = node.name + "_Gather";
+  gather.inputs = {node.inputs[0]};
+  gather.outputs = {TensorId(at - 2)};
+  node.inputs[0] = gather.outputs[0];
+  node.inputs[1] = TensorId(at - 1);
+  node.attributes["kernel_shape"] = Shape{steps};
+  node.attributes["strides"] = Shape{1};
+  graph.nodes.push_back(std::move(gather));
+}
+
 }  // namespace
 
 void fuse_borders(Graph& graph) {
@@ -64,6 +108,16 @@ void fuse_borders(Graph& graph) {
     gone[i] = true;
   }
   remove_nodes(graph, gone);
+}
+
+void gather_strides(Graph& graph) {
+  std::vector<Node> nodes = std::exchange(graph.nodes, {});
+  for (Node& node : nodes) {
+    const std::int64_t stride = stride_of_waves(graph, node);
+    if (stride > 0) gather_places(graph, node, stride);
+    graph.nodes.push_back(std::move(node));
+  }
+  connect(graph);
 }
 
 void fold_quotients(Graph& graph) {

@@ -103,10 +103,19 @@ double share_of_unfilled(const CompileContext& context, const Node& node) {
   return 1 + 1.2 * (1 - filled);
 }
 
+// A number added to a wide image of one block of channels.
+bool is_wide_sum(const CompileContext& context, TensorId id) {
+  constexpr std::int64_t least_places = 112;  // in a row; from where on is between 81 and 112
+  const Shape& shape = context.tensor(id).shape;
+  return context.images[std::uint32_t(id)] && bits_of(context.type_of(id)) == 16 &&
+         shape[1] <= channels_of_a_tile && shape[3] >= least_places;
+}
+
 // What a kernel takes longer for, where it has one name for all: that of the price.
 std::string priced_as(const CompileContext& context, const Node& node, const std::string& name) {
-  if (name != "aicmaxpoold32" || node.op != "MaxPool") return name;
-  std::string special = max_pool_kernel(context, node);
+  std::string special;
+  if (name == "aicaddsplat" && is_wide_sum(context, node.outputs[0])) special = "aicaddsplatwide";
+  if (name == "aicmaxpoold32" && node.op == "MaxPool") special = max_pool_kernel(context, node);
   return context.target.kernels.contains(special) ? special : name;
 }
 

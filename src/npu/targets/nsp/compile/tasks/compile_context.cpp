@@ -180,6 +180,18 @@ bool is_for_softmax(const Graph& graph, TensorId id) {
                              [&](NodeId reader) { return graph[reader].op == "Softmax"; });
 }
 
+// What QNN folds into a convolution: in floating point a factor, and a sum by channel, while
+// nothing limits the result; of integers a factor that is one number, which is another scale.
+bool joins_convolution(const Graph& graph, const Node& next, NodePlan& plan) {
+  const TensorId constant = constant_operand(graph, next, plan.result);
+  if (constant == TensorId::none) return false;
+  const bool is_one = graph[constant].elements() == 1, is_factor = next.op == "Mul";
+  if (plan.integer || graph[plan.result].scale) return is_factor && is_one;
+  if (plan.is_limited || (!is_factor && is_one)) return false;
+  if (!is_factor) plan.fused_constants.push_back(constant);
+  return true;
+}
+
 // Tries to make `next`, the only consumer of the product's result so far, part of the product.
 bool fuse(const Graph& graph, const Node& next, OpClass op_class, bool qnn, bool in_tiles,
           NodePlan& plan) {
@@ -189,7 +201,10 @@ bool fuse(const Graph& graph, const Node& next, OpClass op_class, bool qnn, bool
   const bool matrix = made.size() < 4 && !plan.integer && !in_tiles;
   const bool apart =
       matrix || (made.size() == 3 && !plan.integer && op_class == OpClass::convolution);
-  if (next.op == "Relu" || next.op == "Clip") return !qnn || !apart;
+  if (next.op == "Relu" || next.op == "Clip") {
+    plan.is_limited = true;
+    return !qnn || !apart;
+  }
   if (next.op == "QuantizeLinear") return true;
   if (next.op == "BatchNormalization" && op_class == OpClass::convolution) {
     // Integers that stand for other values lie between.
@@ -200,6 +215,8 @@ bool fuse(const Graph& graph, const Node& next, OpClass op_class, bool qnn, bool
     if (folds && next.inputs.size() > 2) plan.fused_constants.push_back(next.inputs[2]);
     return folds;
   }
+  if (qnn && op_class == OpClass::convolution && (next.op == "Mul" || next.op == "Add"))
+    return joins_convolution(graph, next, plan);
   if (qnn && (next.op == "Mul" || next.op == "Div")) {
     const TensorId factor = constant_operand(graph, next, plan.result);
     const bool scalar =

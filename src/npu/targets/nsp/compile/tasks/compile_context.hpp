@@ -80,6 +80,7 @@ struct NodePlan {
   TensorId weights = TensorId::none;
   std::vector<TensorId> fused_constants;  // bias, folded normalisation parameters
   bool integer = false;                   // int8 by int8
+  bool is_limited = false;                // a Relu or Clip is part of it
   bool compound = false;  // several products in one operator: attention, LSTM, Einsum
 };
 

@@ -30,8 +30,12 @@ bool is_flat_image(const CompileContext& context, TensorId id) {
     if (producer == NodeId::none) return false;
     const Node& node = context.graph[producer];
     if (node.op.starts_with("DepthToSpaceFlat")) return true;
+    const auto is_number = [&](TensorId other) {
+      return other == node.inputs[0] || other == TensorId::none ||
+             (context.graph[other].constant && context.graph[other].elements() == 1);
+    };
     const bool follows = context.plans[std::uint32_t(producer)].op_class == OpClass::elementwise &&
-                         node.inputs.size() == 1 && node.has_input(0);
+                         node.has_input(0) && std::ranges::all_of(node.inputs, is_number);
     if (!follows) return false;
     id = node.inputs[0];
   }
