@@ -8,6 +8,7 @@
 #include "analysis/inference_times.hpp"
 #include "analysis/path/path_graph.hpp"
 #include "base/counting_sort.hpp"
+#include "base/freed_memory.hpp"
 #include "base/parallel.hpp"
 #include "base/try.hpp"
 #include "npuscope/analysis/timeline.hpp"
@@ -22,8 +23,7 @@ constexpr std::int64_t longest_timeline = std::int64_t{1} << 52;  // whole numbe
 // pieces between. A slice that ends after the one it began in is beside it, both whole from there.
 // add(place, kind, time, after_barrier) for each piece, the first and last of those of a span too.
 template <class Add>
-void for_each_piece(std::span<const SpanOfUnit> spans, std::int64_t tolerance, bool has_dma_waits,
-                    const Add& add) {
+void for_each_piece(SpansOfUnit spans, std::int64_t tolerance, bool has_dma_waits, const Add& add) {
   struct Open {
     std::size_t place;
     std::int64_t end;
@@ -110,6 +110,7 @@ void PathNodes::select_rows(RowRange among, const PathBasics& known) {
   for (std::size_t& each : next) count += std::exchange(each, count);
   if (count == profile_.spans.size()) {
     by_unit_ = known.all_spans ? known.all_spans() : std::make_shared<const SpansByUnit>(profile_);
+    is_shared_ = bool(known.all_spans);
     return;
   }
   Column<std::uint32_t> rows;
@@ -150,7 +151,6 @@ Status PathNodes::select(std::optional<std::uint32_t> instance, const PathBasics
   graph_.timeline = chosen->timeline;
   select_rows(chosen->rows, known);
   note_kinds(chosen->rows);
-  graph_.by_unit = by_unit_;
   return {};
 }
 
@@ -233,7 +233,18 @@ bool PathNodes::add_one_by_one() {
       graph_.unit_before[node] = is_first ? PathGraph::none : order_.node_of[sequence - 1];
     }
   });
+  // Links take much memory, and here they need neither.
+  free_memory_of(order_.node_of, order_.sequence_of);
+  if (!is_shared_) by_unit_ = std::make_shared<const SpansByUnit>(by_unit_->of(Role::wait));
   return true;
+}
+
+// The nodes of a unit are in the order of their spans where it was forgotten.
+void PathNodes::restore_order() {
+  if (!order_.node_of.empty()) return;
+  CountingSort by_unit(count(), by_unit_->groups(),
+                       [&](std::size_t node) { return graph_.unit[node]; });
+  by_unit.place_items(order_.node_of);
 }
 
 void PathNodes::add_pieces() {
