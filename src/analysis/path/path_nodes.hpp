@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -26,9 +27,20 @@ struct NodeOrder {
   Column<std::uint32_t> sequence_of;  // by node, the number before
 };
 
-// Those that start at once stay as they were. `first_of_unit`: of the nodes of each unit the first,
-// and one more. Of the graph it asks the starts alone, as they were numbered before, and fills in
-// the units of nodes.
+struct NodeStart {      // without values at first, for the sake of Column
+  std::uint64_t start;  // since that of its slice
+  std::uint32_t sequence, unit;
+};
+// Nodes in their order, of which the first gets this number; those of a slice of the timeline.
+using TakeNodes =
+    std::function<void(std::size_t slice, std::uint32_t first, std::span<const NodeStart> nodes)>;
+std::size_t max_slices(std::size_t nodes, std::size_t units);
+
+// Hands on the nodes by slices, several at once. Those that start at once stay as they were.
+// `first_of_unit`: of the nodes of each unit the first, and one more.
+void take_by_start(const Column<std::int64_t>& starts,
+                   const std::vector<std::uint32_t>& first_of_unit, const TakeNodes& take);
+// The same from the starts of the graph; fills in the units of nodes.
 NodeOrder order_by_start(PathGraph& graph, const std::vector<std::uint32_t>& first_of_unit);
 
 // First and last of a span.
@@ -107,7 +119,7 @@ class PathNodes {
   // The number of a node unit by unit, and back: an order that does not look at times.
   std::uint32_t sequence_of(std::uint32_t node) const { return order_.sequence_of[node]; }
   std::uint32_t node_at(std::uint32_t sequence) const { return order_.node_of[sequence]; }
-  // Both are forgotten where each span of work is a node and nothing flows.
+  // Where each span of work is a node and nothing flows, only after this.
   void restore_order();
   // Where a node of a span runs, and on the queue of which engine.
   LatencyClasses::Place place_of(std::uint32_t node) const {
