@@ -5,6 +5,7 @@
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/findings.hpp"
 #include "npuscope/analysis/timeline.hpp"
+#include "profile/self_times.hpp"
 
 namespace npuscope::analysis {
 namespace {

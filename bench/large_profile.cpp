@@ -65,6 +65,7 @@ Profile large_profile(std::size_t spans) {
   add_ops(profile);
   MeasureColumn bytes;
   bytes.what = profile.strings.intern("ddr read bytes");
+  bytes.values.reserve(spans);  // what it outgrew would be memory that questions take
   std::mt19937_64 random(1);
   std::vector<std::int64_t> free_at(units.size());
   Spans& rows = profile.spans;

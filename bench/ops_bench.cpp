@@ -2,6 +2,7 @@
 #include "large_profile.hpp"
 #include "measured.hpp"
 #include "npuscope/analysis/analysis.hpp"
+#include "profile/self_times.hpp"
 #include "report/ops/ops_document.hpp"
 #include "report/show/show.hpp"
 #include "report/units/units_document.hpp"

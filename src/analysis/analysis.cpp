@@ -7,6 +7,7 @@
 #include "analysis/units/unit_busy.hpp"
 #include "analysis/units/unit_numbers.hpp"
 #include "npuscope/analysis/samples.hpp"
+#include "profile/self_times.hpp"
 
 namespace npuscope::analysis {
 
@@ -28,7 +29,7 @@ struct Analysis::Answers {
   std::optional<Profile> own;  // where it was moved in
   const Profile* profile = nullptr;
   Lazy<SpansByUnit> spans_by_unit;
-  Lazy<Column<std::int64_t>> self_times;
+  Lazy<SelfTimes> self_times;
   Lazy<SpanExtents> extents;
   Lazy<std::map<std::uint32_t, Interval>> inference_extents;
   Lazy<std::vector<UnitBusy>> unit_busy;
@@ -85,7 +86,7 @@ const SpansByUnit& Analysis::spans_by_unit() const {
   return answers_->spans_by_unit.get([&] { return SpansByUnit(profile()); });
 }
 
-const Column<std::int64_t>& Analysis::self_times() const {
+const SelfTimes& Analysis::self_times() const {
   return answers_->self_times.get([&] { return find_self_times(*this); });
 }
 
@@ -173,10 +174,13 @@ TimelineCells Analysis::cells(const TimelineRows& rows, const CellsRequest& requ
 
 const Result<PathAnalysis>& Analysis::path() const {
   return answers_->path.get([&] {
-    const auto all = [&] {  // kept as long as the path
-      return std::shared_ptr<const SpansByUnit>(std::shared_ptr<void>(), &spans_by_unit());
-    };
-    return PathAnalysis::create(profile(), std::nullopt, {all, &extents()});
+    PathBasics known{{}, &extents()};
+    if (answers_->spans_by_unit.is_known()) {  // else the path keeps less of them
+      known.all_spans = [&] {                  // kept as long as the path
+        return std::shared_ptr<const SpansByUnit>(std::shared_ptr<void>(), &spans_by_unit());
+      };
+    }
+    return PathAnalysis::create(profile(), std::nullopt, known);
   });
 }
 

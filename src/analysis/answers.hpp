@@ -56,7 +56,7 @@ class LazyWhileHeld {
   std::weak_ptr<const T> known_;
 };
 
-Column<std::int64_t> find_self_times(const Analysis& analysis);
+SelfTimes find_self_times(const Analysis& analysis);
 Coarse find_coarse(const Analysis& analysis);
 OpTable find_op_table(const Analysis& analysis, const OpOptions& options);
 OpTimes find_op_times(const Analysis& analysis);

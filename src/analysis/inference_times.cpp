@@ -273,7 +273,7 @@ void Sweep::take_extents() {
 
 // The same, and work.
 void Sweep::take_rows() {
-  const Column<std::int64_t>& own = analysis_.self_times();
+  const SelfTimes& own = analysis_.self_times();
   const Spans& spans = profile_.spans;
   std::vector<bool> has_extent(inferences_.count(), false);
   for (std::size_t row = 0; row < spans.size(); ++row) {

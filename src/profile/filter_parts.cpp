@@ -228,8 +228,7 @@ void Selection::find_own_times(Spans& part) const {
   std::vector<SpanOfUnit> of_unit;
   std::vector<std::int64_t> own;
   for (std::size_t group = 0; group < by_unit.groups(); ++group) {
-    const std::size_t first = by_unit.place_of(group);
-    const auto uncut = by_unit.all().subspan(first, by_unit.place_of(group + 1) - first);
+    const SpansOfUnit uncut = by_unit.spans_of(UnitId(std::uint32_t(group)));
     of_unit.assign(uncut.begin(), uncut.end());
     for (SpanOfUnit& span : of_unit) {
       const Interval left = cut_interval(span.row);

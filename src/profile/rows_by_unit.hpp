@@ -1,4 +1,4 @@
-// The rows of each unit in the order of SpansByUnit, with nothing kept of their spans: an eighth of
+// The rows of each unit in the order of SpansByUnit, with nothing kept of their spans: a sixth of
 // the memory, for who walks the units once.
 //
 //   const RowsByUnit by_unit(profile);

@@ -43,8 +43,8 @@ std::int64_t nesting_tolerance(const Profile& profile) {
   return base < profile.clocks.size() ? profile.clocks[base].resolution : 0;
 }
 
-void find_self_times(std::span<const SpanOfUnit> spans, std::int64_t tolerance,
-                     std::vector<std::int64_t>& own) {
+template <class OfUnit>
+void find_self_times(const OfUnit& spans, std::int64_t tolerance, std::vector<std::int64_t>& own) {
   own.resize(spans.size());
   // Of most units nothing begins before what began has ended: each span has its whole time.
   std::int64_t work_until = std::numeric_limits<std::int64_t>::min(), waits_until = work_until;
@@ -68,7 +68,8 @@ void find_self_times(std::span<const SpanOfUnit> spans, std::int64_t tolerance,
   }
 }
 
-IntervalSet held_within_work(std::span<const SpanOfUnit> spans) {
+template <class OfUnit>
+IntervalSet held_within_work(const OfUnit& spans) {
   const auto is_wait = [](const SpanOfUnit& span) { return span.kind == SpanKind::wait; };
   if (std::none_of(spans.begin(), spans.end(), is_wait)) return {};
   struct Open {
@@ -97,5 +98,11 @@ IntervalSet held_within_work(std::span<const SpanOfUnit> spans) {
   advance(std::numeric_limits<std::int64_t>::max());
   return held;
 }
+
+template void find_self_times(const SpansOfUnit&, std::int64_t, std::vector<std::int64_t>&);
+template void find_self_times(const std::vector<SpanOfUnit>&, std::int64_t,
+                              std::vector<std::int64_t>&);
+template IntervalSet held_within_work(const SpansOfUnit&);
+template IntervalSet held_within_work(const std::vector<SpanOfUnit>&);
 
 }  // namespace npuscope

@@ -9,8 +9,9 @@
 // it: such a span is inside as well (`tolerance`), and its enclosing span loses what both share.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <span>
+#include <utility>
 #include <vector>
 
 #include "npuscope/profile/span_roles.hpp"
@@ -30,8 +31,8 @@ inline bool encloses(std::int64_t outer_end, Interval inner, std::int64_t tolera
 }
 
 // In the order of `spans`, which is that of SpansByUnit; what `own` held is gone.
-void find_self_times(std::span<const SpanOfUnit> spans, std::int64_t tolerance,
-                     std::vector<std::int64_t>& own);
+template <class OfUnit>  // SpansOfUnit, or a vector of its spans
+void find_self_times(const OfUnit& spans, std::int64_t tolerance, std::vector<std::int64_t>& own);
 
 // Which of the two nestings of its unit a span is part of.
 enum class NestedIn : std::uint8_t { work, waits, neither };
@@ -46,8 +47,34 @@ inline std::int64_t whole_time(SpanKind kind, Interval interval) {
   return role_of(kind) == Role::frame || kind == SpanKind::instant ? 0 : length_of(interval);
 }
 
+// Those of a profile by row. Where none of its spans lies inside another, each has its whole time,
+// and nothing is kept.
+class SelfTimes {
+ public:
+  explicit SelfTimes(const Spans& spans) : spans_(&spans) {}
+  SelfTimes(const Spans& spans, Column<std::int64_t> times)
+      : spans_(&spans), times_(std::move(times)) {}
+
+  bool are_whole() const { return times_.empty(); }
+  std::size_t size() const { return spans_->size(); }
+  std::int64_t operator[](std::size_t row) const {
+    return are_whole() ? whole_time(spans_->kind[row], interval_of(*spans_, row)) : times_[row];
+  }
+  std::int64_t of(const SpanOfUnit& span) const {
+    return are_whole() ? whole_time(span.kind, span.interval()) : times_[span.row];
+  }
+  void ask_ahead(SpansOfUnit spans, std::size_t place) const {
+    if (!are_whole()) npuscope::ask_ahead(times_, spans, place);
+  }
+
+ private:
+  const Spans* spans_;
+  Column<std::int64_t> times_;  // empty: whole
+};
+
 // When one unit was held up in the midst of its work: waits of kind `wait` inside work, less the
 // work inside those. What a unit works is the union of its work without this.
-IntervalSet held_within_work(std::span<const SpanOfUnit> spans);
+template <class OfUnit>
+IntervalSet held_within_work(const OfUnit& spans);
 
 }  // namespace npuscope

@@ -18,6 +18,7 @@
 
 #include "npuscope/analysis/analysis.hpp"
 #include "profile/schema_table.hpp"
+#include "profile/self_times.hpp"
 
 namespace npuscope::query {
 
@@ -27,7 +28,7 @@ class Source : public schema::Source {
   explicit Source(const Profile& with);
 
   // Asked for row by row, so that the analysis is not.
-  const Column<std::int64_t>& self_times() const {
+  const SelfTimes& self_times() const {
     if (self_times_ == nullptr) self_times_ = &analysis_.self_times();
     return *self_times_;
   }
@@ -39,7 +40,7 @@ class Source : public schema::Source {
  private:
   analysis::Analysis analysis_;
   const MeasureColumn* traffic_[std::size(analysis::Traffic::routes)] = {};
-  mutable const Column<std::int64_t>* self_times_ = nullptr;
+  mutable const SelfTimes* self_times_ = nullptr;
 };
 
 using schema::Field, schema::Type, schema::Row;

@@ -12,6 +12,7 @@
 #include "npuscope/analysis/phases.hpp"
 #include "npuscope/analysis/units.hpp"
 #include "number_meaning.hpp"
+#include "profile/self_times.hpp"
 
 namespace npuscope::analysis::analysis_test {
 namespace {
@@ -19,7 +20,14 @@ namespace {
 using npuscope::test_support::ProfileBuilder;
 using ::testing::ElementsAre;
 
-Column<std::int64_t> own_of(const Profile& profile) { return Analysis(profile).self_times(); }
+std::vector<std::int64_t> own_of(const Profile& profile) {
+  const Analysis analysis(profile);
+  std::vector<std::int64_t> own;
+  for (std::size_t row = 0; row < profile.spans.size(); ++row) {
+    own.push_back(analysis.self_times()[row]);
+  }
+  return own;
+}
 
 OpTable ops_of(const Profile& profile, Grouping grouping = Grouping::part) {
   return Analysis(profile).ops({grouping, 10});
@@ -69,7 +77,8 @@ TEST(OwnDuration, OfTransfersAndAsyncIsTheWholeAndOfFramesAndInstantsNothing) {
 
 // The obvious way: each slice looks through all others for the one that it is inside, then each
 // moment of each slice through those inside it.
-Column<std::int64_t> own_by_looking(const Spans& spans, const std::vector<std::uint32_t>& order) {
+std::vector<std::int64_t> own_by_looking(const Spans& spans,
+                                         const std::vector<std::uint32_t>& order) {
   const auto end_of = [&](std::uint32_t row) { return spans.start[row] + spans.duration[row]; };
   std::vector<std::vector<std::uint32_t>> inside(spans.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -79,7 +88,7 @@ Column<std::int64_t> own_by_looking(const Spans& spans, const std::vector<std::u
       break;
     }
   }
-  Column<std::int64_t> own(spans.size(), 0);
+  std::vector<std::int64_t> own(spans.size(), 0);
   for (std::uint32_t row = 0; row < spans.size(); ++row) {
     for (std::int64_t t = spans.start[row]; t < end_of(row); ++t) {
       own[row] += std::none_of(inside[row].begin(), inside[row].end(), [&](std::uint32_t inner) {
@@ -101,10 +110,10 @@ TEST(OwnDuration, IsThatOfTheObviousWayAndNeverSumsToLessThanTheUnion) {
       made.span(unit, "s", begin, begin + random() % 12, SpanKind::slice);
     }
     const SpansByUnit by_unit(made.profile);
-    const auto rows = by_unit.of(unit);
+    std::vector<std::uint32_t> rows;
+    for (const SpanOfUnit& span : by_unit.spans_of(unit)) rows.push_back(span.row);
     const auto own = own_of(made.profile);
-    ASSERT_EQ(own, own_by_looking(made.profile.spans, {rows.begin(), rows.end()}))
-        << "in round " << round;
+    ASSERT_EQ(own, own_by_looking(made.profile.spans, rows)) << "in round " << round;
     std::vector<Interval> all;
     for (const std::uint32_t row : rows) all.push_back(interval_of(made.profile.spans, row));
     ASSERT_GE(std::accumulate(own.begin(), own.end(), std::int64_t{0}),
@@ -120,7 +129,7 @@ TEST(OwnDuration, OfOneSliceInsideAnotherAmongVeryManyInOrderIsFoundWhereverItIs
     made.unit("t", Engine::thread);
     made.unit("u", Engine::thread);
     Spans& spans = made.profile.spans;
-    Column<std::int64_t> expected;
+    std::vector<std::int64_t> expected;
     std::size_t outer[2] = {};
     std::int64_t now[2] = {};
     for (std::size_t row = 0; row < rows; ++row) {

@@ -9,6 +9,7 @@
 #include "analysis/ops/op_spans.hpp"
 #include "analysis/profile_builder.hpp"
 #include "npuscope/analysis/analysis.hpp"
+#include "profile/self_times.hpp"
 
 namespace npuscope::analysis::shared_answers_test {
 namespace {
@@ -48,6 +49,32 @@ std::string told(const Analysis& analysis, std::size_t first) {
   std::string all;
   for (const std::string& each : text) all += each + " ";
   return all;
+}
+
+// A path that has no spans by unit to share keeps waits alone.
+TEST(SharedAnswers, APathIsTheSameWhetherSpansByUnitAreSharedOrNot) {
+  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+    Profile profile = random_run(seed);
+    std::mt19937 random(seed);
+    for (SpanKind& kind : profile.spans.kind) {
+      if (kind == SpanKind::dma_wait) kind = SpanKind::sync;
+    }
+    for (std::uint32_t op = 1; op < profile.ops.size(); ++op) {
+      profile.edges.push_back({OpId(random() % op), OpId(op), EdgeKind::data});
+    }
+    const Analysis alone(profile), shared(profile);
+    shared.spans_by_unit();
+    const CriticalPath is = alone.path()->observed(), was = shared.path()->observed();
+    ASSERT_EQ(is.steps.size(), was.steps.size());
+    std::int64_t syncs = 0;
+    for (std::size_t i = 0; i < is.steps.size(); ++i) {
+      EXPECT_EQ(is.steps[i].row, was.steps[i].row);
+      EXPECT_EQ(is.steps[i].reason, was.steps[i].reason);
+      EXPECT_TRUE(std::ranges::equal(is.steps[i].gap_parts, was.steps[i].gap_parts));
+      syncs += is.steps[i].gap_parts[std::size_t(GapPart::sync)];
+    }
+    EXPECT_GT(syncs, 0);
+  }
 }
 
 TEST(SharedAnswers, AreTheSameForAllWhoAskAtOnce) {

@@ -47,12 +47,12 @@ void expect_in_order(const Profile& profile) {
   ASSERT_EQ(by_unit.all().size(), profile.spans.size());
   for (std::size_t unit = 0; unit <= profile.units.size(); ++unit) {
     const UnitId id = unit < profile.units.size() ? UnitId(std::uint32_t(unit)) : UnitId::none;
-    const auto rows = by_unit.of(id);
-    ASSERT_EQ(std::vector(rows.begin(), rows.end()), slow_rows_of(profile, unit)) << unit;
+    const std::vector<std::uint32_t> rows = slow_rows_of(profile, unit);
     ASSERT_TRUE(std::ranges::equal(rows_by_unit.of(id), rows)) << unit;
     ASSERT_EQ(by_unit.spans_of(id).size(), rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const SpanOfUnit& span = by_unit.spans_of(id)[i];
+      const SpanOfUnit span = by_unit.spans_of(id)[i];
+      ASSERT_EQ(by_unit.spans_of(id).row(i), rows[i]);
       ASSERT_EQ(span.row, rows[i]);
       ASSERT_EQ(span.kind, profile.spans.kind[rows[i]]);
       ASSERT_EQ(span.interval(), interval_of(profile.spans, rows[i]));
@@ -84,21 +84,54 @@ TEST(SpansByUnit, OfSomeRowsAreThoseOfAllThatAreAmongThem) {
   EXPECT_EQ(by_unit.all().size(), some.size());
   for (std::uint32_t unit = 0; unit <= profile.units.size(); ++unit) {
     std::vector<std::uint32_t> expected;
-    for (const std::uint32_t row : all.of(UnitId{unit})) {
-      if (row % 3 != 0) expected.push_back(row);
+    for (const SpanOfUnit& span : all.spans_of(UnitId{unit})) {
+      if (span.row % 3 != 0) expected.push_back(span.row);
     }
-    const auto rows = by_unit.of(UnitId{unit});
-    EXPECT_EQ(std::vector(rows.begin(), rows.end()), expected);
+    std::vector<std::uint32_t> rows;
     for (const SpanOfUnit& span : by_unit.spans_of(UnitId{unit})) {
+      rows.push_back(span.row);
       EXPECT_EQ(span.instance, span.row / 7);
     }
+    EXPECT_EQ(rows, expected);
   }
 }
 
 TEST(SpansByUnit, OfAProfileWithoutSpansAreNone) {
   const SpansByUnit by_unit(Profile{});
-  EXPECT_TRUE(by_unit.of(UnitId::none).empty());
+  EXPECT_TRUE(by_unit.spans_of(UnitId::none).empty());
   EXPECT_TRUE(by_unit.spans_of(UnitId{3}).empty());
+}
+
+TEST(SpansByUnit, OfARoleAreThoseOfAllThatHaveIt) {
+  const Profile profile = profile_of(1'000, 5, 40, 4);
+  const SpansByUnit all(profile), waits = all.of(Role::wait);
+  ASSERT_EQ(waits.groups(), all.groups());
+  for (std::uint32_t unit = 0; unit <= profile.units.size(); ++unit) {
+    std::vector<std::uint32_t> expected, rows;
+    for (const SpanOfUnit& span : all.spans_of(UnitId{unit})) {
+      if (role_of(span.kind) == Role::wait) expected.push_back(span.row);
+    }
+    for (const SpanOfUnit& span : waits.spans_of(UnitId{unit})) rows.push_back(span.row);
+    EXPECT_EQ(rows, expected);
+    EXPECT_FALSE(rows.empty());
+  }
+}
+
+TEST(SpansByUnit, WhatDoesNotFitIsLookedUp) {
+  constexpr std::int64_t lengths[] = {0, 4'294'967'294, 4'294'967'295, 4'294'967'296, 1LL << 60};
+  constexpr std::uint32_t instances[] = {16'777'214, 16'777'215, 16'777'216, every_instance, 0};
+  Profile profile = profile_of(std::size(lengths), 1, 1, 0);
+  for (std::size_t row = 0; row < std::size(lengths); ++row) {
+    profile.spans.unit[row] = UnitId{0};
+    profile.spans.start[row] = -5 + std::int64_t(row);
+    profile.spans.duration[row] = lengths[row];
+    profile.spans.instance.push_back(instances[row]);
+  }
+  const SpansByUnit by_unit(profile);
+  for (const SpanOfUnit& span : by_unit.spans_of(UnitId{0})) {
+    EXPECT_EQ(span.interval(), interval_of(profile.spans, span.row));
+    EXPECT_EQ(span.instance, instances[span.row]);
+  }
 }
 
 TEST(SpansByUnit, EndsSaturate) {

@@ -7,6 +7,7 @@
 #include "analysis/profile_builder.hpp"
 #include "npuscope/analysis/units.hpp"
 #include "number_meaning.hpp"
+#include "profile/self_times.hpp"
 #include "query/random_profile.hpp"
 #include "query/rows.hpp"
 #include "query/schema.hpp"

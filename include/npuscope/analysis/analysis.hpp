@@ -36,6 +36,10 @@
 #include "npuscope/analysis/units.hpp"
 #include "npuscope/profile/filter.hpp"
 
+namespace npuscope {
+class SelfTimes;
+}
+
 namespace npuscope::analysis {
 
 class Inferences;
@@ -112,7 +116,7 @@ class Analysis {
   // inside work takes nothing from it, but for one of kind `wait`: a host that waits in the midst
   // of an op does not work meanwhile. Asynchronous spans and transfers are whole, frames and
   // instants zero.
-  const Column<std::int64_t>& self_times() const;
+  const SelfTimes& self_times() const;      // profile/self_times.hpp
   const OpTimes& op_times() const;          // analysis/ops/op_times.hpp, as the next ones:
   const UnitNumbers& unit_numbers() const;  // for the questions themselves
   const std::vector<UnitBusy>& unit_busy() const;

@@ -22,7 +22,7 @@ OpSamples RunSamples::Held::of_spans(const ColumnSource& source) const {
   const Spans& all = profile.spans;
   Gathering gathering(groups.groups().size(), spans.count(), all.size());
   const bool is_work = source.from == ColumnSource::From::work;
-  const Column<std::int64_t>& self_times = analysis.self_times();
+  const SelfTimes& self_times = analysis.self_times();
   // A transfer's issue meanwhile is no work of its op.
   const IssuesBeside* const issues = is_work ? &analysis.issues_beside() : nullptr;
   for (std::size_t row = 0; row < all.size(); ++row) {

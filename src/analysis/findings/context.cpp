@@ -84,11 +84,9 @@ const std::vector<NumberRow>& FindingContext::numbers() {
 
 void FindingContext::prepare() {
   // What several of the questions begin with, on all cores: a thread that asks for what another one
-  // is about only waits for it. The path before spans by op, beside which it would take most
-  // memory.
+  // is about only waits for it.
   if (analysis_.inferences().count() < 2) analysis_.spans_by_unit();  // for path()
   analysis_.unit_busy();
-  path();
   spans_by_op_ = analysis_.spans_by_op();
   analysis_.busy_together();
   const std::function<void()> questions[] = {[&] { analysis_.coarse(); },
@@ -104,6 +102,11 @@ void FindingContext::prepare() {
                                                analysis_.transfers();
                                              }};
   parallel_for(std::size(questions), [&](std::size_t i) { questions[i](); });
+}
+
+void FindingContext::prepare_path() {
+  spans_by_op_.reset();
+  path();
 }
 
 bool FindingContext::has_timeline() {
@@ -216,7 +219,6 @@ std::optional<Gain> FindingContext::gain_of_path(double after, const std::string
 }
 
 std::vector<std::optional<Gain>> FindingContext::gains_if(std::vector<TriedFactors> tried) {
-  spans_by_op_.reset();  // the rules have asked; trying takes much memory
   std::vector<std::optional<Gain>> gains(tried.size());
   const PathAnalysis* paths = tried.empty() ? nullptr : path();
   if (paths == nullptr) return gains;

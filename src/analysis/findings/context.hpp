@@ -78,6 +78,8 @@ class FindingContext {
   // Computes what most rules ask for, side by side; worth it on a large profile of which all rules
   // are tried.
   void prepare();
+  // The same of those that ask for the path, next to which spans by op would take most memory.
+  void prepare_path();
 
   // Whether units of the NPU worked on a timeline.
   bool has_timeline();
@@ -135,7 +137,7 @@ class FindingContext {
   const Analysis& analysis_;
   const Profile& profile_;
   const DiagnoseOptions& options_;
-  std::shared_ptr<const OpSpansInGroups> spans_by_op_;  // held for all rules
+  std::shared_ptr<const OpSpansInGroups> spans_by_op_;  // held for rules that ask no path
   Lazy<Placement> placement_;
   Lazy<OpTable> kinds_, active_kinds_, kernels_;
   Lazy<std::vector<std::uint32_t>> kernel_of_;

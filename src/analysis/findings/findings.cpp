@@ -111,15 +111,20 @@ std::vector<RuleOutcome> outcomes_of(const std::vector<const Rule*>& rules,
   std::vector<RuleOutcome> outcomes(rules.size());
   // Of a simulator's run the times are the host's: what they say is of no use on hardware.
   const bool has_times = context.profile().provenance.simulator_slowdown == 0;
-  const auto apply = [&](std::size_t i) {
-    outcomes[i] = has_times ? rules[i]->apply(context) : Missing{"times of the hardware"};
-  };
   constexpr std::size_t many_spans = 100'000;
-  if (rules.size() > 1 && context.profile().spans.size() > many_spans) {
-    context.prepare();
-    parallel_for(rules.size(), apply);
-  } else {
-    for (std::size_t i = 0; i < rules.size(); ++i) apply(i);
+  const bool is_large = rules.size() > 1 && context.profile().spans.size() > many_spans;
+  if (is_large) context.prepare();
+  for (const bool asks_path : {false, true}) {
+    if (is_large && asks_path) context.prepare_path();
+    const auto apply = [&](std::size_t i) {
+      if (rules[i]->asks_path != asks_path) return;
+      outcomes[i] = has_times ? rules[i]->apply(context) : Missing{"times of the hardware"};
+    };
+    if (is_large) {
+      parallel_for(rules.size(), apply);
+    } else {
+      for (std::size_t i = 0; i < rules.size(); ++i) apply(i);
+    }
   }
   finish_trials(outcomes, context);
   return outcomes;

@@ -231,13 +231,14 @@ void MemoryAnalysis::find_issues() {
     const auto of_unit = by_unit.spans_of(UnitId(unit));
     std::uint32_t next_group = ~std::uint32_t{0};
     std::int64_t next = never, other = never;  // begin of the next span, and of one of another row
-    for (auto span = of_unit.rbegin(); span != of_unit.rend(); ++span) {
-      if (role_of(span->kind) != Role::work) continue;
-      const std::uint32_t group = groups_.of(span->op);
-      if (group != next_group) other = std::exchange(next, span->begin);
-      next = span->begin;
+    for (std::size_t place = of_unit.size(); place-- > 0;) {
+      const SpanOfUnit span = of_unit[place];
+      if (role_of(span.kind) != Role::work) continue;
+      const std::uint32_t group = groups_.of(span.op);
+      if (group != next_group) other = std::exchange(next, span.begin);
+      next = span.begin;
       next_group = group;
-      const auto issue = issues_.find(span->row);
+      const auto issue = issues_.find(span.row);
       if (issue != issues_.end()) issue->second = other;
     }
   }

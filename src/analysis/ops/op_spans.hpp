@@ -17,6 +17,7 @@
 
 #include "analysis/inference_times.hpp"
 #include "npuscope/profile/column.hpp"
+#include "profile/self_times.hpp"
 
 namespace npuscope::analysis {
 
@@ -36,8 +37,8 @@ struct KeptOpSpan {  // without values at first, for the sake of Column
   static constexpr std::uint32_t does_not_fit = ~std::uint32_t{0};
   static constexpr std::uint32_t no_inference = (std::uint32_t{1} << 24) - 1;
 
-  std::int64_t begin;
-  std::uint32_t length, own;
+  std::uint32_t begin;  // since that of the timeline
+  std::uint32_t length;
   std::uint32_t row;
   OpId op;
   UnitId unit;
@@ -62,11 +63,15 @@ class OpSpansInGroups {
     return std::span(sorted_).subspan(first_[group], first_[group + 1] - first_[group]);
   }
   Interval interval(const KeptOpSpan& kept) const {
-    if (kept.length == KeptOpSpan::does_not_fit) return interval_of(profile_.spans, kept.row);
-    return {kept.begin, kept.begin + kept.length};
+    if (kept.begin == KeptOpSpan::does_not_fit || kept.length == KeptOpSpan::does_not_fit) {
+      return interval_of(profile_.spans, kept.row);
+    }
+    return {origin_ + kept.begin, origin_ + kept.begin + kept.length};
   }
   std::int64_t own(const KeptOpSpan& kept) const {
-    return kept.own != KeptOpSpan::does_not_fit ? kept.own : own_[kept.row];
+    if (own_.are_whole()) return whole_time(kept.kind(), interval(kept));
+    const std::uint32_t own = kept_own_[std::size_t(&kept - sorted_.data())];
+    return own != KeptOpSpan::does_not_fit ? own : own_[kept.row];
   }
   void unpack(const KeptOpSpan& kept, OpSpan& into) const;
   // Tells its inference from all others, also where those are too many for Inferences.
@@ -78,13 +83,15 @@ class OpSpansInGroups {
  private:
   template <class GroupOf>
   void sort(std::size_t groups, const GroupOf& group_of);
-  void keep(std::size_t row, KeptOpSpan& into) const;
+  void keep(std::size_t row, std::uint32_t place);
 
   const Profile& profile_;
-  const Column<std::int64_t>& own_;
+  const SelfTimes& own_;
   const Inferences& inferences_;
   std::vector<std::uint32_t> first_;  // of each group in sorted_; one more
+  std::int64_t origin_;
   Column<KeptOpSpan> sorted_;
+  Column<std::uint32_t> kept_own_;  // of each; empty where they are whole
 };
 
 inline void OpSpansInGroups::unpack(const KeptOpSpan& kept, OpSpan& into) const {

@@ -86,7 +86,7 @@ class OpSums {
   class Adding;
 
   const Profile& profile_;
-  const Column<std::int64_t>& own_;
+  const SelfTimes& own_;
   const IssuesBeside& issues_;
   const OpKeys& keys_;
   const Inferences& inferences_;
@@ -159,7 +159,7 @@ class OpTableBuilder {
 
   const Analysis& analysis_;
   const Profile& profile_;
-  const Column<std::int64_t>& own_;
+  const SelfTimes& own_;
   const OpOptions& options_;
   OpKeys keys_;
   CoreNumbers cores_;

@@ -154,8 +154,8 @@ std::size_t OpRuns::finish(std::vector<std::int64_t>& lengths) {
 namespace {
 
 // Of one op; whether any is.
-bool find_beside(const Spans& spans, std::span<const std::uint32_t> rows,
-                 const Column<std::int64_t>& own, std::vector<std::int64_t>& beside) {
+bool find_beside(const Spans& spans, std::span<const std::uint32_t> rows, const SelfTimes& own,
+                 std::vector<std::int64_t>& beside) {
   std::vector<Interval> transfers;
   for (const std::uint32_t row : rows) {
     if (spans.kind[row] == SpanKind::transfer) transfers.push_back(interval_of(spans, row));
@@ -172,7 +172,7 @@ bool find_beside(const Spans& spans, std::span<const std::uint32_t> rows,
 
 }  // namespace
 
-IssuesBeside::IssuesBeside(const Profile& profile, const Column<std::int64_t>& own) {
+IssuesBeside::IssuesBeside(const Profile& profile, const SelfTimes& own) {
   const Spans& spans = profile.spans;
   std::vector<std::uint8_t> transfers(profile.ops.size() + 1, false);
   bool any = false;
@@ -268,13 +268,13 @@ class Times {
   }
 
   // The rows of a unit come by their start.
-  void walk_unit(UnitId unit, std::span<const SpanOfUnit> spans, const IssuesBeside& issues) {
+  void walk_unit(UnitId unit, SpansOfUnit spans, const IssuesBeside& issues) {
     std::int64_t busy_until = earliest;
     for (const SpanOfUnit& span : spans) {
       const std::uint32_t row = span.row;
       if (role_of(span.kind) != Role::work) continue;
       const std::uint32_t op = index_of(span.op);
-      const std::int64_t work = std::max<std::int64_t>(self_times_[row] - issues.of(row), 0);
+      const std::int64_t work = std::max<std::int64_t>(self_times_.of(span) - issues.of(row), 0);
       times_.total_work = saturating_add(times_.total_work, work);
       if (op < profile_.ops.size()) {
         const bool first = times_.work[op] < 0;
@@ -294,7 +294,7 @@ class Times {
   const Profile& profile_;
   const Spans& spans_;
   const Analysis& analysis_;
-  const Column<std::int64_t>& self_times_;
+  const SelfTimes& self_times_;
   std::optional<InferenceExtent> chosen_;
   OpTimes times_;
 };

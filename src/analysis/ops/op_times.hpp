@@ -15,6 +15,7 @@
 
 #include "npuscope/profile/intervals.hpp"
 #include "npuscope/profile/profile.hpp"
+#include "profile/self_times.hpp"
 
 namespace npuscope::analysis {
 
@@ -44,7 +45,7 @@ inline bool is_compiled(SpanKind kind) {
 class IssuesBeside {
  public:
   // `own` as of Analysis::self_times().
-  IssuesBeside(const Profile& profile, const Column<std::int64_t>& own);
+  IssuesBeside(const Profile& profile, const SelfTimes& own);
 
   std::int64_t of(std::size_t row) const { return beside_.empty() ? 0 : beside_[row]; }
   bool any() const { return !beside_.empty(); }

@@ -182,7 +182,8 @@ void reorder_links(PathGraph& graph, const Column<std::uint32_t>& order,
 
 // Only nodes that begin at one moment can depend on each other in a ring; the constraint that would
 // close it is taken out and counted in the basis. Nodes get new numbers.
-void put_in_order(PathGraph& graph, const PathNodes& nodes) {
+void put_in_order(PathGraph& graph, PathNodes& nodes) {
+  nodes.restore_order();
   const Column<std::uint32_t> order = Sorting(graph, nodes).run();
   Column<std::uint32_t> place;
   place.resize(order.size());
@@ -267,6 +268,7 @@ Result<std::shared_ptr<const PathGraph>> make_path_graph(const Profile& profile,
     nodes.add();
     const bool in_order = PathLinks(profile, nodes, *graph).make();
     if (!in_order) put_in_order(*graph, nodes);
+    graph->by_unit = nodes.waits();
   }
   find_latencies(*graph);
   count(*graph);

@@ -81,7 +81,7 @@ struct PathGraph {
   std::vector<std::int64_t> latencies;       // by class
   std::vector<std::int64_t> unit_latencies;  // by class of unit_before
 
-  std::shared_ptr<const SpansByUnit> by_unit;  // work and waits
+  std::shared_ptr<const SpansByUnit> by_unit;  // waits, and work where others have asked for it
 
   std::size_t size() const { return row.size(); }
   NodeRing all_nodes() const { return {.size = size()}; }

@@ -22,8 +22,7 @@ constexpr std::int64_t longest_timeline = std::int64_t{1} << 52;  // whole numbe
 // pieces between. A slice that ends after the one it began in is beside it, both whole from there.
 // add(place, kind, time, after_barrier) for each piece, the first and last of those of a span too.
 template <class Add>
-void for_each_piece(std::span<const SpanOfUnit> spans, std::int64_t tolerance, bool has_dma_waits,
-                    const Add& add) {
+void for_each_piece(SpansOfUnit spans, std::int64_t tolerance, bool has_dma_waits, const Add& add) {
   struct Open {
     std::size_t place;
     std::int64_t end;
@@ -110,6 +109,7 @@ void PathNodes::select_rows(RowRange among, const PathBasics& known) {
   for (std::size_t& each : next) count += std::exchange(each, count);
   if (count == profile_.spans.size()) {
     by_unit_ = known.all_spans ? known.all_spans() : std::make_shared<const SpansByUnit>(profile_);
+    is_shared_ = bool(known.all_spans);
     return;
   }
   Column<std::uint32_t> rows;
@@ -150,7 +150,6 @@ Status PathNodes::select(std::optional<std::uint32_t> instance, const PathBasics
   graph_.timeline = chosen->timeline;
   select_rows(chosen->rows, known);
   note_kinds(chosen->rows);
-  graph_.by_unit = by_unit_;
   return {};
 }
 
@@ -210,30 +209,50 @@ bool PathNodes::add_one_by_one() {
   if (!std::ranges::all_of(one_by_one, std::identity())) return false;
   is_plain_ = true;
   make_room(counts);
+  graph_.unit.resize(graph_.size());
   Column<std::uint32_t> places;  // by sequence, of their spans
+  Column<std::int64_t> starts;
   places.resize(graph_.size());
+  starts.resize(graph_.size());
   const auto spans = by_unit_->all();
   parallel_for(units, [&](std::size_t unit) {
     std::uint32_t sequence = first_node_of_unit_[unit];
     const std::size_t last = by_unit_->place_of(unit) + spans_of(unit).size();
     for (std::size_t place = by_unit_->place_of(unit); place < last; ++place) {
       if (role_of(spans[place].kind) != Role::work) continue;
-      graph_.start[sequence] = interval(spans[place]).begin;
+      starts[sequence] = interval(spans[place]).begin;
       places[sequence++] = std::uint32_t(place);
     }
   });
-  order_ = order_by_start(graph_, first_node_of_unit_);
-  const std::vector<RowRange> parts = ranges_of(graph_.size());
-  parallel_for(parts.size(), [&](std::size_t part) {
-    for (auto node = std::uint32_t(parts[part].first); node < parts[part].last; ++node) {
-      const std::uint32_t sequence = order_.sequence_of[node], unit = graph_.unit[node];
-      const SpanOfUnit& span = spans[places[sequence]];
-      write(node, unit, span, NodeKind::execution, interval(span), false);
-      const bool is_first = sequence == first_node_of_unit_[unit];
-      graph_.unit_before[node] = is_first ? PathGraph::none : order_.node_of[sequence - 1];
-    }
-  });
+  std::vector<NodeRange> of_slices(max_slices(graph_.size(), units) * units, no_nodes);  // by unit
+  take_by_start(starts, first_node_of_unit_,
+                [&](std::size_t slice, std::uint32_t node, std::span<const NodeStart> nodes) {
+                  NodeRange* const of_units = &of_slices[slice * units];
+                  for (const NodeStart& each : nodes) {
+                    const SpanOfUnit span = spans[places[each.sequence]];
+                    write(node, each.unit, span, NodeKind::execution, interval(span), false);
+                    graph_.unit[node] = each.unit;
+                    NodeRange& of_unit = of_units[each.unit];
+                    if (of_unit.first == PathGraph::none) of_unit.first = node;
+                    graph_.unit_before[node] = std::exchange(of_unit.last, node);
+                    node += 1;
+                  }
+                });
+  std::vector<std::uint32_t> before(units, PathGraph::none);
+  for (std::size_t i = 0; i < of_slices.size(); ++i) {
+    if (of_slices[i].first == PathGraph::none) continue;
+    graph_.unit_before[of_slices[i].first] = std::exchange(before[i % units], of_slices[i].last);
+  }
+  if (!is_shared_) by_unit_ = std::make_shared<const SpansByUnit>(by_unit_->of(Role::wait));
   return true;
+}
+
+// The nodes of a unit are in the order of their spans where it was not made.
+void PathNodes::restore_order() {
+  if (!order_.node_of.empty()) return;
+  CountingSort by_unit(count(), by_unit_->groups(),
+                       [&](std::size_t node) { return graph_.unit[node]; });
+  by_unit.place_items(order_.node_of);
 }
 
 void PathNodes::add_pieces() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -26,9 +27,20 @@ struct NodeOrder {
   Column<std::uint32_t> sequence_of;  // by node, the number before
 };
 
-// Those that start at once stay as they were. `first_of_unit`: of the nodes of each unit the first,
-// and one more. Of the graph it asks the starts alone, as they were numbered before, and fills in
-// the units of nodes.
+struct NodeStart {      // without values at first, for the sake of Column
+  std::uint64_t start;  // since that of its slice
+  std::uint32_t sequence, unit;
+};
+// Nodes in their order, of which the first gets this number; those of a slice of the timeline.
+using TakeNodes =
+    std::function<void(std::size_t slice, std::uint32_t first, std::span<const NodeStart> nodes)>;
+std::size_t max_slices(std::size_t nodes, std::size_t units);
+
+// Hands on the nodes by slices, several at once. Those that start at once stay as they were.
+// `first_of_unit`: of the nodes of each unit the first, and one more.
+void take_by_start(const Column<std::int64_t>& starts,
+                   const std::vector<std::uint32_t>& first_of_unit, const TakeNodes& take);
+// The same from the starts of the graph; fills in the units of nodes.
 NodeOrder order_by_start(PathGraph& graph, const std::vector<std::uint32_t>& first_of_unit);
 
 // First and last of a span.
@@ -70,7 +82,9 @@ class PathNodes {
   Status select(std::optional<std::uint32_t> instance, const PathBasics& known);
   void add();
 
-  const SpansByUnit& by_unit() const { return *by_unit_; }  // work and waits
+  // Work and waits; waits alone where each span of work is a node and nobody else keeps them.
+  const SpansByUnit& by_unit() const { return *by_unit_; }
+  std::shared_ptr<const SpansByUnit> waits() const { return by_unit_; }
   // Nodes of a unit (the last group: of none) by sequence, from the first to before the last.
   NodeRange of_unit(std::size_t unit) const {
     return {first_node_of_unit_[unit], first_node_of_unit_[unit + 1]};
@@ -105,12 +119,14 @@ class PathNodes {
   // The number of a node unit by unit, and back: an order that does not look at times.
   std::uint32_t sequence_of(std::uint32_t node) const { return order_.sequence_of[node]; }
   std::uint32_t node_at(std::uint32_t sequence) const { return order_.node_of[sequence]; }
+  // Where each span of work is a node and nothing flows, only after this.
+  void restore_order();
   // Where a node of a span runs, and on the queue of which engine.
   LatencyClasses::Place place_of(std::uint32_t node) const {
     return {UnitId(graph_.unit[node]), queues_[node]};
   }
   // Those of spans: what is added beside them comes after.
-  std::size_t count() const { return order_.node_of.size(); }
+  std::size_t count() const { return first_node_of_unit_.back(); }
   // Of a transfer, the row of its issue.
   std::uint32_t issue_of(std::uint32_t row) const {
     return issue_of_.empty() ? PathGraph::none : issue_of_[row];
@@ -152,7 +168,7 @@ class PathNodes {
   void map_rows();
   void write(std::uint32_t node, std::size_t unit, const SpanOfUnit& span, NodeKind kind,
              Interval time, bool after_barrier);
-  std::span<const SpanOfUnit> spans_of(std::size_t unit) const {
+  SpansOfUnit spans_of(std::size_t unit) const {
     return by_unit_->spans_of(UnitId(std::uint32_t(unit)));
   }
   Interval interval(const SpanOfUnit& span) const {
@@ -166,6 +182,7 @@ class PathNodes {
   const SpanEngines engines_;
   PathGraph& graph_;
   std::shared_ptr<const SpansByUnit> by_unit_;
+  bool is_shared_ = false;
   std::vector<std::uint32_t> first_node_of_unit_;  // one more
   bool has_transfers_ = false, has_event_waits_ = false;
   bool is_plain_ = false;  // each span that has a node has one, and starts and ends with it

@@ -10,11 +10,6 @@
 namespace npuscope::analysis {
 namespace {
 
-struct NodeStart {  // without values at first, for the sake of Column
-  std::uint64_t start;
-  std::uint32_t sequence, unit;
-};
-
 // By start, those that start at once as they were; starts are below 2^bits.
 void radix_sort(Column<NodeStart>& nodes, int bits) {
   constexpr int digit = 9;
@@ -37,19 +32,17 @@ void radix_sort(Column<NodeStart>& nodes, int bits) {
 // each: a slice is small enough to be sorted in the processor's cache.
 class StartOrder {
  public:
-  StartOrder(PathGraph& graph, const std::vector<std::uint32_t>& first_of_unit)
-      : graph_(graph), first_of_unit_(first_of_unit), by_start_(first_of_unit.size() - 1) {
-    constexpr std::size_t nodes_of_slice = 16'384;
-    const std::size_t size = graph.start.size(), units = by_start_.size();
-    const std::size_t slices = std::min(size / nodes_of_slice, size / (8 * units));
+  StartOrder(const Column<std::int64_t>& starts, const std::vector<std::uint32_t>& first_of_unit)
+      : starts_(starts), first_of_unit_(first_of_unit), by_start_(first_of_unit.size() - 1) {
+    const std::size_t size = starts.size(), units = by_start_.size();
     std::uint64_t last = 0;
     for (std::size_t node = 0; node < size; ++node) last = std::max(last, start_of(node));
-    width_ = last / std::max<std::size_t>(slices, 1) + 1;
+    width_ = last / max_slices(size, units) + 1;
     first_of_slice_.assign(std::size_t(last / width_) + 2, 0);
     places_.resize(first_of_slice_.size() * units);
   }
 
-  NodeOrder run() {
+  void run(const TakeNodes& take) {
     parallel_for(by_start_.size(), [&](std::size_t unit) { cut_unit(unit); });
     const std::size_t units = by_start_.size();
     for (std::size_t slice = 0; slice < first_of_slice_.size(); ++slice) {
@@ -57,17 +50,13 @@ class StartOrder {
         first_of_slice_[slice] += places_[slice * units + unit];
       }
     }
-    order_.node_of.resize(graph_.start.size());
-    order_.sequence_of.resize(graph_.start.size());
-    graph_.unit.resize(graph_.start.size());
     const std::size_t slices = first_of_slice_.size() - 1;
-    parallel_for(slices, [&](std::size_t slice) { number_slice(slice); });
-    return std::move(order_);
+    parallel_for(slices, [&](std::size_t slice) { take_slice(slice, take); });
   }
 
  private:
   std::uint64_t start_of(std::size_t sequence) const {
-    return std::uint64_t(std::max<std::int64_t>(graph_.start[sequence], 0));
+    return std::uint64_t(std::max<std::int64_t>(starts_[sequence], 0));
   }
 
   // Where each slice begins among the unit's nodes, which are put by start first.
@@ -101,7 +90,7 @@ class StartOrder {
     return sorted.empty() ? first_of_unit_[unit] + place : sorted[place];
   }
 
-  void number_slice(std::size_t slice) {
+  void take_slice(std::size_t slice, const TakeNodes& take) {
     const std::size_t units = by_start_.size();
     const std::uint32_t* const begin = &places_[slice * units];
     const std::uint32_t* const end = begin + units;
@@ -114,27 +103,43 @@ class StartOrder {
       }
     }
     radix_sort(nodes, int(std::bit_width(width_)));
-    std::uint32_t node = first_of_slice_[slice];
-    for (const NodeStart& each : nodes) {
-      order_.sequence_of[node] = each.sequence;
-      graph_.unit[node] = each.unit;
-      order_.node_of[each.sequence] = node++;
-    }
+    take(slice, first_of_slice_[slice], nodes);
   }
 
-  PathGraph& graph_;
+  const Column<std::int64_t>& starts_;
   const std::vector<std::uint32_t>& first_of_unit_;
   std::vector<std::vector<std::uint32_t>> by_start_;  // of units that are not; else empty
   std::uint64_t width_ = 1;                           // ticks of a slice
   std::vector<std::uint32_t> first_of_slice_;         // nodes; one more
   std::vector<std::uint32_t> places_;  // by slice and unit: where it begins among the unit's nodes
-  NodeOrder order_;
 };
 
 }  // namespace
 
+std::size_t max_slices(std::size_t nodes, std::size_t units) {
+  constexpr std::size_t nodes_of_slice = 16'384;
+  return std::max<std::size_t>(1, std::min(nodes / nodes_of_slice, nodes / (8 * units)));
+}
+
+void take_by_start(const Column<std::int64_t>& starts,
+                   const std::vector<std::uint32_t>& first_of_unit, const TakeNodes& take) {
+  StartOrder(starts, first_of_unit).run(take);
+}
+
 NodeOrder order_by_start(PathGraph& graph, const std::vector<std::uint32_t>& first_of_unit) {
-  return StartOrder(graph, first_of_unit).run();
+  NodeOrder order;
+  order.node_of.resize(graph.start.size());
+  order.sequence_of.resize(graph.start.size());
+  graph.unit.resize(graph.start.size());
+  take_by_start(graph.start, first_of_unit,
+                [&](std::size_t, std::uint32_t node, std::span<const NodeStart> nodes) {
+                  for (const NodeStart& each : nodes) {
+                    order.sequence_of[node] = each.sequence;
+                    graph.unit[node] = each.unit;
+                    order.node_of[each.sequence] = node++;
+                  }
+                });
+  return order;
 }
 
 }  // namespace npuscope::analysis

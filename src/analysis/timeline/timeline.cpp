@@ -25,18 +25,15 @@ struct InOrder {
   std::int64_t end = std::numeric_limits<std::int64_t>::min();
 };
 
-// By unit, the last for those without one, and nesting; nothing where any two overlap. Notes the
-// whole time of each span up to there.
-std::vector<InOrder> in_order_of(const Profile& profile, RowRange rows, Column<std::int64_t>& own) {
+// By unit, the last for those without one, and nesting; nothing where any two overlap.
+std::vector<InOrder> in_order_of(const Profile& profile, RowRange rows) {
   const Spans& spans = profile.spans;
   const std::size_t units = profile.units.size();
   std::vector<InOrder> of_units(2 * (units + 1));
   InOrder* const units_of_rows = of_units.data();
-  std::int64_t* const times = own.data();
   for (std::size_t row = rows.first; row < rows.last; ++row) {
     const SpanKind kind = spans.kind[row];
     const Interval interval = interval_of(spans, row);
-    times[row] = whole_time(kind, interval);
     const NestedIn nesting = nested_in(kind);
     if (nesting == NestedIn::neither || interval.end <= interval.begin) continue;
     const std::size_t unit = std::min<std::size_t>(index_of(spans.unit[row]), units);
@@ -49,8 +46,8 @@ std::vector<InOrder> in_order_of(const Profile& profile, RowRange rows, Column<s
 }
 
 // Where a look at the rows as they come shows that no span lies inside another, each has its whole
-// time to itself. False: one may, and some times are not told.
-bool take_whole_times(const Profile& profile, Column<std::int64_t>& own) {
+// time to itself. False: one may.
+bool are_whole(const Profile& profile) {
   constexpr std::size_t rows_a_unit = 64, few_units = 1'024;
   const std::size_t units = profile.units.size();
   // Of very many units with few spans each, noting them would cost too much.
@@ -61,7 +58,7 @@ bool take_whole_times(const Profile& profile, Column<std::int64_t>& own) {
   std::atomic<bool> any = false;
   parallel_for(parts.size(), [&](std::size_t part) {
     if (any) return;
-    of_parts[part] = in_order_of(profile, parts[part], own);
+    of_parts[part] = in_order_of(profile, parts[part]);
     if (of_parts[part].empty()) any = true;
   });
   if (any) return false;
@@ -77,27 +74,27 @@ bool take_whole_times(const Profile& profile, Column<std::int64_t>& own) {
 
 }  // namespace
 
-Column<std::int64_t> find_self_times(const Analysis& analysis) {
+SelfTimes find_self_times(const Analysis& analysis) {
   const Profile& profile = analysis.profile();
-  if (!profile.spans.own.empty()) return profile.spans.own;
-  Column<std::int64_t> own(profile.spans.size());
-  if (take_whole_times(profile, own)) return own;
+  if (!profile.spans.own.empty()) return {profile.spans, profile.spans.own};
+  if (are_whole(profile)) return SelfTimes(profile.spans);
+  Column<std::int64_t> own;
+  own.resize(profile.spans.size());
   const SpansByUnit& by_unit = analysis.spans_by_unit();
   PerThread<std::vector<std::int64_t>> own_of_unit;
   parallel_for(by_unit.groups(), [&](std::size_t group) {
-    const auto spans = by_unit.all().subspan(by_unit.place_of(group),
-                                             by_unit.place_of(group + 1) - by_unit.place_of(group));
+    const SpansOfUnit spans = by_unit.spans_of(UnitId(std::uint32_t(group)));
     std::vector<std::int64_t>& of_unit = own_of_unit.mine();
     find_self_times(profile, spans, of_unit);
     for (std::size_t place = 0; place < spans.size(); ++place) {
       ask_ahead(own, spans, place);
-      own[spans[place].row] = of_unit[place];
+      own[spans.row(place)] = of_unit[place];
     }
   });
-  return own;
+  return {profile.spans, std::move(own)};
 }
 
-IntervalSet held_up(const Profile& profile, UnitId unit, std::span<const SpanOfUnit> spans) {
+IntervalSet held_up(const Profile& profile, UnitId unit, SpansOfUnit spans) {
   const std::vector<Spans::HeldUp>& of_whole = profile.spans.held_up;
   if (of_whole.empty()) return held_within_work(spans);
   IntervalSet held;

@@ -165,12 +165,12 @@ void merge_pieces(std::vector<CellPiece>& pieces, std::size_t first) {
 
 // What runs on a unit at each moment: of the spans that are open, the last to begin.
 template <class Emit>
-void for_each_innermost(std::span<const SpanOfUnit> spans, Emit emit) {
-  std::vector<const SpanOfUnit*> open;
+void for_each_innermost(SpansOfUnit spans, Emit emit) {
+  std::vector<SpanOfUnit> open;
   std::int64_t now = 0;
   const auto advance = [&](std::int64_t until, bool to_the_end) {
     while (!open.empty() && (to_the_end || now < until)) {
-      const SpanOfUnit& top = *open.back();
+      const SpanOfUnit& top = open.back();
       if (top.end <= now) {
         open.pop_back();
         continue;
@@ -184,7 +184,7 @@ void for_each_innermost(std::span<const SpanOfUnit> spans, Emit emit) {
     if (role_of(span.kind) != Role::work || length_of(span.interval()) == 0) continue;
     advance(span.begin, false);
     now = span.begin;
-    open.push_back(&span);
+    open.push_back(span);
   }
   advance(0, true);
 }

@@ -73,7 +73,7 @@ class RowsBuilder {
 
   const Analysis& analysis_;
   const Profile& profile_;
-  const Column<std::int64_t>& self_times_;
+  const SelfTimes& self_times_;
   const TimelineRequest& request_;
   std::vector<Group> groups_;
   TimelineRows found_;
@@ -154,7 +154,7 @@ void RowsBuilder::sum_spans(const SpanGroups& groups) {
     Part& part = parts[i];
     part.groups.resize(groups.count());
     Group* const groups_of_part = part.groups.data();
-    const std::int64_t* const own = self_times_.data();
+    const SelfTimes& own = self_times_;
     // All is looked up for every row, so that the compiler can keep where the columns are.
     for (std::size_t row = ranges[i].first; row < ranges[i].last; ++row) {
       const Role role = role_of(spans.kind[row]);

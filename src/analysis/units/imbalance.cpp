@@ -53,7 +53,7 @@ class Loads {
         traffic_(analysis.traffic()),
         units_(profile_.units.size()) {
     const SpansByUnit& by_unit = analysis.spans_by_unit();
-    const Column<std::int64_t>& own = analysis.self_times();
+    const SelfTimes& own = analysis.self_times();
     parallel_for(units_.size(), [&](std::size_t unit) {
       find_load(units_[unit], by_unit.spans_of(UnitId(std::uint32_t(unit))), own);
     });
@@ -70,8 +70,7 @@ class Loads {
     std::vector<std::uint32_t> ops;  // that it worked on, each once
   };
 
-  void find_load(OfUnit& unit, std::span<const SpanOfUnit> spans,
-                 const Column<std::int64_t>& own) const;
+  void find_load(OfUnit& unit, SpansOfUnit spans, const SelfTimes& own) const;
   bool take_counters();
   void add_ddr_of_spans();
   void count_static();
@@ -93,14 +92,13 @@ void sort_and_unite(std::vector<std::uint32_t>& ops) {
   ops.erase(std::unique(ops.begin(), ops.end()), ops.end());
 }
 
-void Loads::find_load(OfUnit& unit, std::span<const SpanOfUnit> spans,
-                      const Column<std::int64_t>& own) const {
+void Loads::find_load(OfUnit& unit, SpansOfUnit spans, const SelfTimes& own) const {
   // Where a unit has few of very many ops, to note all of them would cost more than to sort.
   std::vector<bool> seen(spans.size() > instrumentation_.size() / 64 ? instrumentation_.size() : 0,
                          false);
   for (std::size_t place = 0; place < spans.size(); ++place) {
     const SpanOfUnit& span = spans[place];
-    ask_ahead(own, spans, place);
+    own.ask_ahead(spans, place);
     const Role role = role_of(span.kind);
     if (role != Role::work && role != Role::wait) continue;
     unit.has_spans = true;
@@ -108,7 +106,7 @@ void Loads::find_load(OfUnit& unit, std::span<const SpanOfUnit> spans,
     const bool is_op = op < instrumentation_.size();
     if (is_op && instrumentation_[op]) continue;
     std::int64_t& sum = role == Role::work ? unit.load.work : unit.load.waiting;
-    sum = saturating_add(sum, own[span.row]);
+    sum = saturating_add(sum, own.of(span));
     if (role != Role::work || !is_op || (!seen.empty() && seen[op])) continue;
     if (!seen.empty()) seen[op] = true;
     unit.ops.push_back(std::uint32_t(op));

@@ -253,9 +253,8 @@ class BusyCollector {
   std::size_t expected_ = 0;
 };
 
-UnitBusy busy_of(const Profile& profile, UnitId unit, std::span<const SpanOfUnit> spans,
-                 const SpanEngines& engines, const ClassesOfSpans& classes,
-                 std::vector<std::int64_t>& own) {
+UnitBusy busy_of(const Profile& profile, UnitId unit, SpansOfUnit spans, const SpanEngines& engines,
+                 const ClassesOfSpans& classes, std::vector<std::int64_t>& own) {
   find_self_times(profile, spans, own);
   BusyCollector collector;
   collector.expect(spans.size());
@@ -282,7 +281,7 @@ std::vector<UnitBusy> busy_by_rows(const Analysis& analysis, const SpanEngines& 
   if (std::find(spans.kind.begin(), spans.kind.end(), SpanKind::wait) != spans.kind.end()) {
     return {};
   }
-  const Column<std::int64_t>& own = analysis.self_times();
+  const SelfTimes& own = analysis.self_times();
   // No more than run at once: what later parts found is copied.
   const std::size_t min_of_part = spans.size() / std::min<std::size_t>(workers(), 4);
   const std::vector<RowRange> ranges = ranges_of(spans.size(), min_of_part);
@@ -295,7 +294,6 @@ std::vector<UnitBusy> busy_by_rows(const Analysis& analysis, const SpanEngines& 
     const std::size_t room = (part == 0 ? spans.size() : rows) / (units + 1) * 5 / 4;
     for (BusyCollector& collector : parts[part]) collector.expect(room);
     BusyCollector* const of_units = parts[part].data();
-    const std::int64_t* const own_of = own.data();
     const std::size_t last = ranges[part].last;
     for (std::size_t row = ranges[part].first; row < last; ++row) {
       if (row % looks_up_after == 0 && !in_order) return;
@@ -304,7 +302,7 @@ std::vector<UnitBusy> busy_by_rows(const Analysis& analysis, const SpanEngines& 
       const std::uint8_t its_class =
           classes.of(engines.lane(unit), engines.of_op(spans.op[row]), kind);
       BusyCollector& collector = of_units[std::min<std::size_t>(index_of(unit), units)];
-      if (collector.add(its_class, kind, interval_of(spans, row), own_of[row])) continue;
+      if (collector.add(its_class, kind, interval_of(spans, row), own[row])) continue;
       in_order = false;
       return;
     }

@@ -50,9 +50,10 @@ class UnitsSections {
  public:
   UnitsSections(const Analysis& analysis, const UnitsRequest& request)
       : analysis_(analysis),
-        profile_(with_spans_by_unit(analysis).profile()),
+        profile_(analysis.profile()),
         request_(request),
-        table_(analysis.units()) {}
+        one_core_(analysis.one_core_ops()),
+        table_(table_by_unit(analysis)) {}
 
   Result<Document> make() {
     Section said = stated();
@@ -90,17 +91,15 @@ class UnitsSections {
 
  private:
   // Several sections need these: what is found from them is found faster when they are there.
-  static const Analysis& with_spans_by_unit(const Analysis& analysis) {
+  static const UnitTable& table_by_unit(const Analysis& analysis) {
     analysis.spans_by_unit();
-    return analysis;
+    return analysis.units();
   }
   std::string in_ticks(const std::string& title) const { return title_in_ticks(profile_, title); }
   std::size_t max_rows() const { return request_.top == 0 ? ~std::size_t{0} : request_.top; }
 
-  // First of all the one that takes most memory, which the others can have afterwards; those have
-  // nothing to do with each other.
+  // Those have nothing to do with each other.
   void analyse() {
-    one_core_ = analysis_.one_core_ops();
     const std::function<void()> questions[] = {
         [&] { steady_ = analysis_.steady_use(); }, [&] { analysis_.imbalance(); },
         [&] { analysis_.overlap(); }, [&] { analysis_.concurrency(); }};
@@ -369,9 +368,10 @@ class UnitsSections {
   const Analysis& analysis_;
   const Profile& profile_;
   const UnitsRequest& request_;
+  // Before there is anything else: it takes most memory, which the others can have afterwards.
+  std::vector<OneCoreOp> one_core_;
   const UnitTable& table_;
   std::vector<SteadyUse> steady_;
-  std::vector<OneCoreOp> one_core_;
 };
 
 }  // namespace

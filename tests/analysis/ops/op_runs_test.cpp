@@ -10,6 +10,7 @@
 #include "analysis/profile_builder.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/ops.hpp"
+#include "profile/self_times.hpp"
 
 namespace npuscope::analysis::op_runs_test {
 namespace {

@@ -13,6 +13,7 @@
 #include "npuscope/analysis/ops.hpp"
 #include "npuscope/analysis/statistics.hpp"
 #include "number_meaning.hpp"
+#include "profile/self_times.hpp"
 
 namespace npuscope::analysis::ops_table_test {
 namespace {

@@ -136,7 +136,8 @@ TEST(Overlap, OfManyIntervalsAddsUpOverItsWindows) {
   const Analysed found(made.profile);
   IntervalSet sets[2];
   for (const std::size_t unit : {0, 1}) {
-    for (const std::uint32_t row : found.analysis.spans_by_unit().of(units[unit])) {
+    for (const SpanOfUnit& span : found.analysis.spans_by_unit().spans_of(units[unit])) {
+      const std::uint32_t row = span.row;
       sets[unit].push_back(interval_of(spans, row));
     }
   }

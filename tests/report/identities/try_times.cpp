@@ -2,6 +2,7 @@
 
 #include "analysis/latency.hpp"
 #include "profile/names.hpp"
+#include "profile/self_times.hpp"
 #include "report/identities/identities.hpp"
 #include "report/show/show_sections.hpp"
 

@@ -15,6 +15,7 @@
 #include "npuscope/analysis/traffic.hpp"
 #include "npuscope/analysis/units.hpp"
 #include "npuscope/formats/open.hpp"
+#include "profile/self_times.hpp"
 #include "report/show/show.hpp"
 #include "report/show/show_sections.hpp"
 

@@ -83,6 +83,6 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace dispatch_bound
 
-const Rule dispatch_bound_rule{"dispatch-bound-ops", dispatch_bound::apply};
+const Rule dispatch_bound_rule{"dispatch-bound-ops", dispatch_bound::apply, true};
 
 }  // namespace npuscope::analysis

@@ -166,8 +166,8 @@ Runtime runtime_of(FindingContext& context) {
     const bool has_op = index_of(span.op) < profile.ops.size();
     Calls& of = calls[has_op ? profile.text(profile.ops[index_of(span.op)].name) : ""];
     of.count += 1;
-    of.time = saturating_add(of.time, own[span.row]);
-    of.longest = std::max(of.longest, own[span.row]);
+    of.time = saturating_add(of.time, own.of(span));
+    of.longest = std::max(of.longest, own.of(span));
   }
   for (auto& [name, of] : calls) {
     of.name = name;

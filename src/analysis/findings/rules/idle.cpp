@@ -125,7 +125,7 @@ RuleOutcome apply(FindingContext& context) {
 
 }  // namespace serialised
 
-const Rule serialised_rule{"serialised-hvx-hmx", serialised::apply};
+const Rule serialised_rule{"serialised-hvx-hmx", serialised::apply, true};
 
 namespace no_unit_busy {
 

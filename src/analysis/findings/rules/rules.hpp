@@ -36,6 +36,7 @@ using RuleOutcome = std::variant<DoesNotApply, Missing, Finding, Trial>;
 struct Rule {
   const char* name;
   RuleOutcome (*apply)(FindingContext& context);
+  bool asks_path = false;
 };
 
 inline Trial trial_of(Finding finding, std::vector<double> factors, std::string how) {
