@@ -1,8 +1,9 @@
-// Recurrent layers: the products with the inputs of all steps at once, then step after step what
-// needs the state before it.
+// Recurrent layers: the products with the inputs of all steps at once, or step by step as QNN has
+// those of an LSTM, then step after step what needs the state before it.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "npu/graph/limits.hpp"
 #include "npu/graph/operation.hpp"
@@ -62,8 +63,7 @@ class RecurrentParts {
     tag_ = directions_ > 1 ? (direction == 0 ? "forward_" : "reverse_") : "";
     const bool apart = node_.op == "LSTM" && parts_.gates() == Gates::apart;
     std::vector<TensorId> x;
-    for (std::int64_t gate = 0; gate < (apart ? gates_ : 1); ++gate)
-      x.push_back(input_product(apart ? of_gate(gate) : "", apart ? hidden_ : columns));
+    x.push_back(apart ? node_.inputs[0] : input_product("", columns, node_.inputs[0]));
     state_ = initial("state", 5, direction);
     cell_ = node_.op == "LSTM" ? initial("cell", 6, direction) : TensorId::none;
     states_.clear();
@@ -79,6 +79,9 @@ class RecurrentParts {
             parts_.reshape(tag_ + "step_input", slice, {batch_, parts_.shape(slice).back()}));
       }
       if (apart) {
+        const TensorId step = std::exchange(own, {})[0];
+        for (std::int64_t gate = 0; gate < gates_; ++gate)
+          own.push_back(input_product(of_gate(gate), hidden_, step));
         long_short_term_apart(own);
       } else if (node_.op == "LSTM") {
         long_short_term(own[0]);
@@ -93,11 +96,13 @@ class RecurrentParts {
 
   static std::string of_gate(std::int64_t gate) { return fmt::format("_{}", gate); }
 
-  // Of all steps.
-  TensorId input_product(const std::string& of, std::int64_t columns) {
+  // Of all steps; of each by itself where gates are apart.
+  TensorId input_product(const std::string& of, std::int64_t columns, TensorId inputs) {
     const TensorId weights = own_constant("weights" + of, {depth_, columns});
-    const TensorId x = parts_.add(tag_ + "inputs" + of, "MatMul", {node_.inputs[0], weights});
-    if (input_of(node_, 3) == TensorId::none) return x;
+    const TensorId x = parts_.add(tag_ + "inputs" + of, "MatMul", {inputs, weights});
+    // Of a step by itself the sum with the state's product adds it.
+    const bool is_of_all = inputs == node_.inputs[0];
+    if (input_of(node_, 3) == TensorId::none || !is_of_all) return x;
     return parts_.add(tag_ + "inputs_bias" + of, "Add", {x, own_constant("bias" + of, {columns})});
   }
 

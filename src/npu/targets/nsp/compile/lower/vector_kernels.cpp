@@ -182,7 +182,7 @@ VectorKernel kernel_named(const CompileContext& context, const Node& node,
     constexpr std::uint64_t rows_of_a_tile = 8;  // of which one is there
     if (name == "aicinstancenormd32")
       whole = sequence_size(context, *outputs.begin(), rows_of_a_tile);
-    if (name == "elementadd" || name == "elementleakyrelualone")
+    if (name == "elementadd" || name == "elementleakyrelualone" || name == "elementpow")
       whole = sequence_size(context, *outputs.begin(), 1);
   }
   if (given == "element" + in_small_letters(node.op) && stays_on_hmx(context, node))
