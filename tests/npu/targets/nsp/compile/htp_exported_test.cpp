@@ -254,7 +254,7 @@ TEST(HtpExported, GatesOfAnLstmAreProductsOfTheirOwn) {
     return parts ? std::ranges::count(parts->nodes, "MatMul", &Node::op) : 0;
   };
   EXPECT_EQ(products(Gates::joined), 1 + 3);
-  EXPECT_EQ(products(Gates::apart), 4 + 3 * 4);
+  EXPECT_EQ(products(Gates::apart), 3 * 8);
   const auto kernels = kernels_for_htp(graph);
   EXPECT_FALSE(kernels.contains("elementsigmoidonerow")) << ::testing::PrintToString(kernels);
 }

@@ -1,8 +1,88 @@
 // What an HTP's compiler makes of operators that it has no kernel for as they are.
 #include "npu/targets/nsp/compile/qnn_ops.hpp"
+#include "npu/targets/nsp/compile/tasks/compile_context.hpp"
 
 namespace npuscope::npu::nsp::htp_rewrites_test {
 namespace {
+
+// Deployed networks of PaddlePaddle write activations so. (The quantised ones are `uint8` here: a
+// type, not a scale.)
+TEST(HtpRewrites, FunctionsOfIntegersAreOneTable) {
+  const auto ops = [](std::string_view type, std::string_view body) {
+    return ops_of(
+        graph_of(fmt::format("{0}[1,32,8,8] x, {0}[1] a, {0}[1] b, {0}[1,32,1,1] c", type),
+                 fmt::format("{}[1,32,8,8] y", type), body));
+  };
+  const std::string_view scaled = "s = Mul (a, x) y = Add (s, b)";
+  EXPECT_EQ(ops("uint8", scaled), "Add ");
+  EXPECT_EQ(ops("float16", scaled), "Mul Add ");
+  EXPECT_EQ(ops("uint8", "g = Sigmoid (x) y = Mul (g, a)"), "Sigmoid ");
+  EXPECT_EQ(ops("uint8", "g = Add (x, c) y = Add (g, a)"),  // a number for each channel is no table
+            "Add Add ");
+  EXPECT_EQ(ops("uint8", "g = Add (x, a) h = Mul (g, b) y = Mul (h, g)"),  // read twice
+            "Add Mul Mul ");
+}
+
+// 3 + x stood in no tiles where x + 3 does.
+TEST(HtpRewrites, AConstantInFrontIsTheSameSum) {
+  const auto cycles = [](std::string_view sum) {
+    return compiled_for("htp-v73",
+                        graph_of("float16[1,64,40,40] x, float16[1] a, float16[64,64,1,1] w",
+                                 "float16[1,64,40,40] y",
+                                 fmt::format("r = Relu (x) s = {} "
+                                             "y = Conv <kernel_shape = [1,1]> (s, w)",
+                                             sum)))
+        .metrics.cores[0]
+        .hvx_cycles;
+  };
+  EXPECT_EQ(cycles("Add (a, r)"), cycles("Add (r, a)"));
+  EXPECT_EQ(cycles("Mul (a, r)"), cycles("Mul (r, a)"));
+}
+
+// As measured: a number added to a convolution is an operator of its own in floating point, one for
+// each channel is its bias, and after a limit nothing is.
+TEST(HtpRewrites, WhatAConvolutionTakesIn) {
+  const auto fates = [](std::string_view body) {
+    const Graph graph =
+        qnn_graph(graph_of("float16[1,32,8,8] x, float16[32,32,1,1] w, float16[1] a, "
+                           "float16[32,1,1] c",
+                           "float16[1,32,8,8] y",
+                           fmt::format("p = Conv <kernel_shape = [1,1]> (x, w) {}", body)),
+                  true);
+    std::string text;
+    const auto plans = plan_nodes(graph, true);
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      if (plans[i].fate == NodeFate::fused) text += graph.nodes[i].op + " ";
+    }
+    return text;
+  };
+  EXPECT_EQ(fates("y = Mul (p, a)"), "Mul ");
+  EXPECT_EQ(fates("y = Mul (p, c)"), "Mul ");
+  EXPECT_EQ(fates("y = Add (p, c)"), "Add ");
+  EXPECT_EQ(fates("y = Add (p, a)"), "");
+  EXPECT_EQ(fates("r = Relu (p) y = Mul (r, a)"), "Relu ");
+  EXPECT_EQ(fates("r = Relu (p) y = Add (r, c)"), "Relu ");
+}
+
+// A Fourier transform as a convolution: 128 places of a step are channels, two steps its window.
+TEST(HtpRewrites, WideStepsAlongOneAxisAreChannels) {
+  const auto ops = [](int channels, int window, int stride) {
+    return ops_of(graph_of(
+        fmt::format("float16[1,{0},640] x, float16[258,{0},{1}] w", channels, window),
+        fmt::format("float16[1,258,{}] y", (640 - window) / stride + 1),
+        fmt::format("y = Conv <kernel_shape = [{}], strides = [{}]> (x, w)", window, stride)));
+  };
+  EXPECT_EQ(ops(1, 256, 128), "SequenceToLast GatherFewPlaces Conv SequenceToFirst ");
+  EXPECT_EQ(ops(4, 16, 8), "SequenceToLast GatherFewPlaces Conv SequenceToFirst ");
+  EXPECT_EQ(ops(1, 10, 5),
+            "SequenceToLast SpaceToDepthLarge Conv SequenceToFirst ");  // too few to fill anything
+  EXPECT_EQ(ops(32, 16, 8), "SequenceToLast SpaceToDepthLarge Conv SequenceToFirst ");
+  const CompiledNetwork network = compiled_for(
+      "htp-v73", graph_of("float16[1,1,640] x, float16[258,1,256] w", "float16[1,258,4] y",
+                          "y = Conv <kernel_shape = [256], strides = [128]> (x, w)"));
+  EXPECT_LT(network.metrics.cores[0].ddr_read_constant_bytes,
+            258u * 256 * 2 * 5 / 4);  // it was thirty times that
+}
 
 TEST(HtpRewrites, AMeanOfWindowsThatCountsItsBorderIsADepthwiseConvolution) {
   const auto ops = [](int counts, int pad) {
