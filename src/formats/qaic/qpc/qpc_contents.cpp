@@ -1,11 +1,10 @@
 #include "formats/qaic/qpc/qpc_contents.hpp"
 
-#include <fnmatch.h>
-
 #include <fmt/format.h>
 #include <algorithm>
 #include <set>
 
+#include "base/glob.hpp"
 #include "base/text.hpp"
 #include "formats/qaic/qpc/network_descriptor.hpp"
 
@@ -181,7 +180,7 @@ class Planner {
 
   bool matches(const std::string& text) const {
     return globs_.empty() || std::any_of(globs_.begin(), globs_.end(), [&](const auto& glob) {
-             return ::fnmatch(glob.c_str(), text.c_str(), 0) == 0;
+             return matches_glob(text, glob);
            });
   }
 
