@@ -1,5 +1,5 @@
 // Every benchmark runs with the memory settings of the program.
-#include "base/freed_memory.hpp"
+#include "base/memory_use.hpp"
 
 namespace {
 

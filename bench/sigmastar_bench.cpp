@@ -8,7 +8,7 @@
 
 #include <cstring>
 
-#include "formats/sigmastar/write_log.hpp"
+#include "formats/sigmastar/log.hpp"
 #include "formats/sigmastar/write_timeline.hpp"
 
 namespace npuscope::sigmastar {

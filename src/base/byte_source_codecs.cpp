@@ -13,7 +13,7 @@
 #include <cstring>
 #include <limits>
 
-#include "base/system_error.hpp"
+#include "base/file_identity.hpp"
 
 namespace npuscope {
 namespace {

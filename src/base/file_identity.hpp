@@ -25,4 +25,9 @@ std::string path_of_open(std::FILE* file);
 // What the system says against a new file in that folder; empty: nothing.
 std::string refusal_of_folder(const std::filesystem::path& folder);
 
+// What the operating system's error numbers mean to a user: the reason and what to do about it.
+
+// "No space left on device; make room or choose another disk"
+std::string system_error_text(int error_number);
+
 }  // namespace npuscope

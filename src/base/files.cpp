@@ -13,7 +13,7 @@
 #include <random>
 #include <utility>
 
-#include "base/system_error.hpp"
+#include "base/file_identity.hpp"
 #include "base/try.hpp"
 
 namespace npuscope {

@@ -5,13 +5,19 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <string_view>
 
 #include "base/numbers.hpp"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 namespace npuscope {
+
 namespace {
 
 constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
@@ -96,6 +102,13 @@ void limit_memory() {
   if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur <= wanted) return;
   limit.rlim_cur = wanted;
   ::setrlimit(RLIMIT_DATA, &limit);
+}
+
+void disable_malloc_trim() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_MAX, 0);  // large pieces have mappings of their own otherwise, gone when freed
+  mallopt(M_TRIM_THRESHOLD, -1);
+#endif
 }
 
 }  // namespace npuscope

@@ -6,7 +6,11 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
+#include <memory>
 #include <optional>
+
+#include "npuscope/base/result.hpp"
 
 namespace npuscope {
 
@@ -27,5 +31,13 @@ bool replace_standard_input(std::FILE* file);
 // A closed standard stream's number would go to the next file opened, and what is printed into it.
 // Opened for the wrong direction, every use of it fails as before.
 void occupy_closed_streams();
+
+// What comes out of a pipe, in a file without a name: it can be sought, mapped and read again, and
+// takes no memory.
+using FileHandle = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+// An input error where it cannot be read or kept, or is more than `limit` bytes.
+Result<FileHandle> spool(const std::filesystem::path& pipe, std::uint64_t limit);
+Result<FileHandle> spool_standard_input(std::uint64_t limit);
 
 }  // namespace npuscope

@@ -7,7 +7,7 @@
 #include "cli/choices.hpp"
 #include "cli/documents.hpp"
 #include "formats/sigmastar/image.hpp"
-#include "formats/sigmastar/write_log.hpp"
+#include "formats/sigmastar/log.hpp"
 #include "npuscope/base/files.hpp"
 #include "report/programs/ipu_documents.hpp"
 

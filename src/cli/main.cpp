@@ -2,7 +2,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/freed_memory.hpp"
+#include "base/memory_use.hpp"
 #include "cli/command.hpp"
 #include "cli/fleet_part.hpp"
 

@@ -1,6 +1,5 @@
 #include "cli/standard_input.hpp"
 
-#include "base/spool.hpp"
 #include "base/standard_streams.hpp"
 #include "base/try.hpp"
 #include "npuscope/base/byte_source.hpp"

@@ -8,7 +8,6 @@
 #include <unordered_map>
 
 #include "base/try.hpp"
-#include "formats/ascend/capture.hpp"
 #include "formats/ascend/database.hpp"
 #include "formats/ascend/profile.hpp"
 #include "formats/ascend/summaries.hpp"

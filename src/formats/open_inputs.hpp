@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/spool.hpp"
+#include "base/standard_streams.hpp"
 #include "npuscope/base/result.hpp"
 #include "npuscope/profile/profile.hpp"
 

@@ -8,7 +8,6 @@
 #include "formats/torq/annotate/pairing.hpp"
 #include "formats/torq/debug/debug_folder.hpp"
 #include "formats/torq/memory/dispatch_memory.hpp"
-#include "formats/torq/memory/tensor_sizes.hpp"
 #include "formats/torq/profile/timeline_debug.hpp"
 #include "formats/torq/runtime_log.hpp"
 #include "formats/torq/timeline.hpp"

@@ -2,17 +2,21 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope {
 
-// Processes of one name told apart, so that their units have paths of their own.
-
 // Numbers those that share a name, as lanes: the first is 0. Their names stay what the trace says;
 // a path says of the others which process they are, "python (4711)".
-void number_namesakes(Profile& profile);
+inline void number_namesakes(Profile& profile) {
+  std::unordered_map<StringId, std::uint32_t> count;
+  for (Unit& unit : profile.units) {
+    if (unit.engine == Engine::process) unit.lane = count[unit.name]++;
+  }
+}
 
 // The process that each unit of a trace is part of: the outermost of its parents.
 class UnitRoots {

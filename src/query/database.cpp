@@ -13,7 +13,6 @@
 #include "query/module.hpp"
 #include "query/schema.hpp"
 #include "query/sql_reader.hpp"
-#include "query/words.hpp"
 
 namespace npuscope::query {
 namespace {

@@ -3,12 +3,22 @@
 
 #include <sqlite3.h>
 
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "npuscope/query/database.hpp"
 #include "query/schema.hpp"
 
 namespace npuscope::query {
+
+// The words of a statement in small letters, those in quotes, strings and comments too: what it
+// names is among them, because no name of a table has another character.
+//
+//   words_of("SELECT \"Op\" FROM a.op_times")   // a, from, op, op_times, select
+using Words = std::set<std::string, std::less<>>;
+
+Words words_of(std::string_view sql);
 
 // What a database offers, for errors that say what there is.
 struct Catalogue {

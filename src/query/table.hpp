@@ -25,7 +25,12 @@ namespace npuscope::query {
 // A profile as its tables see it: with what is derived from it only when a query asks.
 class Source : public schema::Source {
  public:
-  explicit Source(const Profile& with);
+  explicit Source(const Profile& with) : schema::Source(with), analysis_(with) {
+    for (const MeasureColumn& column : with.spans.measures) {
+      const auto route = analysis::memory_route_of(column.meaning.role);
+      if (route && traffic(*route) == nullptr) traffic_[std::size_t(*route)] = &column;
+    }
+  }
 
   // Asked for row by row, so that the analysis is not.
   const SelfTimes& self_times() const {

@@ -5,10 +5,10 @@
 
 #include "cli/program.hpp"
 #include "cli/trace_folder.hpp"
+#include "formats/sigmastar/image.hpp"
+#include "formats/sigmastar/log.hpp"
+#include "formats/sigmastar/model.hpp"
 #include "formats/sigmastar/samples.hpp"
-#include "formats/sigmastar/write_image.hpp"
-#include "formats/sigmastar/write_log.hpp"
-#include "formats/sigmastar/write_model.hpp"
 
 namespace npuscope::cli::ipu_test {
 namespace {

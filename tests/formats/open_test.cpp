@@ -17,8 +17,8 @@
 #include "formats/qaic/qpc/qpc.hpp"
 #include "formats/qaic/stats/random_buffer.hpp"
 #include "formats/qaic/stats/stats_decoder.hpp"
+#include "formats/sigmastar/model.hpp"
 #include "formats/sigmastar/samples.hpp"
-#include "formats/sigmastar/write_model.hpp"
 
 namespace npuscope::open_test {
 namespace {

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "profile/compact_strings.hpp"
 #include "profile/texts.hpp"
 
 namespace npuscope {

@@ -9,8 +9,8 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
-#include "formats/ascend/capture.hpp"
 #include "formats/ascend/database.hpp"
+#include "formats/ascend/profile.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "profile/counted_notes.hpp"
 

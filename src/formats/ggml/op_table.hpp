@@ -9,12 +9,23 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "formats/ggml/layers.hpp"
 #include "formats/ggml/log.hpp"
+#include "formats/ggml/steps.hpp"
 
 namespace npuscope::ggml {
+
+// The layer of each operation, with what its own names do not tell: an op between two of a layer is
+// of that layer too.
+struct Layer {
+  std::optional<int> number;  // none: of no layer
+  std::string label;          // "blk.0.ffn_down", "output_norm"
+};
+
+// By operation.
+std::vector<Layer> find_layers(const Log& log);
 
 class OpTable {
  public:
@@ -45,5 +56,10 @@ class OpTable {
   std::vector<std::vector<OpId>> ops_;  // by operation: its window, then by name of an event
   std::vector<bool> is_window_;         // by op
 };
+
+// The ops of a phase that ran elsewhere than on the NPU: without times, which no log has, but with
+// the reason where it has that.
+void add_ops_elsewhere(const Log& log, const Steps& steps, const StepGroup& group,
+                       Profile& profile);
 
 }  // namespace npuscope::ggml

@@ -4,7 +4,6 @@
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
-#include "formats/ggml/work.hpp"
 
 namespace npuscope::ggml {
 namespace {

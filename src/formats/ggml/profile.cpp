@@ -7,10 +7,7 @@
 #include <set>
 #include <span>
 
-#include "formats/ggml/elsewhere.hpp"
 #include "formats/ggml/engine_units.hpp"
-#include "formats/ggml/layers.hpp"
-#include "formats/ggml/notes.hpp"
 #include "formats/ggml/numbers.hpp"
 #include "formats/ggml/op_table.hpp"
 #include "formats/ggml/placement.hpp"

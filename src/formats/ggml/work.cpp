@@ -1,4 +1,4 @@
-#include "formats/ggml/work.hpp"
+#include "formats/ggml/operation.hpp"
 
 #include <algorithm>
 #include <map>

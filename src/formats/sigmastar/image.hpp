@@ -73,4 +73,12 @@ Result<Image> read_image(ByteSpan bytes, const std::string& name);
 // those of read_model() where an image lacks its operators.
 Result<Model> read_model_or_image(ByteSpan bytes, const std::string& name);
 
+// The offline model as bytes: what read_image() reads.
+//
+//   Image image;                      // version, tensors, variable buffer, model
+//   const std::string bytes = write_image(image);
+//
+// Sizes, offsets and the eight counters follow from the rest. Weights are not written.
+std::string write_image(const Image& image);
+
 }  // namespace npuscope::sigmastar

@@ -69,4 +69,13 @@ std::optional<std::uint64_t> bytes_of_tensor_type(std::int64_t type);
 // or tensor does not exist.
 Result<Model> read_model(ByteSpan bytes, const std::string& name);
 
+// The fixed model (.sim) as bytes: what read_model() reads. Weights are not written.
+//
+//   Model model;
+//   model.operators.push_back({.type = "CONV_2D", .mark = 2, .outputs = {1}});
+//   const std::string bytes = write_model(model);
+//
+// An operator's mark says its place in a fused group; `fusion` and `label` follow from the rest.
+std::string write_model(const Model& model);
+
 }  // namespace npuscope::sigmastar

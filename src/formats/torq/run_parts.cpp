@@ -1,4 +1,4 @@
-#include "formats/torq/run_parts.hpp"
+#include "formats/torq/overview.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "formats/tpu_mlir/layers.hpp"
+#include "formats/tpu_mlir/profile.hpp"
 
 #include <simdjson.h>
 

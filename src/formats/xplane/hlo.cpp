@@ -7,7 +7,6 @@
 
 #include "base/numbers.hpp"
 #include "formats/xplane/fields.hpp"
-#include "formats/xplane/hlo_program.hpp"
 #include "npuscope/profile/span_roles.hpp"
 #include "profile/shared_numbers.hpp"
 

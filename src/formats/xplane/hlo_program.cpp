@@ -1,4 +1,4 @@
-#include "formats/xplane/hlo_program.hpp"
+#include "formats/xplane/hlo.hpp"
 
 #include <fmt/format.h>
 

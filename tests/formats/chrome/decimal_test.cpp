@@ -8,8 +8,8 @@
 #include <random>
 
 #include "base/text.hpp"
+#include "formats/chrome/parse/event_form.hpp"
 #include "formats/chrome/parse/event_values.hpp"
-#include "formats/chrome/parse/value_scan.hpp"
 
 namespace npuscope::chrome::decimal_test {
 namespace {

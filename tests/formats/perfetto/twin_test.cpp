@@ -9,7 +9,7 @@
 
 #include "formats/perfetto/profile_text.hpp"
 #include "formats/perfetto/slow_twin.hpp"
-#include "formats/perfetto/write/lanes.hpp"
+#include "formats/perfetto/write/write_tracks.hpp"
 
 namespace npuscope::perfetto::twin_test {
 namespace {

@@ -5,7 +5,6 @@
 #include <random>
 
 #include "formats/sigmastar/samples.hpp"
-#include "formats/sigmastar/write_image.hpp"
 
 namespace npuscope::sigmastar::image_test {
 namespace {

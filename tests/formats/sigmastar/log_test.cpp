@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <random>
 
-#include "formats/sigmastar/write_log.hpp"
-
 namespace npuscope::sigmastar::log_test {
 namespace {
 

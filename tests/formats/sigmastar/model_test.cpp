@@ -3,8 +3,8 @@
 #include <random>
 
 #include "base/flatbuffer.hpp"
+#include "formats/sigmastar/model.hpp"
 #include "formats/sigmastar/samples.hpp"
-#include "formats/sigmastar/write_model.hpp"
 
 namespace npuscope::sigmastar::model_test {
 namespace {

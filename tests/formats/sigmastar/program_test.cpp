@@ -6,8 +6,8 @@
 #include <cstring>
 #include <random>
 
+#include "formats/sigmastar/image.hpp"
 #include "formats/sigmastar/image_layout.hpp"
-#include "formats/sigmastar/write_image.hpp"
 
 namespace npuscope::sigmastar::program_test {
 namespace {

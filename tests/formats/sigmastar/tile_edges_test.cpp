@@ -5,8 +5,8 @@
 #include <random>
 
 #include "formats/chrome/events.hpp"
+#include "formats/sigmastar/log.hpp"
 #include "formats/sigmastar/profile.hpp"
-#include "formats/sigmastar/write_log.hpp"
 #include "formats/sigmastar/write_timeline.hpp"
 
 namespace npuscope::sigmastar::tile_edges_test {

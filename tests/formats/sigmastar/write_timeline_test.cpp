@@ -2,9 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include "formats/sigmastar/log.hpp"
 #include "formats/sigmastar/profile.hpp"
 #include "formats/sigmastar/samples.hpp"
-#include "formats/sigmastar/write_log.hpp"
 
 namespace npuscope::sigmastar::write_timeline_test {
 namespace {

@@ -6,7 +6,6 @@
 #include "formats/torq/debug/debug_folder.hpp"
 #include "formats/torq/files.hpp"
 #include "formats/torq/memory/dispatch_memory.hpp"
-#include "formats/torq/memory/tensor_sizes.hpp"
 
 namespace npuscope::torq::memory_test {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "formats/chrome/events.hpp"
 #include "ingest/lanes.hpp"
+#include "npuscope/profile/profile.hpp"
 
 namespace npuscope::chrome {
 
@@ -28,5 +29,19 @@ std::vector<std::uint32_t> nesting_order(const Slices& slices, std::size_t threa
 
 Lanes assign_lanes(const Slices& slices, std::size_t threads,
                    const std::vector<std::uint32_t>& order, std::int64_t resolution);
+
+// The units of a generic trace: one for each process, one for each lane of its threads.
+struct UnitTable {
+  // By thread. A thread's further lanes follow its first.
+  std::vector<UnitId> process;
+  std::vector<UnitId> first_lane;
+
+  UnitId lane(std::uint32_t thread, std::uint32_t lane) const {
+    return UnitId(index_of(first_lane[thread]) + lane);
+  }
+};
+
+UnitTable make_units(const Events& events, const std::vector<std::uint32_t>& lane_count,
+                     Profile& profile);
 
 }  // namespace npuscope::chrome

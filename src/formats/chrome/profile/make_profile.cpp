@@ -14,7 +14,6 @@
 #include "formats/chrome/profile/flows.hpp"
 #include "formats/chrome/profile/lanes.hpp"
 #include "formats/chrome/profile/mark_rows.hpp"
-#include "formats/chrome/profile/unit_table.hpp"
 #include "npuscope/profile/filter.hpp"
 #include "npuscope/profile/profile.hpp"
 #include "profile/names.hpp"

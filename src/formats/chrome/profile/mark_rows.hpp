@@ -6,7 +6,7 @@
 
 #include "formats/chrome/events.hpp"
 #include "formats/chrome/numbering.hpp"
-#include "formats/chrome/profile/unit_table.hpp"
+#include "formats/chrome/profile/lanes.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::chrome {

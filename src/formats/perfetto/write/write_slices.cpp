@@ -11,7 +11,7 @@
 
 #include "formats/perfetto/about.hpp"
 #include "formats/perfetto/fields.hpp"
-#include "formats/perfetto/write/lanes.hpp"
+#include "formats/perfetto/write/write_tracks.hpp"
 #include "profile/names.hpp"
 #include "profile/own_traces.hpp"
 

@@ -8,7 +8,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "base/freed_memory.hpp"
+#include "base/memory_use.hpp"
 #include "base/numbers.hpp"
 #include "formats/qaic/device.hpp"
 #include "formats/qaic/limits.hpp"
@@ -17,8 +17,8 @@
 #include "formats/qaic/opstats/opstats_ops.hpp"
 #include "formats/qaic/opstats/opstats_reader.hpp"
 #include "formats/qaic/opstats/opstats_slices.hpp"
-#include "profile/compact_strings.hpp"
 #include "profile/shape_texts.hpp"
+#include "profile/texts.hpp"
 
 namespace npuscope::qaic {
 namespace {

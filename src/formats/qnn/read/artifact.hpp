@@ -9,7 +9,6 @@
 
 #include "formats/qnn/assemble/sets.hpp"
 #include "formats/qnn/read/estimate.hpp"
-#include "formats/qnn/read/estimate_rows.hpp"
 #include "formats/qnn/read/framework_trace.hpp"
 #include "formats/qnn/read/htp_graph.hpp"
 #include "formats/qnn/read/op_trace.hpp"

@@ -1,4 +1,4 @@
-#include "formats/qnn/read/estimate_rows.hpp"
+#include "formats/qnn/read/estimate.hpp"
 
 #include <algorithm>
 #include <array>

@@ -8,7 +8,6 @@
 #include "formats/torq/annotate/simulator.hpp"
 #include "formats/torq/debug/debug_folder.hpp"
 #include "formats/torq/fields.hpp"
-#include "formats/torq/profile/log_inferences.hpp"
 #include "formats/torq/profile/log_ops.hpp"
 #include "formats/torq/profile/npu_target.hpp"
 #include "formats/torq/profile/program_split.hpp"

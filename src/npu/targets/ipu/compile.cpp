@@ -4,8 +4,8 @@
 
 #include "base/arithmetic.hpp"
 #include "base/try.hpp"
-#include "formats/sigmastar/write_image.hpp"
-#include "formats/sigmastar/write_model.hpp"
+#include "formats/sigmastar/image.hpp"
+#include "formats/sigmastar/model.hpp"
 #include "npu/core/target_file.hpp"
 #include "npu/graph/import_onnx.hpp"
 #include "npu/targets/ipu/lowering.hpp"

@@ -9,7 +9,7 @@
 #include "base/sort_rows.hpp"
 #include "base/text.hpp"
 #include "formats/sigmastar/image.hpp"
-#include "formats/sigmastar/write_log.hpp"
+#include "formats/sigmastar/log.hpp"
 #include "npuscope/npu/ipu/run.hpp"
 
 namespace npuscope::npu::ipu {

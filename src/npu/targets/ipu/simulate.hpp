@@ -26,7 +26,6 @@
 #include "formats/sigmastar/image.hpp"
 #include "formats/sigmastar/log.hpp"
 #include "formats/sigmastar/program.hpp"
-#include "formats/sigmastar/write_log.hpp"
 #include "npu/targets/ipu/target.hpp"
 
 namespace npuscope::npu::ipu {

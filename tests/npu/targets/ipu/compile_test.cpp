@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <map>
 
-#include "formats/sigmastar/write_image.hpp"
-#include "formats/sigmastar/write_model.hpp"
+#include "formats/sigmastar/image.hpp"
+#include "formats/sigmastar/model.hpp"
 #include "ipu_fixture.hpp"
 #include "npu/graph/onnx_writer.hpp"
 #include "npu/graph/semantics.hpp"

@@ -1,8 +1,8 @@
 // examples/sigmastar is what the reference IPU writes now, so that the guide's figures are too.
 #include <gtest/gtest.h>
 
-#include "formats/sigmastar/write_image.hpp"
-#include "formats/sigmastar/write_model.hpp"
+#include "formats/sigmastar/image.hpp"
+#include "formats/sigmastar/model.hpp"
 #include "npu/targets/ipu/ipu_fixture.hpp"
 #include "npu/targets/ipu/simulate.hpp"
 #include "npuscope/base/files.hpp"

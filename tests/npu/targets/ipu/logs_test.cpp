@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "formats/sigmastar/model.hpp"
 #include "formats/sigmastar/op_cost.hpp"
-#include "formats/sigmastar/write_model.hpp"
 #include "formats/sigmastar/write_timeline.hpp"
 #include "random_program.hpp"
 

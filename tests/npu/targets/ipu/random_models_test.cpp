@@ -1,7 +1,7 @@
 // Models that nobody wrote: whatever is in them, what comes out obeys the rules.
 #include <gmock/gmock.h>
 
-#include "formats/sigmastar/write_image.hpp"
+#include "formats/sigmastar/image.hpp"
 #include "formats/sigmastar/write_timeline.hpp"
 #include "npu/graph/parsed_onnx.hpp"
 #include "npu/graph/random_models.hpp"

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <random>
 
-#include "formats/sigmastar/write_image.hpp"
+#include "formats/sigmastar/image.hpp"
 #include "ipu_fixture.hpp"
 
 namespace npuscope::npu::ipu::run_test {

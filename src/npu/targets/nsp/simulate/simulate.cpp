@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/freed_memory.hpp"
+#include "base/memory_use.hpp"
 #include "base/try.hpp"
 #include "formats/qaic/qpc/program_check.hpp"
 #include "formats/qaic/qpc/program_slices.hpp"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/freed_memory.hpp"
 #include "base/mapped_pages.hpp"
+#include "base/memory_use.hpp"
 #include "base/numbers.hpp"
 #include "formats/qaic/opstats/opstats_files.hpp"
 #include "formats/qaic/qpc/qpc.hpp"

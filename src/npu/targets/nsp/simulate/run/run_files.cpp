@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/freed_memory.hpp"
+#include "base/memory_use.hpp"
 #include "base/try.hpp"
 #include "formats/chrome/trace_events.hpp"
 #include "formats/qaic/opstats/opstats_host_trace.hpp"

@@ -1,10 +1,8 @@
-#include "profile/compact_strings.hpp"
+#include "profile/texts.hpp"
 
 #include <limits>
 #include <utility>
 #include <vector>
-
-#include "profile/texts.hpp"
 
 namespace npuscope {
 
