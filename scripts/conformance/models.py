@@ -313,6 +313,7 @@ def make(name, folders, path):
     import fresh
     import kept
     import novel
+    import packages
     import phones
     import phones_images
     import unseen
@@ -323,6 +324,8 @@ def make(name, folders, path):
         writer = Writer(name, shape)
         onnx.save(writer.model(build(writer)), path)
         return True
+    if name in packages.ALL:
+        return packages.make(name, path)
     for folder in folders:
         source = Path(folder) / f"light_{'bvlc_' if name == 'alexnet' else ''}{name}.onnx"
         if source.exists():

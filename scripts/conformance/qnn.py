@@ -90,11 +90,12 @@ def figures(events, bytes_moved):
 def both_precisions(name, folder):
     """(precision, model) of a network; none where it is made of a file that is not here."""
     import models
+    import packages
 
     source = folder / f"{name}_fp16.onnx"
     if not source.exists() and not models.make(name, MODELS, source):
         return
-    for precision in ("fp16", "int8"):
+    for precision in packages.precisions(name):
         model = folder / f"{name}_{precision}.onnx"
         if not model.exists():
             models.quantize(source, model, folder)
@@ -121,13 +122,15 @@ FITS = ["chain8", "small", "attention", "squeezenet", "resnet50", "shufflenet", 
         "fully_convolutional", "recogniser", "denoised",
         "anchored", "distributions", "boxes_of_depths", "blaze", "old_mobile_v3", "spotted", "noise", "waves", "vocoder",
         "sub_pixels", "bins", "diffusion", "faces", "factorised", "reflected", "old_bert", "shifted", "channels_last",
-        "portrait", "enlarged"]
+        "portrait", "enlarged",
+        "text_lines", "text", "text_direction", "captcha", "captcha_boxes", "voice", "voice_sequence", "page_turns"]
 PREDICTIONS = ["dense", "stacked", "residual", "tokens", "segments", "mixed", "mnas", "lite_segments", "tiny_detector",
                "distilled", "hourglass", "squeezed", "poses", "speech", "queried", "ghost", "head", "mixer",
                "yolo", "efficient", "next_convolutions", "vision", "pyramid_segments", "depth",
                "split_channels", "separated", "gated_skips", "centres", "caption", "styled", "unfolded",
                "clip_vision", "decoder", "reg_net", "recommender",
-               "nested", "joiner", "dense_depth", "two_ways", "anomalies", "pico", "thumbnails", "universal", "persons", "lines"]
+               "nested", "joiner", "dense_depth", "two_ways", "anomalies", "pico", "thumbnails", "universal", "persons", "lines",
+               "body_parts", "unsafe_images", "page_layout"]
 
 
 def cells(theirs, ours):

@@ -82,6 +82,7 @@ Section steps_section(const Latency& latency, bool of_batches) {
     section.remarks.push_back(fmt::format("Of {}; percentiles lie between samples linearly.",
                                           counted(latency.rows.front().samples, "sample")));
   }
+  if (section.remarks.empty()) section.remarks.emplace_back("Statistics as the file has them.");
   if (of_batches) section.remarks.push_back("Times are of a batch, whatever its size.");
   return section;
 }

@@ -12,7 +12,9 @@ bool looks_up(const Graph& graph, const Node& node) {
   static const std::set<std::string, std::less<>> functions{
       "Add",  "Sub", "Mul", "Div", "Pow",      "Sigmoid", "HardSigmoid", "HardSwish", "Tanh",
       "Gelu", "Elu", "Exp", "Erf", "Softplus", "Sqrt",    "LeakyRelu",   "Swish",     "Abs"};
-  if (!functions.contains(node.op) || node.outputs.size() != 1 || !node.has_input(0)) return false;
+  if (!functions.contains(node.op) || node.outputs.size() != 1 || !node.has_input(0) ||
+      node.outputs[0] == TensorId::none)
+    return false;
   const auto is_number = [&](TensorId id) {
     return id == TensorId::none || (graph[id].constant && graph[id].elements() == 1);
   };

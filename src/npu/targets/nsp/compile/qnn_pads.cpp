@@ -43,12 +43,15 @@ bool takes_border(const Graph& graph, const Node& node, TensorId padded) {
 // that take sound: its stride; 0: of others.
 std::int64_t stride_of_waves(const Graph& graph, const Node& node) {
   constexpr std::int64_t least_channels = 8, most_channels = 4;
-  if (node.op != "Conv" || !node.has_input(0) || !node.has_input(1)) return 0;
+  if (node.op != "Conv" || !node.has_input(0) || !node.has_input(1) ||
+      present(node.outputs).empty())
+    return 0;
   const Tensor &from = graph[node.inputs[0]], &weights = graph[node.inputs[1]];
   const auto strides = node.ints_attribute("strides"), pads = node.ints_attribute("pads");
   const auto is_set = [](std::int64_t value) { return value != 0; };
-  const bool fits = from.shape.size() == 3 && weights.shape.size() == 3 && weights.constant &&
-                    strides.size() == 1 && std::ranges::none_of(pads, is_set) &&
+  const bool fits = from.shape.size() == 3 && graph[node.outputs[0]].shape.size() == 3 &&
+                    weights.shape.size() == 3 && weights.constant && strides.size() == 1 &&
+                    std::ranges::none_of(pads, is_set) &&
                     node.string_attribute("auto_pad", "NOTSET") == "NOTSET" &&
                     node.int_attribute("group", 1) == 1 && bits_of(from.type) > 8 &&
                     node.ints_attribute("dilations") <= Shape{1} &&

@@ -185,6 +185,9 @@ std::string activation_kernel(const CompileContext& context, const Node& node) {
       context.graph[producer].op == "InstanceNormalization" &&
       context.tensor(from).shape.size() == 3)
     return name + "sequence";
+  // What others read as well is not done with the product.
+  if (node.op == "HardSigmoid" && convolution && context.tensor(from).consumers.size() > 1)
+    return name + "alone";
   const bool sharp = node.op == "Tanh" || node.op == "Sigmoid";
   if (!product) return name + (sharp && is_one_row(context, node.outputs[0]) ? "onerow" : "alone");
   static const std::set<std::string, std::less<>> on_rows{"Tanh", "Sigmoid", "HardSwish"};
