@@ -183,6 +183,7 @@ void Importer::add_inputs(const GraphSource& source, Scope& scope) {
     set_given_value(tensor, value.name);
     graph_.inputs.push_back(add_tensor(std::move(tensor), value.name, scope));
   }
+  require_all_symbols();
 }
 
 // What decides a branch or a number of trips may be an input; a symbol of its name is its value.
@@ -273,11 +274,26 @@ std::int64_t Importer::resolve(const DimensionSource& dimension, std::string_vie
     missing = std::move(known.missing);
   }
   if (axis == 0 && options_.batch > 0) return options_.batch;
-  fail_import(
-      "dimension {} of its input '{}' is {} without a value; give it one with "
-      "-onnx-define-symbol={},value",
-      axis, input, dimension.symbol.empty() ? "open" : fmt::format("'{}'", dimension.symbol),
-      missing);
+  if (missing_symbols_.empty()) {
+    first_missing_ = fmt::format(
+        "dimension {} of its input '{}' is {} without a value; give it one", axis, input,
+        dimension.symbol.empty() ? "open" : fmt::format("'{}'", dimension.symbol));
+  }
+  constexpr std::size_t most_named = 16;
+  if (missing_symbols_.size() < most_named && std::ranges::count(missing_symbols_, missing) == 0)
+    missing_symbols_.push_back(std::move(missing));
+  return 1;  // until all inputs have been looked at
+}
+
+// One by one, a model with four open dimensions would be refused four times.
+void Importer::require_all_symbols() const {
+  if (missing_symbols_.empty()) return;
+  std::string flags;
+  for (const std::string& symbol : missing_symbols_) {
+    flags += fmt::format(" -onnx-define-symbol={},value", symbol);
+  }
+  const bool are_many = missing_symbols_.size() > 1;
+  fail_import("{}{} with{}", first_missing_, are_many ? ", and the other open ones," : "", flags);
 }
 
 void Importer::add_outputs(const GraphSource& source, const Scope& scope) {

@@ -158,6 +158,7 @@ class Importer {
   void note_symbols(std::string_view expression);
   void warn_of_idle_symbols();
   std::int64_t resolve(const DimensionSource& dimension, std::string_view input, std::size_t axis);
+  void require_all_symbols() const;
   void warn_of_experts();
   void warn_of_outputs(const GraphSource& source, const Scope& scope);
 
@@ -172,6 +173,8 @@ class Importer {
   const ImportOptions& options_;
   Graph graph_;
   std::unordered_set<std::string> used_symbols_;
+  std::vector<std::string> missing_symbols_;          // of open dimensions that nobody defined
+  std::string first_missing_;                         // what the first of them is
   std::map<std::string_view, ValueSource> declared_;  // shapes that the file states
   std::unordered_set<std::string> node_names_;
   std::vector<std::string_view> names_in_order_;  // of nodes, as node_names_ keeps them

@@ -167,6 +167,11 @@ TEST(ImportErrors, NameTheMissingSymbolAndHowToDefineIt) {
   EXPECT_THAT(
       error_of(import_model(test::model(symbolic({1, ""})))),
       HasSubstr("is open without a value; give it one with -onnx-define-symbol=ids.1,value"));
+  EXPECT_EQ(
+      error_of(import_model(test::model(symbolic({"batch", "height", "batch", ""})))),
+      "m.onnx: dimension 0 of its input 'ids' is 'batch' without a value; give it one, and the "
+      "other open ones, with -onnx-define-symbol=batch,value -onnx-define-symbol=height,value "
+      "-onnx-define-symbol=ids.3,value");
   const auto negative = import_model(test::model(symbolic({1, "s"})), {{{"s", -4}}});
   EXPECT_EQ(error_of(negative), "symbol 's' has the value -4; give one from 0 on");
   EXPECT_EQ(negative.error().kind, ErrorKind::usage);
