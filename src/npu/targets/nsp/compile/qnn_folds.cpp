@@ -135,6 +135,7 @@ void fold_as_qnn(Graph& graph) {
   fuse_activations(graph);
   fuse_borders(graph);
   gather_strides(graph);
+  gather_stems(graph);
   fold_quotients(graph);
   fuse_lookups(graph);
   fuse_limits(graph);

@@ -16,6 +16,12 @@ void fuse_norms(Graph& graph);
 void fuse_activations(Graph& graph);
 // Pads of zeros become part of the convolutions that read them.
 void fuse_borders(Graph& graph);
+// The windows of a first convolution become channels where the host's image has its channels last,
+// as TensorFlow's do.
+void gather_stems(Graph& graph);
+bool gathers_columns(const Node& node);
+// The host turns what it gives after it has quantised it: integers are less to move.
+void quantize_before_turns(Graph& graph);
 // Wide steps along one axis become channels.
 void gather_strides(Graph& graph);
 // Integers divided by a constant are the same integers of another scale, which what makes them

@@ -33,6 +33,8 @@ class Rewriter {
           is_uneven(output))
         makes_rows_.insert(output);
     }
+    for (const Node& node : graph_.nodes)
+      if (gathers_columns(node)) gathered_.insert(node.inputs[0]);
     std::vector<Node> nodes = std::exchange(graph_.nodes, {});
     if (fp16_) narrow();
     for (const TensorId input : graph_.inputs) take_input(input);
@@ -169,6 +171,7 @@ class Rewriter {
   std::vector<std::string_view> steps_of(TensorId id) const {
     const Tensor& tensor = graph_[id];
     std::vector<std::string_view> steps;
+    if (gathered_.contains(id)) return steps;  // what gathers it narrows it too
     // Products have rows by eights, which nothing after this one puts back.
     const bool rows = makes_rows_.contains(id);
     // That of an image of a camera is one operator, however large.
@@ -337,13 +340,16 @@ class Rewriter {
   // Of sequences, by their borders.
   std::map<std::pair<TensorId, Shape>, TensorId> zapped_;
   std::set<TensorId> makes_rows_;         // outputs that are a product's own result
+  std::set<TensorId> gathered_;           // the host's images, read window by window
   std::map<TensorId, TensorId> renamed_;  // inputs as the HTP has them
 };
 
 }  // namespace
 
 Graph qnn_graph(const Graph& graph, bool convert_to_fp16) {
-  Graph folded = fold_quantization(graph, true);
+  Graph quantized = graph;
+  quantize_before_turns(quantized);
+  Graph folded = fold_quantization(quantized, true);
   const auto scales = tensor_scales(folded);
   for (std::size_t i = 0; i < scales.size(); ++i) folded.tensors[i].scale = scales[i];
   fold_as_qnn(folded);

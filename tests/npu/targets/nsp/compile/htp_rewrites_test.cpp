@@ -84,6 +84,48 @@ TEST(HtpRewrites, WideStepsAlongOneAxisAreChannels) {
             258u * 256 * 2 * 5 / 4);  // it was thirty times that
 }
 
+// TensorFlow gives its images with channels last: their first convolution took three times the
+// estimate.
+TEST(HtpRewrites, WindowsOfAnImageWithChannelsLastAreChannels) {
+  const auto ops = [](int extent, int stride, int channels, std::string_view perm = "0,3,1,2") {
+    const int made = (32 - extent) / stride + 1;
+    return ops_of(
+        graph_of(fmt::format("float[1,32,32,{0}] x, float[16,{0},{1},{1}] w", channels, extent),
+                 fmt::format("float[1,16,{0},{0}] y", made),
+                 fmt::format("t = Transpose <perm = [{}]> (x) "
+                             "y = Conv <kernel_shape = [{}, {}], strides = [{}, {}]> (t, w)",
+                             perm, extent, extent, stride, stride)));
+  };
+  EXPECT_EQ(ops(3, 2, 3), "GatherColumns Conv ToChannelsFirst Cast ");
+  EXPECT_EQ(ops(3, 1, 3), "GatherColumns Conv ToChannelsFirst Cast ");
+  EXPECT_EQ(ops(7, 2, 3), "GatherWideColumns Conv ToChannelsFirst Cast ");
+  EXPECT_EQ(ops(5, 1, 3), "Cast Transpose Conv ToChannelsFirst Cast ");  // none for these
+  EXPECT_EQ(ops(3, 2, 8), "Cast Transpose SpaceToDepthStride2 Conv ToChannelsFirst Cast ");
+  const Graph graph =
+      qnn_graph(graph_of("float[1,224,224,3] x, float[64,3,7,7] w", "float[1,64,112,112] y",
+                         "t = Transpose <perm = [0,3,1,2]> (x) y = Conv <kernel_shape = [7,7], "
+                         "strides = [2,2], pads = [3,3,3,3]> (t, w)"),
+                true);
+  const auto conv = std::ranges::find(graph.nodes, "Conv", &Node::op);
+  ASSERT_NE(conv, graph.nodes.end());
+  EXPECT_EQ(graph[conv->inputs[0]].shape, (Shape{1, 30, 115, 113}));  // as the estimate has them
+  EXPECT_EQ(graph[conv->inputs[1]].shape, (Shape{64, 30, 4, 2}));
+  EXPECT_EQ(graph[conv->inputs[0]].type, DataType::float16);
+}
+
+// The host quantised what it had turned; the Transpose of floating point ran on the HTP.
+TEST(HtpRewrites, AnImageIsQuantisedBeforeItIsTurned) {
+  EXPECT_EQ(ops_of(graph_of("float[1,32,32,3] x, float s, uint8 z, uint8[16,3,3,3] w",
+                            "uint8[1,16,15,15] y",
+                            R"(t = Transpose <perm = [0,3,1,2]> (x)
+                               q = QuantizeLinear (t, s, z)
+                               d = DequantizeLinear (q, s, z)
+                               v = DequantizeLinear (w, s, z)
+                               c = Conv <kernel_shape = [3,3], strides = [2,2]> (d, v)
+                               y = QuantizeLinear (c, s, z))")),
+            "GatherColumns Conv ToChannelsFirst ");
+}
+
 TEST(HtpRewrites, AMeanOfWindowsThatCountsItsBorderIsADepthwiseConvolution) {
   const auto ops = [](int counts, int pad) {
     return ops_of(

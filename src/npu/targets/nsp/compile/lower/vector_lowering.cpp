@@ -5,6 +5,7 @@
 
 #include "npu/targets/nsp/compile/lower/tile_formats.hpp"
 #include "npu/targets/nsp/compile/lower/vector_tiles.hpp"
+#include "npu/targets/nsp/compile/qnn_folds.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {
@@ -112,6 +113,7 @@ void VectorLowering::lower(const Node& node, OpClass op_class, const VectorKerne
   for (Operand& operand : operands)
     halos.push_back(exchange_halo(context_, writer_, place_, node, operand, partition));
   if (node.op.starts_with("DepthToSpaceFlat")) layout = Layout::flat;  // from tiles
+  if (gathers_columns(node)) layout = Layout::d32;                     // into tiles
   VectorTiles(context_, writer_, place_).run(node, placed, partition, layout, operands, halos);
   for (Operand& operand : operands) place_.operands.finish(operand);
   for (BufferId halo : halos) place_.residency.release(halo);
