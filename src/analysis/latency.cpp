@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "npuscope/analysis/statistics.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
@@ -367,16 +368,19 @@ Latency analyse_latency(const Profile& profile) {
 std::vector<LatencyRow> inferences_as_samples(const Profile& profile) {
   const auto inferences = inferences_on_host(profile);
   std::vector<std::pair<StringId, std::vector<double>>> steps;
+  std::set<StringId> outside;  // some of them were before or after: they are no steps of the call
   for (const Phase& phase : profile.phases) {
     const auto its = inferences.find(phase.instance);
     if (its == inferences.end() || phase.start < its->second.begin ||
         phase.start + phase.duration > its->second.end) {
+      outside.insert(phase.name);
       continue;
     }
     auto step = std::ranges::find(steps, phase.name, [](const auto& each) { return each.first; });
     if (step == steps.end()) step = steps.insert(steps.end(), {phase.name, {}});
     step->second.push_back(double(phase.duration));
   }
+  std::erase_if(steps, [&](const auto& step) { return outside.contains(step.first); });
   std::vector<LatencyRow> rows;
   for (const auto& [name, durations] : steps) {
     rows.push_back(row_of(std::string(profile.text(name)), MeasureKind::span, durations));

@@ -14,12 +14,14 @@ namespace {
 
 using Times = std::vector<std::int64_t>;
 
+constexpr std::int64_t nowhere = -1;
+
 // Of a frame, in the order in which it passes them.
 struct Frame {
   std::int64_t handed_in = 0, sent = 0, received = 0, fetched = 0;  // ns
 };
 
-// Of the n-th frame: the first of all streams, or the last.
+// Of the n-th frame, the first of all streams.
 Times first_of(const std::vector<Stream>& streams, Times Stream::*times) {
   Times first;
   for (const Stream& stream : streams) {
@@ -29,16 +31,6 @@ Times first_of(const std::vector<Stream>& streams, Times Stream::*times) {
     for (std::size_t i = 0; i < first.size(); ++i) first[i] = std::min(first[i], its[i]);
   }
   return first;
-}
-Times last_of(const std::vector<Stream>& streams, Times Stream::*times) {
-  Times last;
-  for (const Stream& stream : streams) {
-    const Times& its = stream.*times;
-    if (&stream == &streams.front()) last = its;
-    last.resize(std::min(last.size(), its.size()));
-    for (std::size_t i = 0; i < last.size(); ++i) last[i] = std::max(last[i], its[i]);
-  }
-  return last;
 }
 
 class NetworkProfile {
@@ -66,6 +58,13 @@ class NetworkProfile {
     return true;
   }
 
+  // Of a network without a frame: " (frames that …: 12)".
+  std::string why_none() const {
+    if (losses_.notes().empty()) return "";
+    const Note& note = losses_.notes().front();
+    return fmt::format(" ({}: {})", note.message.substr(0, note.message.find(';')), note.count);
+  }
+
   Profile take(const CountedNotes& of_file) {
     profile_.notes.push_back(
         {Severity::info, "", 0,
@@ -90,44 +89,104 @@ class NetworkProfile {
 
   void find_frames() {
     Times handed_in = first_of(network_.inputs, &Stream::into_queue);
-    Times sent = first_of(network_.inputs, &Stream::out_of_queue);
-    Times received = last_of(network_.outputs, &Stream::into_queue);
-    Times fetched = last_of(network_.outputs, &Stream::out_of_queue);
+    const Times sent = first_of(network_.inputs, &Stream::out_of_queue);
     if (handed_in.empty()) handed_in = sent;
-    if (fetched.empty()) fetched = received;
-    const std::size_t count = std::min(
-        {handed_in.size(), sent.size(), received.size(), fetched.size(), network_.devices.size()});
-    const std::size_t most = std::max({handed_in.size(), sent.size(), fetched.size()});
-    if (count < most) {
-      losses_.add(Severity::warning, 0,
-                  "frames that had not come back when the trace ended; left out", most - count);
-    }
+    const std::size_t count = std::min(handed_in.size(), sent.size());
+    std::size_t lost = std::max(handed_in.size(), sent.size()) - count;
+    const std::vector<std::uint32_t> devices =
+        network_.inputs.empty() ? std::vector<std::uint32_t>{} : network_.inputs.front().devices;
+    const Times received = last_by_device(sent, devices, count);
+    const Times fetched = last_in_order(received);
     for (std::size_t i = 0; i < count; ++i) {
       const Frame frame{handed_in[i], sent[i], received[i], fetched[i]};
-      if (frame.sent < frame.handed_in || frame.received < frame.sent ||
-          frame.fetched < frame.received) {
-        losses_.add(Severity::error, 0, "frames that came back before they were sent; left out");
-        continue;
+      if (frame.received == nowhere || frame.fetched == nowhere) {
+        ++lost;
+      } else if (frame.sent < frame.handed_in) {
+        losses_.add(Severity::error, 0,
+                    "frames that were sent before they were handed in; left out");
+      } else {
+        frames_.push_back(frame);
+        device_of_.push_back(devices[i]);
       }
-      frames_.push_back(frame);
-      device_of_.push_back(network_.devices[i]);
     }
+    if (lost > 0) {
+      losses_.add(Severity::warning, 0,
+                  "frames that had not come back when the trace ended; left out", lost);
+    }
+    if (strays_ > 0) {
+      losses_.add(Severity::error, 0,
+                  "answers to frames that the trace has not; which frame others answer is doubtful",
+                  strays_);
+    }
+  }
+
+  // When the last output of each frame was there. A device answers its own frames in their order;
+  // an answer before the frame was sent is one to a frame before the trace.
+  Times last_by_device(const Times& sent, const std::vector<std::uint32_t>& devices,
+                       std::size_t count) {
+    std::vector<std::vector<std::uint32_t>> frames_of(trace_.devices.size());
+    for (std::uint32_t i = 0; i < count; ++i) frames_of[devices[i]].push_back(i);
+    Times last(count, nowhere);
+    std::vector<std::uint32_t> outputs(count, 0);
+    for (const Stream& stream : network_.outputs) {
+      std::vector<std::size_t> next(frames_of.size(), 0);
+      for (std::size_t j = 0; j < stream.into_queue.size(); ++j) {
+        const auto& frames = frames_of[stream.devices[j]];
+        std::size_t& at = next[stream.devices[j]];
+        if (at == frames.size() || stream.into_queue[j] < sent[frames[at]]) {
+          ++strays_;
+          continue;
+        }
+        const std::uint32_t frame = frames[at++];
+        ++outputs[frame];
+        last[frame] = last[frame] == nowhere ? stream.into_queue[j]
+                                             : std::max(last[frame], stream.into_queue[j]);
+      }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      if (outputs[i] < network_.outputs.size()) last[i] = nowhere;
+    }
+    return last;
+  }
+
+  // The host fetches answers in the order of their frames; where it never says so, it has them at
+  // once.
+  Times last_in_order(const Times& received) {
+    Times last(received.size(), nowhere);
+    std::vector<std::uint32_t> outputs(received.size(), 0);
+    bool any = false;
+    for (const Stream& stream : network_.outputs) {
+      std::size_t at = 0;
+      for (const std::int64_t time : stream.out_of_queue) {
+        any = true;
+        while (at < received.size() && received[at] == nowhere) ++at;
+        if (at == received.size() || time < received[at]) continue;
+        ++outputs[at];
+        last[at] = std::max(last[at], time);
+        ++at;
+      }
+    }
+    if (!any) return received;
+    for (std::size_t i = 0; i < last.size(); ++i) {
+      if (outputs[i] < network_.outputs.size()) last[i] = nowhere;
+    }
+    return last;
   }
 
   // Where the profile has an event of this time.
   std::int64_t tick(std::int64_t time_ns) const { return time_ns - begin_; }
 
-  UnitId device_unit(const std::string& id) {
-    for (std::uint32_t unit = 1; unit < profile_.units.size(); ++unit) {
-      if (unit_devices_[unit] == id) return UnitId(unit);
-    }
+  UnitId device_unit(std::uint32_t device) {
+    device_units_.resize(trace_.devices.size(), UnitId::none);
+    UnitId& unit = device_units_[device];
+    if (unit != UnitId::none) return unit;
+    const std::string& id = trace_.devices[device];
     const auto chip = trace_.chips.find(id);
-    std::string& device = profile_.provenance.device;
-    if (device.empty() && chip != trace_.chips.end()) device = chip->second;
-    unit_devices_.push_back(id);
-    return add_unit(profile_, {.device = std::uint32_t(unit_devices_.size() - 2),
-                               .engine = Engine::device,
-                               .name = intern("device " + id)});
+    std::string& name = profile_.provenance.device;
+    if (name.empty() && chip != trace_.chips.end()) name = chip->second;
+    unit = add_unit(profile_,
+                    {.device = device, .engine = Engine::device, .name = intern("device " + id)});
+    return unit;
   }
 
   void add_span(UnitId unit, OpId op, SpanKind kind, std::int64_t begin, std::int64_t end,
@@ -137,7 +196,6 @@ class NetworkProfile {
   }
 
   void add_inferences() {
-    unit_devices_.emplace_back();
     const UnitId host = add_unit(profile_, {.engine = Engine::host, .name = intern(network_.name)});
     const StringId name = intern(network_.name);
     profile_.ops.push_back({.name = name, .node = name, .engine = Engine::device});
@@ -148,7 +206,7 @@ class NetworkProfile {
       const Frame& frame = frames_[i];
       const std::int64_t at[] = {frame.handed_in, frame.sent, frame.received, frame.fetched};
       add_span(host, OpId::none, SpanKind::inference, at[0], at[3], i);
-      const UnitId device = device_unit(trace_.devices[device_of_[i]]);
+      const UnitId device = device_unit(device_of_[i]);
       for (std::size_t part = 0; part < std::size(parts); ++part) {
         const std::int64_t length = at[part + 1] - at[part];
         profile_.phases.push_back({parts[part], i, part == 1 ? device : host, tick(at[part]),
@@ -208,8 +266,9 @@ class NetworkProfile {
   Profile profile_;
   ClockId clock_{};
   std::vector<Frame> frames_;
-  std::vector<std::uint32_t> device_of_;   // by frame, in Trace::devices
-  std::vector<std::string> unit_devices_;  // by unit
+  std::vector<std::uint32_t> device_of_;  // by frame, in Trace::devices
+  std::vector<UnitId> device_units_;      // by device
+  std::uint64_t strays_ = 0;              // answers to no frame
   std::int64_t begin_ = 0;
 };
 
@@ -222,15 +281,20 @@ Result<std::vector<Profile>> read_profiles(ByteSource& source) {
         CountedNotes losses(source.name());
         const Trace trace = read_trace(bytes, losses);
         std::vector<Profile> profiles;
+        std::string why;
         for (const auto& [handle, network] : trace.networks) {
           NetworkProfile profile(trace, network, source.name());
-          if (profile.run()) profiles.push_back(profile.take(losses));
+          if (profile.run()) {
+            profiles.push_back(profile.take(losses));
+          } else if (why.empty()) {
+            why = profile.why_none();
+          }
         }
         if (!profiles.empty()) return profiles;
         return input_error(
-            "{}: a trace of HailoRT in which no frame came back{}; let the program run some "
+            "{}: a trace of HailoRT in which no frame came back{}{}; let the program run some "
             "inferences and end by itself",
-            source.name(), losses.notes().empty() ? "" : ", and broken before its end");
+            source.name(), losses.notes().empty() ? "" : ", and broken before its end", why);
       });
 }
 

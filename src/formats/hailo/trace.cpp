@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <functional>
+#include <optional>
 
 #include "base/field_reader.hpp"
 #include "base/text.hpp"
@@ -58,7 +59,7 @@ struct Event {
   }
 };
 
-constexpr std::size_t most_devices = 4096, most_networks = 65'536, most_streams = 4096;
+constexpr std::size_t most_devices = 1024, most_networks = 4096, most_streams = 256;
 
 class TraceReader {
  public:
@@ -107,7 +108,7 @@ class TraceReader {
     }
     Network* network = network_of(event.handle);
     if (network == nullptr) {
-      return losses_.add(Severity::warning, at, "networks beyond the first 65,536; left out");
+      return losses_.add(Severity::warning, at, "networks beyond the first 4,096; left out");
     }
     switch (what) {
       case What::setting: return add_setting(event, *network);
@@ -115,8 +116,8 @@ class TraceReader {
         network->name = valid_utf8(event.text[3]);
         network->max_batch = std::uint32_t(event.number[4]);
         break;
-      case What::activate: return add_switch(event, *network, true);
-      case What::deactivate: return add_switch(event, *network, false);
+      case What::activate: return add_switch(event, *network, true, at);
+      case What::deactivate: return add_switch(event, *network, false, at);
       case What::enqueue:
       case What::dequeue: return add_frame(event, *network, what, at);
       case What::decision:
@@ -155,50 +156,52 @@ class TraceReader {
     if (event.has[5]) network.settings["priority"] = std::int64_t(event.number[5]);
   }
 
-  void add_switch(const Event& event, Network& network, bool is_to) {
+  void add_switch(const Event& event, Network& network, bool is_to, std::uint64_t at) {
     constexpr double most_ms = 1e9;
     const double ms = event.duration_ms;
     if (!(ms >= 0 && ms <= most_ms)) {
-      return losses_.add(Severity::warning, 0, "switches of an impossible duration; left out");
+      return losses_.add(Severity::warning, at, "switches of an impossible duration; left out");
     }
-    network.switches.push_back(
-        {event.time_ns, std::llrint(ms * 1e6), valid_utf8(event.text[3]), is_to});
+    if (const auto device = device_of(event.text[3], at)) {
+      network.switches.push_back({event.time_ns, std::llrint(ms * 1e6), *device, is_to});
+    }
   }
 
   void add_frame(const Event& event, Network& network, What what, std::uint64_t at) {
-    const bool is_input = event.number[5] == 0;
+    const bool is_input = event.number[5] == 0, is_enqueued = what == What::enqueue;
+    const bool has_device = is_input != is_enqueued;
     std::vector<Stream>& streams = is_input ? network.inputs : network.outputs;
     auto stream = std::ranges::find(streams, event.text[4], &Stream::name);
     if (stream == streams.end()) {
       if (streams.size() >= most_streams) {
-        return losses_.add(Severity::warning, at, "streams beyond the first 4,096; left out");
+        return losses_.add(Severity::warning, at,
+                           "streams of a network beyond the first 256; left out");
       }
-      stream = streams.insert(stream, Stream{std::string(event.text[4]), {}, {}});
+      stream = streams.insert(stream, Stream{std::string(event.text[4]), {}, {}, {}});
     }
-    (what == What::enqueue ? stream->into_queue : stream->out_of_queue).push_back(event.time_ns);
-    // The first input's frames say where each inference went.
-    if (is_input && what == What::dequeue && stream == streams.begin()) {
-      network.devices.push_back(device_of(event.text[3]));
+    if (has_device) {
+      const auto device = device_of(event.text[3], at);
+      if (!device) return;
+      stream->devices.push_back(*device);
     }
+    (is_enqueued ? stream->into_queue : stream->out_of_queue).push_back(event.time_ns);
   }
 
-  std::uint32_t device_of(std::string_view id) {
-    if (!trace_.devices.empty() && trace_.devices[last_device_] == id) return last_device_;
-    const auto known = std::ranges::find(trace_.devices, id);
-    last_device_ = std::uint32_t(known - trace_.devices.begin());
-    if (known == trace_.devices.end()) {
-      if (trace_.devices.size() < most_devices) {
-        trace_.devices.push_back(valid_utf8(id));
-      } else {
-        last_device_ = 0;
-      }
+  std::optional<std::uint32_t> device_of(std::string_view id, std::uint64_t at) {
+    if (const auto known = devices_.find(id); known != devices_.end()) return known->second;
+    if (trace_.devices.size() >= most_devices) {
+      losses_.add(Severity::warning, at, "events of devices beyond the first 1,024; left out");
+      return std::nullopt;
     }
-    return last_device_;
+    const auto device = std::uint32_t(trace_.devices.size());
+    trace_.devices.push_back(valid_utf8(id));
+    devices_.emplace(id, device);
+    return device;
   }
 
   CountedNotes& losses_;
   Trace trace_;
-  std::uint32_t last_device_ = 0;
+  std::map<std::string, std::uint32_t, std::less<>> devices_;  // by id
 };
 
 }  // namespace
@@ -214,7 +217,7 @@ bool looks_like_trace(std::string_view head) {
         FieldReader date(bytes_of(reader));
         if (!date.next() || date.tag_and_type() != varint_field(1)) return false;
         const std::uint64_t year = date.get_uint64();
-        has_date = year >= 2020 && year < 2200;
+        has_date = year >= 1970 && year < 2200;  // 1970: a board without a clock
       } else if (reader.tag_and_type() == bytes_field(header_version)) {
         const std::string_view version = bytes_of(reader);
         return has_date && !version.empty() && is_digit(version.front()) &&

@@ -23,12 +23,15 @@ namespace npuscope::hailo {
 struct Stream {
   std::string name;
   std::vector<std::int64_t> into_queue, out_of_queue;  // ns; of an output the first is the device's
+  // In Trace::devices, of each time that a device was there: out of an input's queue, into an
+  // output's.
+  std::vector<std::uint32_t> devices;
 };
 
 // The host switches a device to a network, or away from it.
 struct Switch {
   std::int64_t end_ns = 0, duration_ns = 0;
-  std::string device;
+  std::uint32_t device = 0;  // in Trace::devices
   bool is_to = true;
 };
 
@@ -36,7 +39,6 @@ struct Network {
   std::string name;
   std::uint32_t max_batch = 0;
   std::vector<Stream> inputs, outputs;
-  std::vector<std::uint32_t> devices;  // in Trace::devices, by frame as it went to the device
   std::vector<Switch> switches;
   // Why the scheduler chose it, and what it was told.
   std::uint64_t by_threshold = 0, by_timeout = 0, by_idleness = 0;

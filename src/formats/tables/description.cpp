@@ -117,6 +117,12 @@ TableColumn read_column(TomlReader& keys, Origin origin) {
   const bool is_a_time = column.is == TableColumn::Is::time ||
                          column.is == TableColumn::Is::latency ||
                          column.is == TableColumn::Is::start;
+  const bool is_latency = column.is == TableColumn::Is::latency;
+  if (is_latency && (column.unit == TableUnit::cycles || column.statistic == Statistic::none)) {
+    keys.fail({}, "a latency needs a 'statistic' and a 'unit' of time: ns, us, ms, s");
+  } else if (!is_latency && column.statistic != Statistic::none) {
+    keys.fail("statistic", "'statistic' is of a latency");
+  }
   if (is_a_time && !is_time(column.unit)) {
     keys.fail({}, "a {} needs a 'unit' of time: cycles, ns, us, ms, s", word_of(column.is));
   }
@@ -169,6 +175,8 @@ TableLine read_line(TomlReader& keys) {
              !is_time(line.unit)) {
     keys.fail({}, "a {} needs a 'unit' of time: cycles, ns, us, ms, s",
               word_in(line_words, line.is));
+  } else if (line.is == TableLine::Is::latency && line.unit == TableUnit::cycles) {
+    keys.fail({}, "a latency needs a 'unit' of time: ns, us, ms, s");
   } else if (line.is == TableLine::Is::number && line.name.empty()) {
     keys.fail({}, "'name' is missing");
   }
@@ -184,6 +192,12 @@ Status check(const TableDescription& description, const std::string& file) {
     return std::ranges::find(description.columns, head, &TableColumn::head) !=
            description.columns.end();
   };
+  if (description.rows_are != Rows::networks && has(TableColumn::Is::latency))
+    return usage_error("{}: a latency is a column of rows that are networks", file);
+  if (description.rows_are != Rows::inferences && description.is_warm)
+    return usage_error("{}: 'warm' is of rows that are inferences", file);
+  if (description.rows_are == Rows::inferences && has(TableColumn::Is::inference))
+    return usage_error("{}: its rows are inferences, so no column is one", file);
   if (description.rows_are == Rows::networks) {
     if (!has(TableColumn::Is::network)) return usage_error("{}: no column is the network", file);
   } else if (description.rows_are == Rows::inferences) {

@@ -14,6 +14,8 @@
 namespace npuscope::tables {
 namespace {
 
+constexpr double most_ticks = 1e18;
+
 const char* name_of(Statistic statistic) {
   switch (statistic) {
     case Statistic::mean: return "average";
@@ -145,6 +147,11 @@ void TableProfile::take_line(std::string_view line) {
 }
 
 void TableProfile::add_number_of_run(const NumberOfRun& of, double value, std::uint32_t instance) {
+  value *= ticks_in(of.unit);
+  if (!(value <= most_ticks)) {
+    return losses_.add(Severity::warning, 0,
+                       "numbers of the run that are impossibly large; left out");
+  }
   std::string name(of.name);
   if (of.statistic != Statistic::none) name += fmt::format(", {}", name_of(of.statistic));
   NamedNumber number = of.is_latency
@@ -153,7 +160,7 @@ void TableProfile::add_number_of_run(const NumberOfRun& of, double value, std::u
                                           : NamedNumber{name, quantity_of(of.unit)}.not_additive();
   if (of.statistic != Statistic::none) number = number.over_many(name, of.statistic);
   profile_.add_measure(Measure::Subject::profile, 0, number, of.origin,
-                       is_time(of.unit) ? clock_of(of.unit) : ClockId{}, value * ticks_in(of.unit));
+                       is_time(of.unit) ? clock_of(of.unit) : ClockId{}, value);
   profile_.measures.back().instance = instance;
 }
 
@@ -348,7 +355,6 @@ std::optional<double> TableProfile::number_of(std::size_t i, const Fields& field
     }
     return std::nullopt;
   }
-  constexpr double most_ticks = 1e18;
   if (*number == 0 && column.zero_is_unknown) return std::nullopt;
   const double ticks = is_time(column.unit) ? *number * ticks_in(column.unit) : 0;
   if (ticks >= 0 && ticks <= most_ticks) return number;

@@ -78,9 +78,15 @@ Section steps_section(const Latency& latency, bool of_batches) {
     values.emplace_back(row.max);
     section.table.rows.push_back(std::move(values));
   }
-  if (!latency.rows.empty() && latency.rows.front().samples > 0) {
-    section.remarks.push_back(fmt::format("Of {}; percentiles lie between samples linearly.",
-                                          counted(latency.rows.front().samples, "sample")));
+  std::size_t most = 0, least = 0;  // of rows that have any
+  for (const analysis::LatencyRow& row : latency.rows) {
+    if (row.samples == 0) continue;
+    most = std::max<std::size_t>(most, row.samples);
+    least = least == 0 ? row.samples : std::min<std::size_t>(least, row.samples);
+  }
+  if (most > 0) {
+    section.remarks.push_back(fmt::format("Of {}{}; percentiles lie between samples linearly.",
+                                          least < most ? "up to " : "", counted(most, "sample")));
   }
   if (section.remarks.empty()) section.remarks.emplace_back("Statistics as the file has them.");
   if (of_batches) section.remarks.push_back("Times are of a batch, whatever its size.");

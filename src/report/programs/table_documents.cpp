@@ -17,7 +17,11 @@ std::vector<std::string> heads_of(const TableDescription& description) {
 
 const char* reads(const TableDescription& description) {
   if (!description.refuses.empty()) return "nothing";
-  return description.columns.empty() ? "numbers" : "ops";
+  using Rows = tables::TableDescription::Rows;
+  if (description.columns.empty()) return "numbers";
+  return description.rows_are == Rows::layers       ? "ops"
+         : description.rows_are == Rows::inferences ? "inferences"
+                                                    : "networks";
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ TEST(HailoTraces, EachFrameIsAnInferenceWithWhatItWaitedFor) {
             "1 on the device: 120 180 on device d0\n1 until it is fetched: 300 5 on net\n"
             "0 switch to the network: 0 100 on device d0\n"
             "1 switch away from the network: 310 20 on device d0\n");
-  // Of `latency`: what an application sees, in its steps; the second switch lies outside.
+  // Of `latency`: what an application sees, in its steps; switches lie outside.
   std::vector<std::string> rows;
   for (const auto& row : analysis::inferences_as_samples(profile)) {
     rows.push_back(fmt::format("{} {} {}", row.name, row.samples, *row.mean / us));
@@ -151,6 +151,57 @@ TEST(HailoTraces, DevicesHaveTheirOwnFrames) {
   EXPECT_THAT(profile.spans.start, ElementsAre(0, 10 * us, 0, 20 * us));
   EXPECT_THAT(profile.spans.duration, ElementsAre(100 * us, 90 * us, 110 * us, 90 * us));
   EXPECT_EQ(profile.text(profile.units.back().name), "device d1");
+}
+
+// The answers of the fast device were taken for those of the slow one.
+TEST(HailoTraces, ADeviceAnswersItsOwnFrames) {
+  TraceText trace;
+  trace.network(0, "net");
+  for (const char* device : {"slow", "fast", "slow", "fast"}) {
+    trace.frame(true, false, 0, "in").frame(false, false, 10 * us, "in", 0, device);
+  }
+  for (const auto& [device, time] :
+       {std::pair{"fast", 15}, {"fast", 20}, {"slow", 45}, {"slow", 80}})
+    trace.frame(true, true, time * us, "out", 0, device);
+  for (const int time : {46, 47, 81, 82}) trace.frame(false, true, time * us, "out");
+  const auto profiles = read(trace.text());
+  ASSERT_TRUE(profiles) << profiles.error().message;
+  EXPECT_EQ(phases_of(profiles->front()),
+            "0 in the host's queue: 0 10 on net\n0 on the device: 10 35 on device slow\n"
+            "0 until it is fetched: 45 1 on net\n1 in the host's queue: 0 10 on net\n"
+            "1 on the device: 10 5 on device fast\n1 until it is fetched: 15 32 on net\n"
+            "2 in the host's queue: 0 10 on net\n2 on the device: 10 70 on device slow\n"
+            "2 until it is fetched: 80 1 on net\n3 in the host's queue: 0 10 on net\n"
+            "3 on the device: 10 10 on device fast\n3 until it is fetched: 20 62 on net\n");
+}
+
+// Of a frame before the trace: it shifted all that follow.
+TEST(HailoTraces, AnAnswerBeforeItsFrameIsToAnother) {
+  const auto profiles = read(TraceText()
+                                 .network(0, "net")
+                                 .frame(true, true, 5 * us, "out", 0, "d0")
+                                 .frame(false, true, 6 * us, "out")
+                                 .inference(7 * us, 10 * us, 30 * us, 31 * us)
+                                 .inference(32 * us, 40 * us, 60 * us, 61 * us)
+                                 .text());
+  ASSERT_TRUE(profiles) << profiles.error().message;
+  EXPECT_THAT(profiles->front().spans.duration, ElementsAre(24 * us, 20 * us, 29 * us, 20 * us));
+  EXPECT_THAT(profiles->front().notes.back().message, HasSubstr("answers to frames"));
+}
+
+TEST(HailoTraces, ManyDevicesAreLimited) {
+  TraceText trace;
+  trace.network(0, "net").inference(0, 1, 2, 3);
+  for (int i = 0; i < 2'000; ++i) {
+    trace.event(5, 1, 0, [&](auto& event) {
+      event.add_string(3, fmt::format("d{}", i));
+      event.add_double(4, 0.5);
+    });
+  }
+  const auto profiles = read(trace.text());
+  ASSERT_TRUE(profiles) << profiles.error().message;
+  EXPECT_LE(profiles->front().units.size(), 1'025u);
+  EXPECT_THAT(profiles->front().notes.back().message, HasSubstr("beyond the first 1,024"));
 }
 
 TEST(HailoTraces, FramesThatDidNotComeBackAreCounted) {

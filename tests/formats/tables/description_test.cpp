@@ -95,6 +95,16 @@ TEST(TableDescriptions, SayWhatIsWrongAndWhere) {
             "mine.toml:11: matches");
   EXPECT_EQ(error_of(begin + columns + "[[line]]\nmatches = '(a)'\nis = \"latency\"\n"),
             "mine.toml:10: a latency needs a 'unit' of time: cycles, ns, us, ms, s");
+  EXPECT_EQ(error_of(begin + columns +
+                     "[[line]]\nmatches = '(a)'\nis = \"latency\"\nunit = \"cycles\"\n"),
+            "mine.toml:10: a latency needs a 'unit' of time: ns, us, ms, s");
+  const std::string latency = "[[column]]\nhead = \"l\"\nis = \"latency\"\nunit = \"ms\"\n";
+  EXPECT_EQ(error_of(begin + columns + latency),
+            "mine.toml:10: a latency needs a 'statistic' and a 'unit' of time: ns, us, ms, s");
+  EXPECT_EQ(error_of(begin + columns + latency + "statistic = \"mean\"\n"),
+            "mine.toml: a latency is a column of rows that are networks");
+  EXPECT_EQ(error_of(begin + "warm = true\n" + columns),
+            "mine.toml: 'warm' is of rows that are inferences");
   EXPECT_EQ(error_of(begin), "mine.toml: no column is the op");
   EXPECT_EQ(error_of(begin + "heads = [\"layer\", \"time\"]\n" + columns),
             "mine.toml: 'heads' need the 'title' above the rows, and 'marks'");

@@ -23,8 +23,10 @@ bool looks_up(const Graph& graph, const Node& node) {
          std::all_of(node.inputs.begin() + 1, node.inputs.end(), is_number);
 }
 
-// Another scale of the same integers, which costs less than a table.
+// Another scale of the same integers, which costs less than a table; and those that any table takes
+// in.
 bool scales(const Node& node) { return node.op == "Mul" || node.op == "Div"; }
+bool shifts(const Node& node) { return node.op == "Add" || node.op == "Sub"; }
 
 }  // namespace
 
@@ -38,7 +40,7 @@ void fuse_lookups(Graph& graph) {
     if (producer == NodeId::none || !has_one_reader(graph, between)) continue;
     Node& first = graph.nodes[std::uint32_t(producer)];
     if (!looks_up(graph, first)) continue;
-    if (scales(node)) {  // what it scales stands for both
+    if (scales(node) || (shifts(node) && !scales(first))) {  // what it moves stands for both
       const std::vector<TensorId> numbers(first.inputs.begin() + 1, first.inputs.end());
       node.op = first.op;
       node.attributes = first.attributes;

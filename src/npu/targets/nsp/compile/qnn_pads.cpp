@@ -50,8 +50,8 @@ std::int64_t stride_of_waves(const Graph& graph, const Node& node) {
   const auto strides = node.ints_attribute("strides"), pads = node.ints_attribute("pads");
   const auto is_set = [](std::int64_t value) { return value != 0; };
   const bool fits = from.shape.size() == 3 && graph[node.outputs[0]].shape.size() == 3 &&
-                    weights.shape.size() == 3 && weights.constant && strides.size() == 1 &&
-                    std::ranges::none_of(pads, is_set) &&
+                    weights.shape.size() == 3 && weights.constant && !from.constant &&
+                    strides.size() == 1 && std::ranges::none_of(pads, is_set) &&
                     node.string_attribute("auto_pad", "NOTSET") == "NOTSET" &&
                     node.int_attribute("group", 1) == 1 && bits_of(from.type) > 8 &&
                     node.ints_attribute("dilations") <= Shape{1} &&
@@ -65,7 +65,6 @@ void gather_places(Graph& graph, Node& node, std::int64_t stride) {
   const std::int64_t steps = (weights.shape[2] + stride - 1) / stride;
   const std::int64_t made = graph[node.outputs[0]].shape[2];
   places.name += "_" + node.name;
-  places.constant = false;
   places.shape = {places.shape[0], places.shape[1] * stride, made + steps - 1};
   weights.name += "_" + node.name;
   weights.shape = {weights.shape[0], places.shape[1], steps};

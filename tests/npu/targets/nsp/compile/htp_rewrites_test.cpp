@@ -45,7 +45,7 @@ TEST(HtpRewrites, WhatAConvolutionTakesIn) {
   const auto fates = [](std::string_view body) {
     const Graph graph =
         qnn_graph(graph_of("float16[1,32,8,8] x, float16[32,32,1,1] w, float16[1] a, "
-                           "float16[32,1,1] c",
+                           "float16[32,1,1] c, float16[1,1,1,8] d",
                            "float16[1,32,8,8] y",
                            fmt::format("p = Conv <kernel_shape = [1,1]> (x, w) {}", body)),
                   true);
@@ -58,6 +58,8 @@ TEST(HtpRewrites, WhatAConvolutionTakesIn) {
   };
   EXPECT_EQ(fates("y = Mul (p, a)"), "Mul ");
   EXPECT_EQ(fates("y = Mul (p, c)"), "Mul ");
+  EXPECT_EQ(fates("y = Mul (p, d)"), "");  // one for each column
+  EXPECT_EQ(fates("y = Add (p, d)"), "");
   EXPECT_EQ(fates("y = Add (p, c)"), "Add ");
   EXPECT_EQ(fates("y = Add (p, a)"), "");
   EXPECT_EQ(fates("r = Relu (p) y = Mul (r, a)"), "Relu ");

@@ -180,6 +180,17 @@ bool is_for_softmax(const Graph& graph, TensorId id) {
                              [&](NodeId reader) { return graph[reader].op == "Softmax"; });
 }
 
+// A value for each channel of what is made: [C, 1, 1] and the like.
+bool is_by_channel(const Graph& graph, TensorId constant, TensorId made) {
+  const Shape &values = graph[constant].shape, &shape = graph[made].shape;
+  if (shape.size() < 3 || values.size() > shape.size()) return false;
+  const std::size_t missing = shape.size() - values.size();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] != (i + missing == 1 ? shape[1] : 1)) return false;
+  }
+  return true;
+}
+
 // What QNN folds into a convolution: in floating point a factor, and a sum by channel, while
 // nothing limits the result; of integers a factor that is one number, which is another scale.
 bool joins_convolution(const Graph& graph, const Node& next, NodePlan& plan) {
@@ -187,6 +198,7 @@ bool joins_convolution(const Graph& graph, const Node& next, NodePlan& plan) {
   if (constant == TensorId::none) return false;
   const bool is_one = graph[constant].elements() == 1, is_factor = next.op == "Mul";
   if (plan.integer || graph[plan.result].scale) return is_factor && is_one;
+  if (!is_one && !is_by_channel(graph, constant, plan.result)) return false;
   if (plan.is_limited || (!is_factor && is_one)) return false;
   if (!is_factor) plan.fused_constants.push_back(constant);
   return true;
