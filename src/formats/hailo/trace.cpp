@@ -12,7 +12,7 @@ namespace npuscope::hailo {
 namespace {
 
 // Fields of ProtoProfiler, ProtoProfilerTopHeader and ProtoTraceMessage.
-constexpr std::uint32_t header = 1, event = 2, header_time = 1, header_date = 2, header_version = 3;
+constexpr std::uint32_t header_field = 1, event_field = 2, header_date = 2, header_version = 3;
 enum class What : std::uint8_t {
   setting = 1,
   stream,
@@ -72,8 +72,8 @@ class TraceReader {
       while (reader.next()) {
         at = bytes.size() - reader.bytes_left();
         switch (reader.tag_and_type()) {
-          case bytes_field(header): add_header(bytes_of(reader)); break;
-          case bytes_field(event): add_event(bytes_of(reader), at); break;
+          case bytes_field(header_field): add_header(bytes_of(reader)); break;
+          case bytes_field(event_field): add_event(bytes_of(reader), at); break;
           default: reader.skip();
         }
       }
@@ -209,7 +209,7 @@ class TraceReader {
 bool looks_like_trace(std::string_view head) {
   try {
     FieldReader file(head);
-    if (!file.next() || file.tag_and_type() != bytes_field(header)) return false;
+    if (!file.next() || file.tag_and_type() != bytes_field(header_field)) return false;
     FieldReader reader(bytes_of(file));
     bool has_date = false;
     while (reader.next()) {

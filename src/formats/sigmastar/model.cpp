@@ -41,7 +41,7 @@ OperatorType type_of(const FlatTable& code) {
 ModelTensor tensor_of(const FlatTable& table) {
   ModelTensor tensor;
   tensor.name = name_in(table.text(slot::tensor_name));
-  tensor.type = table.scalar<std::int8_t>(slot::tensor_type).value_or(0);
+  tensor.type = std::int32_t{table.scalar<std::int8_t>(slot::tensor_type).value_or(0)};
   tensor.shape = table.scalars<std::int32_t>(slot::tensor_shape);
   tensor.buffer = table.scalar<std::uint32_t>(slot::tensor_buffer).value_or(0);
   return tensor;

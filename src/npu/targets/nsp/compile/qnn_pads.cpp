@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "npu/graph/fold_quantization.hpp"
 #include "npu/targets/nsp/compile/qnn_folds.hpp"
 
 namespace npuscope::npu::nsp {

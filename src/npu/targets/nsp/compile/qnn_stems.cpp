@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "npu/graph/fold_quantization.hpp"
 #include "npu/targets/nsp/compile/qnn_folds.hpp"
 
 namespace npuscope::npu::nsp {

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "npu/targets/nsp/compile/qnn_folds.hpp"
+#include "npu/targets/nsp/compile/tasks/task_writer.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {

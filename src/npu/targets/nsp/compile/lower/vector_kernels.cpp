@@ -24,13 +24,13 @@ std::uint64_t softmax_extent(const Graph& graph, const Node& node) {
 // are eights: up to half of one then takes next to nothing. How many rows that is for each that
 // there is.
 double squares_of_rows(const Shape& shape) {
-  constexpr std::uint64_t square = 64;
+  constexpr std::uint64_t square = 64, half = square / 2;
   if (shape.size() < 2 || shape[shape.size() - 2] < 1) return 1;
   const auto rows = std::uint64_t(shape[shape.size() - 2]);
   if (rows == 1) return shape.size() > 2 ? 0.06 : 4;  // of many in one row, or of one alone
   const std::uint64_t whole = rows / square * square, rest = rows - whole;
   if (rest % 8 != 0) return double(rows > few_rows ? round_up(rows, square) : 4) / double(rows);
-  const double part = rest > square / 2 ? 1.6 * double(rest - square / 2) : rest > 0 ? 2 : 0;
+  const double part = rest > half ? 1.6 * double(rest - half) : rest > 0 ? 2 : 0;
   return (double(whole) + part) / double(rows);
 }
 
